@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -247,8 +248,11 @@ int perform(int argc, char** argv) {
   } catch (const CLI::Success& asked_for_help) {
     return program.exit(asked_for_help);
   } catch (const CLI::ParseError& error) {
-    const std::string what = error.what();
-    complain(what.substr(0, what.find('\n')) + " (see --help)");
+    std::string what = error.what();
+    what.resize(std::min(what.find('\n'), what.size()));
+    // An option that is none may be the name of a file, which must not act on a terminal.
+    std::replace_if(what.begin(), what.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    complain(what + " (see --help)");
     return kBadUsage;
   }
   return copy(options);

@@ -31,6 +31,7 @@
 #include "harness/environment.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/nearest_name.hpp"
+#include "harness/plain_text.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab { namespace {
@@ -371,8 +372,7 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
       "duration and maybe start, kind, key, bytes and parent (docs/guide/replay.md). Each piece "
       "is\n"
       "replayed as calibrated work. A replay takes 0.1 s at most: longer traces are replayed\n"
-      "faster, unless --speed says how fast. It ends after 90 s; exit code 4: too noisy to "
-      "tell.");
+      "faster, unless --speed says how fast. Exit code 4: too noisy to tell.");
   replay->add_option("file", options.file, "the trace")->type_name("FILE");
   replay
       ->add_option("--from-ninja", options.from_ninja,
@@ -393,6 +393,11 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
       ->type_name("PATTERN,...");
   replay->add_flag("--json", options.json, "print JSON");
   add_measure_options(*replay, options.measure);
+  replay->get_option("--launches")
+      ->description("new processes for each way (default: until all is known well enough)");
+  replay->get_option("--time-budget")
+      ->description("seconds for all of it, but for one launch of each way (default 90)");
+  replay->get_option("--quick")->description("launch each way once, for a look");
   return replay;
 }
 
@@ -444,11 +449,9 @@ void add_list(CLI::App& program, ListOptions& options) {
       ->type_name("FILE");
 }
 
-// For those who work on advice; not in the help.
 CLI::App* add_check_advice(CLI::App& program, CheckAdviceOptions& options) {
   CLI::App* check = program.add_subcommand(
       "check-advice", "does advice on loads that it has not seen hold? See docs/methodology.md");
-  check->group("");
   check->add_option("known", options.known, "result of `run loads` that advice may see")
       ->required()
       ->type_name("KNOWN");
@@ -548,12 +551,8 @@ void fill_the_first_descriptors() {
   }
 }
 
-// Never throws: where stderr cannot be written either, the exit code has to do.
-void complain(const char* what) {
-  std::fputs("handoff: ", stderr);
-  std::fputs(what, stderr);
-  std::fputs("\n", stderr);
-}
+// Names of files are in it. Where stderr cannot be written either, the exit code has to do.
+void complain(const char* what) { std::fputs(("handoff: " + plain(what) + '\n').c_str(), stderr); }
 
 int perform(int argc, char** argv) {
   try {
@@ -563,6 +562,9 @@ int perform(int argc, char** argv) {
     return exit_code::bad_usage;
   } catch (const Interrupted& interrupted) {
     return exit_code::signal + interrupted.signal;
+  } catch (const std::filesystem::filesystem_error& error) {  // a path that was asked for
+    complain((error.path1().string() + ": " + error.code().message()).c_str());
+    return exit_code::bad_usage;
   } catch (const std::exception& failure) {
     if (std::ferror(stdout) != 0) return exit_code::ok;  // see finish()
     complain(failure.what());

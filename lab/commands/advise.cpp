@@ -13,6 +13,7 @@
 #include "commands/output.hpp"
 #include "commands/session.hpp"
 #include "harness/atomic_file.hpp"
+#include "harness/plain_text.hpp"
 #include "harness/progress.hpp"
 #include "harness/user_error.hpp"
 #include "report/advice.hpp"
@@ -36,7 +37,7 @@ void say_what_differs(const Result& result, const std::filesystem::path& path) {
   const std::string there = result.environment.machine();
   if (machine == there) return;
   fmt::print(stderr, "note: {} was measured on {}, this is {}: its times may not hold here\n",
-             path.string(), there, machine);
+             plain(path.string()), there, machine);
 }
 
 using AllMissing = std::vector<Missing>;
@@ -190,7 +191,7 @@ int advise(const AdviseOptions& given) {
     if (!advice.missing.empty()) return say_why(advice.missing, *measured);
   } else if (!options.measure.output.empty()) {
     fmt::print(stderr, "note: nothing was missing, so nothing was measured or written to {}\n",
-               options.measure.output.string());
+               plain(options.measure.output.string()));
   }
   if (advice.ways.empty()) return say_none(advice);
   write_text({}, options.json ? to_json_text(question, advice)

@@ -28,22 +28,28 @@ double number_with_unit(const std::string& text,
   return NAN;
 }
 
-// 300ns, 1.5us, 20ms, 2s.
+// 300ns, 1.5us, 20ms, 2s. The micro sign and the letter mu look the same.
 double duration_ns_of(const std::string& text) {
   constexpr double longest = 1e12;
-  constexpr std::array<std::pair<std::string_view, double>, 4> units{
-      {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
+  constexpr std::array<std::pair<std::string_view, double>, 6> units{
+      {{"ns", 1}, {"us", 1e3}, {"\u00b5s", 1e3}, {"\u03bcs", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
   const double ns = number_with_unit(text, units);
   if (ns >= 0 && ns <= longest) return ns;
   throw UserError(fmt::format(
       "--grain takes a time from 0ns to 1000s, as in 300ns, 20us or 1.5ms, not '{}'", text));
 }
 
-// 72, 4k, 16M, 1G.
+// 72, 4k, 16M, 1G; 4KiB is 4k, and 4kB is 4000.
 double bytes_of(const std::string& text) {
   constexpr double most = 1e12;
-  constexpr std::array<std::pair<std::string_view, double>, 4> units{
-      {{"", 1}, {"k", 1024}, {"M", 1048576}, {"G", 1073741824}}};
+  constexpr double kilo = 1024;
+  constexpr double mega = kilo * kilo;
+  constexpr double giga = kilo * mega;
+  using Size = std::pair<std::string_view, double>;
+  constexpr std::array units{Size{"", 1},       Size{"k", kilo}, Size{"K", kilo},
+                             Size{"KiB", kilo}, Size{"kB", 1e3}, Size{"M", mega},
+                             Size{"MiB", mega}, Size{"MB", 1e6}, Size{"G", giga},
+                             Size{"GiB", giga}, Size{"GB", 1e9}};
   const double bytes = number_with_unit(text, units);
   if (bytes >= 1 && bytes <= most) return bytes;
   throw UserError(

@@ -174,11 +174,12 @@ int compare_revision(const CompareOptions& options) {
     fmt::print(stderr, "note: interrupted: not all that was asked for was measured\n");
   }
   const Result result = session.result();
-  if (!options.measure.output.empty()) {
-    write_atomically(options.measure.output, to_json_text(result));
-  }
   const std::vector<Compared> rows = compared_blocks(result);
-  print(rows, options.json);
+  const auto write = [&] {
+    if (options.measure.output.empty()) return;
+    write_atomically(options.measure.output, to_json_text(result));
+  };
+  keep_and_show(write, [&] { print(rows, options.json); });
   if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code_of(rows);
 }

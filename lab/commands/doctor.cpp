@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "commands/output.hpp"
 #include "commands/self_test.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/contender_list.hpp"
@@ -121,24 +122,27 @@ std::vector<Finding> find_all(const DoctorOptions& options) {
           find_second_cpu(),     find_contenders(read_contenders(options.manifests))};
 }
 
-void print(const Finding& finding) {
-  fmt::print("{:<12}{}\n", finding.name, finding.text);
+std::string text_of(const Finding& finding) {
+  std::string text = fmt::format("{:<12}{}\n", finding.name, finding.text);
   std::string line;
   for (const char c : finding.advice + "\n") {
     if (c != '\n') {
       line += c;
     } else if (!line.empty()) {
-      fmt::print("{:<12}! {}\n", "", line);
+      text += fmt::format("{:<12}! {}\n", "", line);
       line.clear();
     }
   }
+  return text;
 }
 
 // Data goes to stdout as text or JSON, and as JSON to the file that was asked for.
 void deliver(const DoctorOptions& options, const json& data, const std::string& text) {
   const std::string dumped = data.dump(2) + "\n";
-  if (!options.output.empty()) write_atomically(options.output, dumped);
-  fmt::print("{}", options.json ? dumped : text);
+  const auto write = [&] {
+    if (!options.output.empty()) write_atomically(options.output, dumped);
+  };
+  keep_and_show(write, [&] { write_text({}, options.json ? dumped : text); });
 }
 
 int run_self_test(const DoctorOptions& options) {
@@ -163,12 +167,9 @@ int doctor(const DoctorOptions& options) {
     std::replace(key.begin(), key.end(), ' ', '_');
     data[key] = {{"value", finding.value}, {"text", finding.text}, {"advice", finding.advice}};
   }
-  if (!options.output.empty()) write_atomically(options.output, data.dump(2) + "\n");
-  if (options.json) {
-    fmt::print("{}\n", data.dump(2));
-  } else {
-    for (const Finding& finding : findings) print(finding);
-  }
+  std::string text;
+  for (const Finding& finding : findings) text += text_of(finding);
+  deliver(options, data, text);
   return exit_code::ok;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "harness/atomic_file.hpp"
+#include "harness/plain_text.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -24,7 +25,7 @@ void require_output(const std::filesystem::path& output,
 void say_if_interrupted(const Result& result, const std::filesystem::path& path) {
   if (!result.interrupted) return;
   fmt::print(stderr, "note: {} was interrupted: it does not have all that was asked for\n",
-             path.string());
+             plain(path.string()));
 }
 
 void write_text(const std::filesystem::path& output, std::string_view text) {

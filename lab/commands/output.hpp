@@ -2,10 +2,12 @@
 // Where a command's text goes: to a file as a whole, or to stdout.
 #pragma once
 
+#include <exception>
 #include <filesystem>
 #include <string_view>
 #include <vector>
 
+#include "harness/user_error.hpp"
 #include "report/result.hpp"
 
 namespace handoff::lab {
@@ -18,6 +20,20 @@ void require_output(const std::filesystem::path& output,
 
 // Says on stderr that a result which was read is only a part of what was asked for, if it is.
 void say_if_interrupted(const Result& result, const std::filesystem::path& path);
+
+// Writes files with what was measured, and shows it on stdout, also if they cannot be written: that
+// is thrown afterwards.
+template <class Write, class Show>
+void keep_and_show(const Write& write, const Show& show) {
+  std::exception_ptr lost;
+  try {
+    write();
+  } catch (const UserError&) {
+    lost = std::current_exception();
+  }
+  show();
+  if (lost != nullptr) std::rethrow_exception(lost);
+}
 
 void write_text(const std::filesystem::path& output, std::string_view text);
 

@@ -13,6 +13,7 @@
 #include "commands/session.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/cpus.hpp"
+#include "harness/plain_text.hpp"
 #include "harness/progress.hpp"
 #include "harness/user_error.hpp"
 #include "replay/read_trace.hpp"
@@ -66,7 +67,7 @@ replay::Trace read(const std::filesystem::path& path, Interrupt& interrupt) {
     interrupt.check();
     if (bytes < next) return;
     next += shown_each;
-    progress.show(fmt::format("{} MiB of {} read", bytes >> 20, path.filename().string()));
+    progress.show(fmt::format("{} MiB of {} read", bytes >> 20, plain(path.filename().string())));
   });
 }
 
@@ -80,9 +81,10 @@ MeasureOptions how_to_measure(const ReplayOptions& options) {
   return how;
 }
 
-ReplayPlan plan_of(const Session& session, const MeasureOptions& how) {
-  ReplayPlan plan{{}, session.plan().budget, session.plan().seed};
+ReplayPlan plan_of(const Session& session, const MeasureOptions& how, const MeasureOptions& asked) {
+  ReplayPlan plan{{}, session.plan().budget, true, session.plan().seed};
   if (how.launches) plan.launches = static_cast<std::size_t>(*how.launches);
+  plan.ends_in_time = !how.launches || asked.time_budget_s;
   return plan;
 }
 
@@ -118,6 +120,12 @@ int replay_trace(const ReplayOptions& options) {
   const replay::Trace trace = read(path, interrupt);
   choice.keeps_arrivals = keeps_arrivals(options, trace);
   const auto load = std::make_shared<const replay::Load>(trace, choice);
+  if (load->bounds().lower_ns() == 0) {
+    throw UserError(
+        fmt::format("at a speed of {} nothing is left to replay: all of {} takes less "
+                    "than a nanosecond; choose a smaller --speed",
+                    load->speed(), path.string()));
+  }
   const auto scenario = replay::make_scenario(load);
   const MeasureOptions how = how_to_measure(options);
   Session session(how, interrupt);
@@ -129,18 +137,20 @@ int replay_trace(const ReplayOptions& options) {
   const Session::Block block = block_of(session, options, cell);
   std::optional<Interrupted> interrupted;
   try {
-    measure_replays(session, *scenario, block, plan_of(session, how));
+    measure_replays(session, *scenario, block, plan_of(session, how, options.measure));
   } catch (const Interrupted& signal) {
     if (session.rows().empty()) throw;
     interrupted = signal;
   }
   const std::string busy = session.busy();
   if (!busy.empty()) fmt::print(stderr, "{}\n", busy);
-  if (!options.measure.output.empty()) {
-    write_atomically(options.measure.output, to_json_text(session.result()));
-  }
   const ReplayReport report = replay_report(path.string(), trace, *load, choice, session.rows());
-  write_text({}, options.json ? to_json_text(report) : replay_text(report));
+  const auto write = [&] {
+    if (options.measure.output.empty()) return;
+    write_atomically(options.measure.output, to_json_text(session.result()));
+  };
+  keep_and_show(write,
+                [&] { write_text({}, options.json ? to_json_text(report) : replay_text(report)); });
   if (interrupted) return exit_code::signal + interrupted->signal;
   if (session.broken()) return exit_code::broken;
   return report.is_told() ? exit_code::ok : exit_code::too_noisy;

@@ -3,8 +3,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "harness/verdict.hpp"
 #include "report/replay_report.hpp"
@@ -15,20 +19,67 @@ namespace {
 constexpr int most_rounds = 3;  // of a launch: the median leaves out the burst that something hit
 constexpr int most_in_a_row = 3;  // disturbed launches: then they are kept
 
+Clock::duration in_clock(std::chrono::duration<double> time) {
+  return std::chrono::duration_cast<Clock::duration>(time);
+}
+
+std::string counted(std::size_t launches) {
+  return fmt::format("{} launch{}", launches, launches == 1 ? "" : "es");
+}
+
+// For who waits and has no terminal, where Progress draws: a line now and then.
+class SignsOfLife {
+ public:
+  explicit SignsOfLife(Clock::time_point end) : silent_(isatty(STDERR_FILENO) == 1), end_(end) {}
+
+  void begin(std::size_t ways, const ReplayPlan& plan) {
+    const std::string until = plan.ends_in_time ? fmt::format("{:.0f} s at most", left_s())
+                                                : counted(plan.launches.value_or(1));
+    say(fmt::format("replaying in {} ways by turns: {}", ways, until));
+  }
+  void launched(std::size_t launches) {
+    constexpr std::chrono::seconds often_enough(10);
+    if (Clock::now() - said_ < often_enough) return;
+    say(fmt::format("replaying: launched {} times, {:.0f} s left", launches, left_s()));
+  }
+
+ private:
+  [[nodiscard]] double left_s() const {
+    return std::max(0.0, std::chrono::duration<double>(end_ - Clock::now()).count());
+  }
+  void say(const std::string& line) {
+    said_ = Clock::now();
+    if (!silent_) fmt::print(stderr, "{}\n", line);
+  }
+
+  bool silent_;
+  Clock::time_point end_;
+  Clock::time_point said_;
+};
+
 class Replays {
  public:
-  Replays(Session& session, std::vector<Measurement>& ways, const ReplayPlan& plan)
-      : session_(session), ways_(ways), plan_(plan), end_(start_ + in_clock(plan.time)) {
+  Replays(Session& session, std::vector<Measurement>& ways, const ReplayPlan& plan,
+          Clock::time_point end)
+      : session_(session), ways_(ways), plan_(plan), end_(end), signs_(end) {
     for (Measurement& way : ways) all_.push_back(&way);
-    if (plan.launches) {
-      progress_.emplace(static_cast<int>(*plan.launches));
-    } else {
+    if (plan.ends_in_time) {
       progress_.emplace(end_);
+    } else {
+      progress_.emplace(static_cast<int>(plan.launches.value_or(1)));
     }
+    signs_.begin(ways.size(), plan);
   }
 
   void measure() {
     while (!is_enough()) add_launch();
+  }
+
+  // Why the figures are not enough to tell, whatever they are; empty: they may be.
+  [[nodiscard]] std::string too_few() const {
+    if (plan_.launches || launches_ >= kLooks.front()) return "";
+    return fmt::format("{} in the time, and {} are needed at least", counted(launches_),
+                       kLooks.front());
   }
 
   // What happened on the machine; nothing where it was not watched.
@@ -42,17 +93,13 @@ class Replays {
   }
 
  private:
-  static Clock::duration in_clock(std::chrono::duration<double> time) {
-    return std::chrono::duration_cast<Clock::duration>(time);
-  }
-
   [[nodiscard]] bool is_enough() const {
     if (std::none_of(ways_.begin(), ways_.end(), goes_on)) return launches_ > 0 || tried_;
-    if (plan_.launches) return launches_ >= *plan_.launches;
-    if (launches_ < kLooks.front()) return false;
+    if (plan_.launches && launches_ >= *plan_.launches) return true;
+    if (plan_.ends_in_time && launches_ > 0 && Clock::now() + slowest_ > end_) return true;
+    if (plan_.launches || launches_ < kLooks.front()) return false;
     const bool is_look = std::find(kLooks.begin(), kLooks.end(), launches_) != kLooks.end();
-    if (is_look && are_steady()) return true;
-    return launches_ >= kLooks.back() || Clock::now() + slowest_ > end_;
+    return launches_ >= kLooks.back() || (is_look && are_steady());
   }
 
   static bool goes_on(const Measurement& way) { return way.status == RowStatus::ok; }
@@ -78,6 +125,7 @@ class Replays {
     if (seen && !keep(*seen, std::chrono::duration<double>(took).count())) return;
     ++launches_;
     progress_->step();
+    signs_.launched(launches_);
   }
 
   // A slow machine is slow for all that take turns, and pieces compute by the clock of their CPU.
@@ -105,8 +153,8 @@ class Replays {
   std::vector<Measurement>& ways_;
   const ReplayPlan& plan_;
   std::vector<Measurement*> all_;
-  Clock::time_point start_ = Clock::now();
   Clock::time_point end_;
+  SignsOfLife signs_;
   std::optional<Progress> progress_;
   std::size_t launches_ = 0;  // that are kept
   bool tried_ = false;
@@ -122,9 +170,15 @@ class Replays {
 
 void measure_replays(Session& session, Scenario& scenario, const Session::Block& block,
                      const ReplayPlan& plan) {
-  session.prepare(scenario, {block});
+  session.build({block});
+  const Clock::time_point end = Clock::now() + in_clock(plan.time);
+  {
+    Progress progress(end);
+    progress.show("how fast and how steady the machine is");
+    session.prepare(scenario, {block});
+  }
   std::vector<Measurement> ways = session.measurements_of(scenario, block);
-  Replays replays(session, ways, plan);
+  Replays replays(session, ways, plan, end);
   try {
     replays.measure();
   } catch (const Interrupted&) {
@@ -133,10 +187,12 @@ void measure_replays(Session& session, Scenario& scenario, const Session::Block&
     throw;
   }
   const std::optional<BlockReport> report = replays.report();
+  const std::string disturbed = report ? report->seen.reason : "";
+  const std::string reason = disturbed.empty() ? replays.too_few() : disturbed;
   for (Measurement& way : ways) {
-    if (!report || report->seen.reason.empty() || way.status != RowStatus::ok) continue;
+    if (reason.empty() || way.status != RowStatus::ok) continue;
     way.status = RowStatus::noisy;
-    way.reason = report->seen.reason;
+    way.reason = reason;
   }
   session.finish(scenario, ways, report);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The launches of a replay: all ways take turns in each, until every makespan is known well enough
-// or the time is over. One that others disturbed is thrown away and repeated.
+// or the time is over. One that others disturbed is thrown away and repeated. Who waits sees how
+// far it is, on a terminal or not.
 #pragma once
 
 #include <chrono>
@@ -12,7 +13,8 @@ namespace handoff::lab {
 
 struct ReplayPlan {
   std::optional<std::size_t> launches;  // so many; nothing: see above
-  std::chrono::duration<double> time{};  // after it only the least number of launches goes on
+  std::chrono::duration<double> time{};  // for all of it, but for one launch, which there always is
+  bool ends_in_time = true;  // else when the launches were made, however long they take
   std::uint64_t seed = 0;
 };
 

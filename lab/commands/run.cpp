@@ -11,6 +11,7 @@
 
 #include "commands/answer.hpp"
 #include "commands/frame_picture.hpp"
+#include "commands/output.hpp"
 #include "commands/overview.hpp"
 #include "commands/session.hpp"
 #include "commands/settings.hpp"
@@ -271,13 +272,17 @@ int run(const RunOptions& asked) {
   // An overview's answer begins with it.
   if (!busy.empty() && (options.json || !overview)) fmt::print(stderr, "{}\n", busy);
   const Result result = session.result();
-  if (!options.measure.output.empty()) {
-    write_atomically(options.measure.output, to_json_text(result));
-  }
-  if (!options.page.empty()) write_page(options, result, !interrupted, interrupt);
-  fmt::print("{}", options.json
-                       ? to_json_text(result)
-                       : answer_text(result, options, session.contenders(), busy, took.count()));
+  const auto write = [&] {
+    if (!options.measure.output.empty()) {
+      write_atomically(options.measure.output, to_json_text(result));
+    }
+    if (!options.page.empty()) write_page(options, result, !interrupted, interrupt);
+  };
+  keep_and_show(write, [&] {
+    const bool json = options.json;
+    write_text({}, json ? to_json_text(result)
+                        : answer_text(result, options, session.contenders(), busy, took.count()));
+  });
   if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code::ok;
 }

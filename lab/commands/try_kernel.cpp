@@ -264,11 +264,12 @@ int try_kernel(const TryOptions& options) {
   const std::string busy = one.busy();
   if (!busy.empty()) fmt::print(stderr, "{}\n", busy);
   const Result result = one.finish();
-  if (!options.measure.output.empty()) {
-    write_atomically(options.measure.output, to_json_text(result));
-  }
   const TryText answer = try_text(one.tried(result));
-  write_text({}, options.json ? to_json_text(result) : answer.text);
+  const auto write = [&] {
+    if (options.measure.output.empty()) return;
+    write_atomically(options.measure.output, to_json_text(result));
+  };
+  keep_and_show(write, [&] { write_text({}, options.json ? to_json_text(result) : answer.text); });
   if (one.broken()) return exit_code::broken;
   return answer.told ? exit_code::ok : exit_code::too_noisy;
 }

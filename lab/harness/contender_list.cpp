@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <nlohmann/json.hpp>
 
 #include "harness/build_tree.hpp"
+#include "harness/foreign_json.hpp"
 #include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
@@ -77,14 +79,17 @@ std::vector<Contender> contenders_in(const fs::path& list) {
   if (!file) throw UserError(fmt::format("{}: cannot be read", list.string()));
   std::vector<Contender> contenders;
   try {
-    const auto parsed = nlohmann::json::parse(file);
+    const auto parsed = parse_foreign(std::string(std::istreambuf_iterator<char>(file), {}));
+    if (const std::string where = where_not_plain(parsed, ""); !where.empty()) {
+      throw ForeignJsonError(where + " has control characters");
+    }
     for (const auto& entry : parsed.at("contenders")) {
       contenders.push_back({entry.at("scenario"), entry.at("name"),
                             executables_of(entry.at("executable"), list.parent_path()),
                             entry.at("package"), entry.at("when"), entry.value("order", ""),
                             entry.value("version", "")});
     }
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const std::exception& error) {
     throw UserError(fmt::format("{}: no list of contenders: {}", list.string(), error.what()));
   }
   return contenders;

@@ -20,6 +20,7 @@
 #include "build_info.hpp"
 #include "harness/counters.hpp"
 #include "harness/file_system.hpp"
+#include "harness/foreign_json.hpp"
 #include "harness/hypervisor.hpp"
 
 namespace handoff::lab {
@@ -189,7 +190,8 @@ Environment Environment::here(const std::vector<std::string>& command_line, std:
              {"seed", seed},
              {"variables", variables_set_outside()},
              {"contender_variables", contenders}};
-  return Environment(std::move(facts));
+  // Names of devices, variables and the command line may have anything in them.
+  return Environment(made_plain(facts));
 }
 
 void Environment::add_watch(std::optional<double> floor, std::optional<Speed> usual) {

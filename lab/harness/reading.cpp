@@ -6,13 +6,14 @@
 #include <numeric>
 #include <sstream>
 
+#include "harness/plain_text.hpp"
 #include "harness/protocol.hpp"
 
 namespace handoff::lab {
 namespace {
 
 bool read_number(std::istringstream& text, double& number) {
-  return static_cast<bool>(text >> number) && std::isfinite(number);
+  return static_cast<bool>(text >> number) && can_be_measured(number);
 }
 
 std::optional<std::vector<double>> read_list(const std::string& text) {
@@ -46,6 +47,7 @@ bool read_word(const std::string& word, Reading& reading) {
   if (equals == std::string::npos) return false;
   const std::string name = word.substr(0, equals);
   const std::string value = word.substr(equals + 1);
+  if (!is_plain(name)) return false;
   if (name.starts_with(protocol::curve)) {
     const auto curve = read_curve(value);
     if (curve) reading.curves[name.substr(protocol::curve.size())] = *curve;
@@ -75,6 +77,11 @@ bool read_word(const std::string& word, Reading& reading) {
 
 }  // namespace
 
+bool can_be_measured(double figure) noexcept {
+  const double size = std::abs(figure);
+  return size == 0 || (size >= 1e-30 && size <= 1e30);
+}
+
 double Reading::figure(const std::string& name) const {
   const auto found = figures.find(name);
   return found == figures.end() ? std::numeric_limits<double>::quiet_NaN() : found->second;
@@ -92,7 +99,9 @@ std::optional<Reading> read_reading(const std::string& line) {
   Reading reading;
   words >> word >> reading.wall_ns >> reading.cpu_ns >> reading.operations >> reading.items;
   const bool complete = words && word == protocol::done && reading.wall_ns > 0 &&
-                        reading.operations >= 1 && reading.items > 0;
+                        reading.operations >= 1 && reading.items > 0 &&
+                        can_be_measured(reading.wall_ns) && can_be_measured(reading.cpu_ns) &&
+                        can_be_measured(reading.operations) && can_be_measured(reading.items);
   if (!complete) return {};
   while (words >> word) {
     if (!read_word(word, reading)) return {};

@@ -11,6 +11,10 @@
 
 namespace handoff::lab {
 
+// Of a figure that a contender or a file says: 0, or 1e-30 to 1e30 on either side of it. Squares
+// and quotients of two such numbers are numbers as well.
+bool can_be_measured(double figure) noexcept;
+
 // An operation does one item of work unless it says otherwise.
 struct Reading {
   double wall_ns = 0;

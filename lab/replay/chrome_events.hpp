@@ -33,6 +33,9 @@ enum class Field : std::uint8_t {
   dropped,
   written,
   open,
+  cpus,      // these three are what it knows of the machine and of a thread
+  cpu_ns,
+  ready_ns,
   value,  // the first argument, whatever it is called
   none
 };

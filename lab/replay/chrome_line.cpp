@@ -110,12 +110,19 @@ Field field_named(std::string_view key) {
 Field argument_named(std::string_view key) {
   switch (key.size()) {
     case 2: return key == "id" ? Field::span_id : Field::none;
-    case 4: return key == "name" ? Field::given_name : key == "open" ? Field::open : Field::none;
+    case 4:
+      return key == "name"   ? Field::given_name
+             : key == "open" ? Field::open
+             : key == "cpus" ? Field::cpus
+                             : Field::none;
     case 5: return key == "bytes" ? Field::bytes : Field::none;
-    case 6: return key == "parent" ? Field::parent : Field::none;
+    case 6: return key == "parent" ? Field::parent : key == "cpu_ns" ? Field::cpu_ns : Field::none;
     case 7:
       return key == "dropped" ? Field::dropped : key == "written" ? Field::written : Field::none;
-    case 8: return key == "recorded" ? Field::recorded : Field::none;
+    case 8:
+      return key == "recorded"   ? Field::recorded
+             : key == "ready_ns" ? Field::ready_ns
+                                 : Field::none;
     default: return Field::none;
   }
 }

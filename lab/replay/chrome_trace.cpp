@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What can be replayed of the JSON of Chrome's tracing. Spans are events of the phase X, or pairs
-// of B and E; the outermost ones of a thread are the pieces. Arrows (phases s, t, f) and the
-// arguments `id` and `parent` say which piece waits for which.
+// of B and E; the outermost ones of a thread are the pieces, without what this library's recorder
+// says of its waits. Arrows (phases s, t, f) and the arguments `id` and `parent` say which piece
+// waits for which.
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,7 @@
 #include "replay/chrome_events.hpp"
 #include "replay/lanes.hpp"
 #include "replay/read_trace.hpp"
+#include "replay/slice_kind.hpp"
 
 namespace handoff::lab::replay {
 namespace {
@@ -27,17 +29,21 @@ class Pieces final : public ChromeSink {
     }
     const std::uint64_t time = *event.time_ns;
     const std::uint32_t lane = lane_of(event);
+    const std::string_view category = event.at(Field::category);
+    const bool waits = is_wait(kind_of(category, event.at(Field::name)));
     if (phase == 'X') {
       if (!event.duration_ns) file_.fail_at(event.line, "an event of phase X has no dur");
-      lanes_.add(lane, time, time + *event.duration_ns, event.line);
+      if (holds_an_arrow(category)) return;
+      const std::uint64_t end = time + *event.duration_ns;
+      waits ? lanes_.add_wait(lane, time, end) : lanes_.add(lane, time, end, event.line);
     } else if (phase == 'B') {
-      lanes_.begin(lane, time, event.line);
+      lanes_.begin(lane, time, event.line, waits);
     } else if (phase == 'E') {
       lanes_.end(lane, time, event.line);
     } else {
       add_flow(event, phase, {lane, time});
     }
-    if ((phase == 'X' || phase == 'B') && lanes_.has_room_for_links()) {
+    if ((phase == 'X' || phase == 'B') && !waits && lanes_.has_room_for_links()) {
       const std::string_view id = event.at(Field::span_id);
       const std::string_view parent = event.at(Field::parent);
       if (!id.empty()) lanes_.name(std::string(id), {lane, time});
@@ -99,10 +105,10 @@ Trace read_chrome_trace(TraceFile& file) {
   trace.form = "Chrome trace";
   Pieces pieces(file, trace);
   const ChromeEnding ending = read_chrome_events(file, pieces);
-  if (ending.end == ChromeEnd::torn) {
-    file.fail_at(ending.line, "the file ends in the middle of its JSON");
-  }
   pieces.finish();
+  if (ending.end == ChromeEnd::torn) {
+    trace.notes.emplace_back("the file ends in the middle of an event: that one is left out");
+  }
   return trace;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The spans of a Chrome trace by their lanes, a lane being a thread of a process. A span that lies
 // in another one is a part of it: the outermost ones are the pieces. Links are what the trace says
-// about which span waits for which.
+// about which span waits for which. What was handed over from outside of all pieces, or from one
+// that went on, came at that moment.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +25,11 @@ class Lanes {
   // The number of a lane, from what the trace calls it.
   std::uint32_t lane(const std::string& name);
 
-  // These throw UserError with a span's line if it overlaps another one, but does not lie in it,
-  // or ends without having begun.
+  // These throw UserError with a span's line if it overlaps another one, but does not lie in it.
   void add(std::uint32_t lane, std::uint64_t start_ns, std::uint64_t end_ns, std::size_t line);
-  void begin(std::uint32_t lane, std::uint64_t time_ns, std::size_t line);
+  // A span in which the thread waits: no piece, and no work of the piece that it lies in.
+  void add_wait(std::uint32_t lane, std::uint64_t start_ns, std::uint64_t end_ns);
+  void begin(std::uint32_t lane, std::uint64_t time_ns, std::size_t line, bool waits);
   void end(std::uint32_t lane, std::uint64_t time_ns, std::size_t line);
 
   // A moment of a lane, for the span that is there then.
@@ -53,16 +55,23 @@ class Lanes {
     std::uint64_t start_ns;
     std::uint64_t end_ns;
     std::size_t line;
+    std::uint64_t waits_ns = 0;  // of it
     std::uint32_t piece = 0;  // its place in the trace
   };
   struct Open {
     std::uint64_t start_ns;
     std::size_t line;
+    bool waits;
+  };
+  struct Wait {
+    std::uint64_t start_ns;
+    std::uint64_t end_ns;
   };
   struct Lane {
     std::string name;
     std::vector<Span> spans;  // none overlaps another, in the order of time
     std::vector<Open> open;
+    std::vector<Wait> waits;  // the last ones, if what they lie in has not come yet
   };
   struct Link {
     Moment from;
@@ -70,7 +79,10 @@ class Lanes {
   };
 
   [[nodiscard]] const Span* at(Moment moment) const;
-  void add_edge(Trace& trace, Moment from, Moment to);
+  static std::uint64_t take_waits(Lane& lane, std::uint64_t start_ns, std::uint64_t end_ns);
+  bool add_edge(Trace& trace, Moment from, Moment to);
+  void add_links(Trace& trace);
+  void add_notes(Trace& trace) const;
 
   const TraceFile& file_;
   std::map<std::string, std::uint32_t> numbers_;
@@ -82,6 +94,9 @@ class Lanes {
   std::size_t kept_ = 0;
   std::size_t left_out_ = 0;
   std::size_t nested_ = 0;
+  std::size_t waits_ = 0;
+  std::size_t unended_ = 0;
+  std::size_t unbegun_ = 0;
   std::size_t useless_links_ = 0;
 };
 

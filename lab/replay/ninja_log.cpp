@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Reads what ninja keeps of its builds: a line for each output, with the times in ms of the command
 // that made it. A command with several outputs is one piece. An output that was made again has
-// several lines, of which the last one counts. Which piece waits for which the log does not say.
+// several lines, of which the last one counts; ninja may still write the last line of all, or have
+// been killed amid it. Which piece waits for which the log does not say.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -31,6 +33,7 @@ void check_version(TraceFile& file) {
 
 // Start, end, time of the file, output, hash of the command.
 using Fields = std::array<std::string_view, 5>;
+constexpr std::ptrdiff_t tabs = 4;  // between them
 
 Fields fields_of(std::string_view line, const TraceFile& file) {
   Fields fields;
@@ -71,6 +74,10 @@ Trace read_ninja_log(TraceFile& file) {
   std::unordered_map<std::size_t, Made> made;  // by the hash of the output's name
   for (std::string_view line; file.next_line(line);) {
     if (line.empty()) continue;
+    if (!file.line_is_whole() && std::count(line.begin(), line.end(), '\t') != tabs) {
+      trace.notes.emplace_back("the last line is torn: it is left out");
+      break;
+    }
     const Fields fields = fields_of(line, file);
     const Piece piece = piece_of(fields, file);
     const std::hash<std::string_view> hash;

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -21,6 +22,18 @@ TraceFile::TraceFile(const std::filesystem::path& path, Tick tick)
     throw UserError(fmt::format("{} cannot be read: {}", path.string(), why));
   }
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);
+  require_plain();
+}
+
+void TraceFile::require_plain() {
+  constexpr std::array<std::pair<std::string_view, const char*>, 3> known{
+      {{"\x1f\x8b", "gunzip"}, {"\x28\xb5\x2f\xfd", "unzstd"}, {"\xfd\x37zXZ", "unxz"}}};
+  const std::string_view begin = peek();
+  for (const auto& [magic, tool] : known) {
+    if (!begin.starts_with(magic)) continue;
+    throw UserError(fmt::format("{0} is compressed: {1} -c {0} > trace, and give that file",
+                                path_.string(), tool));
+  }
 }
 
 void TraceFile::fail_at(std::size_t line, const std::string& what) const {
@@ -63,6 +76,7 @@ bool TraceFile::next_line(std::string_view& line) {
     if (part.empty() && joined_.empty()) return false;
     rest_ = whole ? part.substr(end + 1) : std::string_view();
     const bool last = whole || part.empty();
+    line_is_whole_ = whole;
     if (last && joined_.empty()) {
       line = found;
     } else {

@@ -22,7 +22,7 @@ class TraceFile {
  public:
   static constexpr std::size_t longest_line = 1 << 20;
 
-  // Throws UserError if it cannot be read.
+  // Throws UserError if it cannot be read, or is compressed.
   TraceFile(const std::filesystem::path& path, Tick tick);
 
   // The next chunk; empty at the end.
@@ -33,6 +33,8 @@ class TraceFile {
   // The next line without its end; false at the end. The line is valid until the next call.
   bool next_line(std::string_view& line);
   [[nodiscard]] std::size_t line() const { return line_; }  // the number of that line, from 1
+  // Whether that line has its end: the last one of a file may be torn.
+  [[nodiscard]] bool line_is_whole() const { return line_is_whole_; }
 
   // Throws UserError: "FILE, line 7: what is wrong".
   [[noreturn]] void fail(const std::string& what) const { fail_at(line_, what); }
@@ -43,6 +45,7 @@ class TraceFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   void fill();
+  void require_plain();
 
   std::filesystem::path path_;
   Tick tick_;
@@ -52,6 +55,7 @@ class TraceFile {
   std::string joined_;     // a line that reaches over chunks
   std::uint64_t read_ = 0;
   std::size_t line_ = 0;
+  bool line_is_whole_ = true;
 };
 
 // A time of a file in ns: a decimal number of units of so many ns each. Throws std::string: what is

@@ -35,6 +35,25 @@ std::vector<std::string> cells_of_row(const Compared& row) {
           std::string(name_of(judged.change))};
 }
 
+// The ratio is what the launches agree on, one beside the other; the medians are each of all its
+// launches. Where launches are in several states the two may differ, and even point to different
+// sides of 1: then neither says anything.
+void look_at_medians(Compared& row) {
+  JudgedChange& judged = *row.judged;
+  const double medians = row.now->median / row.before->median;
+  const double above = 1 + judged.margin;
+  const bool is_inside = medians >= std::min(judged.bounds.low, judged.ratio / above) &&
+                         medians <= std::max(judged.bounds.high, judged.ratio * above);
+  if (is_inside) return;
+  row.remark = fmt::format(
+      "the quotient of the medians is {:.3f}: launches differ more among themselves than before "
+      "and now",
+      medians);
+  const bool opposite =
+      (medians > above && judged.ratio < 1) || (medians < 1 / above && judged.ratio > 1);
+  if (opposite) judged.change = Change::too_noisy;
+}
+
 }  // namespace
 
 std::optional<Change> Compared::change() const {
@@ -51,7 +70,11 @@ Compared compared(const Row& before, const Row& now, double floor) {
     row.remark = "before " + before.state();
   } else {
     row.judged = judge_rows(now, before, floor);
-    if (!row.judged) row.remark = "no ratio: a figure is not above 0";
+    if (row.judged) {
+      look_at_medians(row);
+    } else {
+      row.remark = "no ratio: a figure is not above 0";
+    }
   }
   return row;
 }
@@ -75,7 +98,8 @@ std::string comparison_table(const std::vector<Compared>& rows, bool styled) {
     if (shown[first]) continue;
     const std::string title = cell_title(*rows[first].before);
     Columns columns;
-    columns.add({"contender", "before", "now", "ratio", "99 % interval", "verdict"});
+    columns.add({"contender", "median before", "median now", "now / before", "99 % interval of it",
+                 "verdict"});
     std::string remarks;
     bool any = false;
     for (std::size_t i = first; i < rows.size(); ++i) {
@@ -84,11 +108,12 @@ std::string comparison_table(const std::vector<Compared>& rows, bool styled) {
       if (rows[i].judged) {
         columns.add(cells_of_row(rows[i]));
         any = true;
-      } else {
-        const auto change = rows[i].change();
-        remarks += fmt::format("  {}: {}{}\n", rows[i].before->contender,
-                               change ? fmt::format("{}: ", name_of(*change)) : "", rows[i].remark);
       }
+      if (rows[i].remark.empty()) continue;
+      const auto change = rows[i].change();
+      const bool is_shown = rows[i].judged.has_value() || !change;
+      remarks += fmt::format("  {}: {}{}\n", rows[i].before->contender,
+                             is_shown ? "" : fmt::format("{}: ", name_of(*change)), rows[i].remark);
     }
     text += heading(title, styled) + (any ? columns.text() : "") + remarks;
   }

@@ -16,7 +16,7 @@ struct Compared {
   const Row* before;
   const Row* now;
   std::optional<JudgedChange> judged;  // nothing where there is no ratio
-  std::string remark;                  // why not
+  std::string remark;  // why not; or why the ratio is not that of the medians
 
   // What it counts as: broken now and whole before is worse. Nothing: it cannot be said.
   [[nodiscard]] std::optional<Change> change() const;

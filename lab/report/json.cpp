@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/foreign_json.hpp"
 #include "report/ladder.hpp"
 
 namespace handoff::lab {
@@ -24,7 +25,7 @@ std::string text_of(const json& data, int indent) {
 
 // The digits of a number stay as they were written.
 json to_json(const ParameterValue& value) {
-  return value.is_number ? json::parse(value.text) : json(value.text);
+  return value.is_number ? parse_foreign(value.text) : json(value.text);
 }
 
 json to_json(const ParameterValues& parameters) {
@@ -289,7 +290,7 @@ std::string to_json_text(const Question& question, const Advice& advice) {
 std::string to_json_line(const Results& results, bool with_bursts) {
   json all = json::array();
   for (const Result* result : results) {
-    json file = result->text.empty() ? to_json(*result) : json::parse(result->text);
+    json file = result->text.empty() ? to_json(*result) : parse_foreign(result->text);
     file.emplace("environment", json::object());
     for (json& row : file["rows"]) {
       if (with_bursts) break;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -126,6 +127,21 @@ std::vector<GreyLine> grey_of(const Result& result) {
   return grey;
 }
 
+// What the standard library is made of has no version that anybody asks for.
+std::vector<std::string> peers_of(const Ladder& ladder, const Environment& here) {
+  std::set<std::string> all;
+  const auto add = [&](const std::string& contender) {
+    const bool standard = contender.starts_with("peer.std_");
+    const std::string version = standard ? "" : here.version_of(contender);
+    if (!version.empty()) all.insert(name_of_way(contender) + " " + version);
+  };
+  for (const Rung& rung : ladder.rungs) {
+    if (rung.peer) add(rung.peer->contender);
+    for (const RungWay& way : rung.named) add(way.contender);
+  }
+  return {all.begin(), all.end()};
+}
+
 // "14.8", "1.04"
 std::string times(double ratio) {
   return fmt::format("{:.{}f}", ratio, ratio < 1.995 ? 2 : ratio < 99.95 ? 1 : 0);
@@ -176,6 +192,8 @@ Ladder ladder_of(const Result& result) {
   ladder.sentence = sentence_of(ladder.rungs, result);
   ladder.busy = busy_of(result);
   ladder.title = title_of(result.environment);
+  ladder.peers = peers_of(ladder, result.environment);
+  ladder.cpus = result.environment.width();
   return ladder;
 }
 
@@ -184,26 +202,34 @@ std::string_view verdict_of(const Rung& rung) {
   return name_of(rung.answer ? rung.answer->word : Word::not_known);
 }
 
-std::string verdict_text(const Rung& rung) {
-  const Word word = rung.answer ? rung.answer->word : Word::not_known;
-  if (word == Word::faster) return times(1 / rung.answer->ratio) + "x faster";
-  if (word == Word::slower) return times(rung.answer->ratio) + "x slower";
-  const bool only_range = rung.peer && rung.answer && word == Word::not_known;
-  if (!only_range || is_unbounded(rung.answer->range)) return std::string(verdict_of(rung));
-  const Interval& range = rung.answer->range;
+std::string verdict_text(const Answer& answer) {
+  if (answer.word == Word::faster) return times(1 / answer.ratio) + "x faster";
+  if (answer.word == Word::slower) return times(answer.ratio) + "x slower";
+  const Interval& range = answer.range;
+  if (answer.word == Word::about_equal || is_unbounded(range)) {
+    return std::string(name_of(answer.word));
+  }
   return fmt::format("{}x .. {}x as fast", times(1 / range.high), times(1 / range.low));
 }
 
-std::string range_text(const Rung& rung) {
-  if (!rung.answer || is_unbounded(rung.answer->range)) return {};
-  const Interval& range = rung.answer->range;
-  switch (rung.answer->word) {
+std::string verdict_text(const Rung& rung) {
+  return rung.answer ? verdict_text(*rung.answer) : std::string(verdict_of(rung));
+}
+
+std::string range_text(const Answer& answer) {
+  const Interval& range = answer.range;
+  if (is_unbounded(range)) return {};
+  switch (answer.word) {
     case Word::slower: return fmt::format("({})", range_text(range.low, range.high));
     case Word::not_known: return {};  // the verdict is the range
     case Word::faster:
     case Word::about_equal: break;
   }
   return fmt::format("({})", range_text(1 / range.high, 1 / range.low));
+}
+
+std::string range_text(const Rung& rung) {
+  return rung.answer ? range_text(*rung.answer) : std::string();
 }
 
 std::string name_of_way(const std::string& contender) {

@@ -59,6 +59,8 @@ struct Ladder {
   // What ran beside it: "Other programs took 0.9 of 2 CPUs." Empty: nothing.
   std::string busy;
   std::string title;  // "handoff 0.3, AMD EPYC, 2 CPUs"
+  std::vector<std::string> peers;  // "oneTBB 2021.8", of those whose version is known
+  int cpus = 0;  // of the machine; 0: not known
 
   [[nodiscard]] std::size_t count(Word word) const;  // rungs of which it is said
 };
@@ -74,8 +76,10 @@ struct Ladder {
 // "faster", "slower", "about equal", "not known", "no peer"
 [[nodiscard]] std::string_view verdict_of(const Rung& rung);
 // "14.8x faster", "1.2x slower", "about equal"; where nothing is known, "0.8x .. 1.3x as fast"
+[[nodiscard]] std::string verdict_text(const Answer& answer);
 [[nodiscard]] std::string verdict_text(const Rung& rung);
 // Its range: "(6.5 .. 7.8)", in the direction of the verdict; "" where there is none.
+[[nodiscard]] std::string range_text(const Answer& answer);
 [[nodiscard]] std::string range_text(const Rung& rung);
 
 // As its authors write it: "oneTBB", "std::async". Without the kind.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -473,10 +472,9 @@ class LadderDrawing {
                                                : fmt::format("virtual ({})", host);
     const std::string version = context_.version.empty() ? "" : "handoff " + context_.version;
     const std::string date = context_.date.empty() ? "" : "measured " + context_.date;
-    std::string peers;
-    for (const std::string& peer : context_.peers) peers += (peers.empty() ? "" : ", ") + peer;
     found.push_back(join({context_.machine, used, where}));
-    found.push_back(join({date, context_.compiler, version, peers}));
+    found.push_back(join(
+        {date, context_.compiler, version, fmt::format("{}", fmt::join(ladder_.peers, ", "))}));
     return found;
   }
 
@@ -492,28 +490,14 @@ class LadderDrawing {
 }  // namespace
 
 LadderContext context_of(const Environment& environment, const Ladder& ladder) {
-  LadderContext context{environment.machine(),
-                        "",
-                        environment.hypervisor(),
-                        environment.date().substr(0, 10),
-                        environment.compiler(),
-                        environment.version(),
-                        {}};
+  LadderContext context{environment.machine(),    "",
+                        environment.hypervisor(), environment.date().substr(0, 10),
+                        environment.compiler(),   environment.version()};
   double threads = 0;
-  std::set<std::string> peers;
   for (const Rung& rung : ladder.rungs) {
     threads = std::fmax(threads, value_named(rung.parameters, "width").number());
-    if (rung.peer) peers.insert(rung.peer->contender);
-    for (const RungWay& way : rung.named) peers.insert(way.contender);
   }
   if (threads > 0) context.threads = fmt::format("{:g}", threads);
-  for (const std::string& peer : peers) {
-    // What the standard library is made of has no version that anybody asks for. All have their
-    // names on the rungs.
-    const bool standard = peer.starts_with("peer.std_");
-    const std::string version = standard ? "" : environment.version_of(peer);
-    if (!version.empty()) context.peers.push_back(name_of_way(peer) + " " + version);
-  }
   return context;
 }
 

@@ -19,7 +19,6 @@ struct LadderContext {
   std::string date;                // 2026-11-25
   std::string compiler;            // GNU 12.2.0
   std::string version;             // 0.1.0
-  std::vector<std::string> peers;  // oneTBB 2021.8.0, or the name alone
 };
 
 LadderContext context_of(const Environment& environment, const Ladder& ladder);

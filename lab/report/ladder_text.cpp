@@ -163,6 +163,16 @@ std::string grey_line(const std::vector<GreyLine>& grey, std::size_t columns) {
   return text.empty() ? text : wrapped(text, columns, 2);
 }
 
+// What a figure means nothing without: whose versions they are, and up to how many CPUs they hold.
+std::string scope_line(const Ladder& ladder, std::size_t columns) {
+  std::string text = fmt::format("{}", fmt::join(ladder.peers, ", "));
+  if (ladder.cpus > 0) {
+    text += fmt::format("{}not measured above {} CPU{}", text.empty() ? "" : "; ", ladder.cpus,
+                        ladder.cpus == 1 ? "" : "s");
+  }
+  return text.empty() ? text : wrapped((ladder.peers.empty() ? "" : "peers: ") + text, columns, 3);
+}
+
 std::string next_lines(const LadderLook& look) {
   const std::string advise = look.program + " advise";
   const std::string mine = look.program + " try --new mine";
@@ -227,7 +237,8 @@ std::string ladder_text(const Ladder& ladder, const LadderLook& look) {
   for (const std::string& line : lines) text += line + '\n';
   text += more;
   if (look.rows == 0) {
-    text += notes_on(ladder, columns) + grey_line(ladder.grey, columns);
+    text +=
+        notes_on(ladder, columns) + grey_line(ladder.grey, columns) + scope_line(ladder, columns);
     if (!look.missing.empty()) {
       text += wrapped(fmt::format("missing  {}", fmt::join(look.missing, ", ")), columns, 1);
     }

@@ -59,12 +59,11 @@ const Points* efficiency_of(const RungWay& own, const ParameterValue& width, con
 double least_task_ns(const Rung& task, const ParameterValue& width, const Result& result) {
   const double threads = width.number();
   if (!(threads > 1)) return NAN;
-  const Points* const efficiency = efficiency_of(*task.own, width, result);
+  const Points* const curve = efficiency_of(*task.own, width, result);
   // All threads together take the work and what the tasks cost, one alone takes the work only.
-  if (efficiency == nullptr) return task.own->median * threads / (threads - 1);
-  const double even =
-      break_even_ns(*efficiency, threads)
-          .value_or(std::max_element(efficiency->begin(), efficiency->end())->first);
+  if (curve == nullptr) return task.own->median * threads / (threads - 1);
+  const double even = break_even_ns(*curve, threads)
+                          .value_or(std::max_element(curve->begin(), curve->end())->first);
   // The curve was measured at another moment. A task with work costs no less than one without.
   return std::max(even, task.own->median);
 }

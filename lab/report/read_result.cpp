@@ -16,6 +16,9 @@
 #include <nlohmann/json.hpp>
 
 #include "harness/counters.hpp"
+#include "harness/foreign_json.hpp"
+#include "harness/plain_text.hpp"
+#include "harness/reading.hpp"
 #include "harness/user_error.hpp"
 #include "report/impossible.hpp"
 
@@ -26,17 +29,14 @@ using nlohmann::json;
 
 // Texts end up on terminals: what could act there has no place in a result.
 bool is_plain_text(const json& value) {
-  if (!value.is_string()) return false;
-  const auto& text = value.get_ref<const std::string&>();
-  return std::none_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte < ' ' || byte == 0x7F;
-  });
+  return value.is_string() && is_plain(value.get_ref<const std::string&>());
 }
 
-bool is_figure(const json& value) {
-  return value.is_null() || (value.is_number() && std::isfinite(value.get<double>()));
+bool is_number(const json& value) {
+  return value.is_number() && can_be_measured(value.get<double>());
 }
+
+bool is_figure(const json& value) { return value.is_null() || is_number(value); }
 
 template <class Words = std::initializer_list<std::string_view>>
 bool is_one_of(const json& value, const Words& words) {
@@ -45,9 +45,7 @@ bool is_one_of(const json& value, const Words& words) {
 }
 
 bool is_list_of_numbers(const json& value) {
-  return value.is_array() && std::all_of(value.begin(), value.end(), [](const json& number) {
-           return number.is_number() && is_figure(number);
-         });
+  return value.is_array() && std::all_of(value.begin(), value.end(), is_number);
 }
 
 bool is_launches(const json& value) {
@@ -58,7 +56,7 @@ bool is_launches(const json& value) {
 
 bool is_parameters(const json& value) {
   return value.is_object() && std::all_of(value.begin(), value.end(), [](const json& one) {
-           return is_plain_text(one) || one.is_number();
+           return is_plain_text(one) || is_number(one);
          });
 }
 
@@ -89,6 +87,13 @@ bool is_figures(const json& value) {
   return value.is_object() && std::all_of(value.begin(), value.end(), is_figure);
 }
 
+// Besides figures there may be what only others know.
+bool has_no_other_numbers(const json& value) {
+  return !value.is_object() || std::all_of(value.begin(), value.end(), [](const json& one) {
+    return !one.is_number() || is_number(one);
+  });
+}
+
 // A key, what its value must be, and the test for that.
 struct Rule {
   const char* key;
@@ -98,7 +103,7 @@ struct Rule {
 };
 
 constexpr const char* a_text = "a text without control characters";
-constexpr const char* a_figure = "a finite number or null";
+constexpr const char* a_figure = "null or a number that can be measured (0, 1e-30 to 1e30)";
 
 constexpr std::array row_rules{
     Rule{"scenario", true, a_text, is_plain_text},
@@ -127,6 +132,9 @@ constexpr std::array row_rules{
     Rule{"launches", true, "a list of launches, each a list of numbers", is_launches},
     Rule{"layouts", false, "a list of objects with \"link\" and \"stack_shift\"", is_layouts},
     Rule{"figures", false, "an object of numbers", is_figures},
+    Rule{"phases", false, "without other numbers than 1e-30 to 1e30", has_no_other_numbers},
+    Rule{"peak_memory_bytes", false, a_figure, is_figure},
+    Rule{"per_item", false, "without other numbers than 1e-30 to 1e30", has_no_other_numbers},
     Rule{"latency", false, "null or an object with \"percentiles\"", is_latency},
     Rule{"curves", false, "an object of lists of points [x, y]", is_curves}};
 
@@ -142,7 +150,7 @@ constexpr std::array article_rules{
 constexpr std::array article_row_rules{
     Rule{"scheme", true, a_text, is_plain_text},
     Rule{"milliseconds", true, "a number above 0",
-         [](const json& v) { return v.is_number() && is_figure(v) && v.get<double>() > 0; }},
+         [](const json& v) { return is_number(v) && v.get<double>() > 0; }},
     Rule{"note", true, a_text, is_plain_text},
     Rule{"why", false, a_text, is_plain_text},
     Rule{"metric", false, a_text, is_plain_text},
@@ -236,15 +244,6 @@ std::string fault_of_articles(const json& articles) {
   return {};
 }
 
-// The parser's message without its number, on one line.
-std::string in_one_line(const json::exception& error) {
-  std::string text = error.what();
-  text.erase(0, text.find("] ") + 2);
-  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  constexpr std::size_t longest = 200;
-  return text.size() > longest ? text.substr(0, longest) + "..." : text;
-}
-
 // What keeps it from being a result file of schema 1, or nothing (an empty text).
 std::string fault_of(const json& result) {
   if (!result.is_object() || !result.contains("schema")) {
@@ -274,7 +273,12 @@ std::string fault_of(const json& result) {
   if (result.contains("interrupted") && !result.at("interrupted").is_boolean()) {
     return "\"interrupted\" is neither true nor false";
   }
-  return result.contains("articles") ? fault_of_articles(result.at("articles")) : "";
+  if (result.contains("articles")) {
+    if (auto fault = fault_of_articles(result.at("articles")); !fault.empty()) return fault;
+  }
+  // Names of parameters and of figures, the facts of the environment, what only others know.
+  const std::string where = where_not_plain(result, "");
+  return where.empty() ? "" : fmt::format("{} has control characters", where);
 }
 
 // What got past the rules, decoded. What is not there, or null, is not known.
@@ -466,9 +470,9 @@ Result read_result(const std::filesystem::path& path) {
   if (text.empty()) refuse("an empty file");
   json parsed;
   try {
-    parsed = json::parse(text);
-  } catch (const json::exception& error) {
-    refuse("no JSON, or cut off: " + in_one_line(error));
+    parsed = parse_foreign(text);
+  } catch (const ForeignJsonError& error) {
+    refuse(error.what());
   }
   if (const std::string fault = fault_of(parsed); !fault.empty()) refuse(fault);
   Result result = result_in(parsed);

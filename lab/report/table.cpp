@@ -2,10 +2,13 @@
 #include "report/table.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "report/columns.hpp"
+#include "report/ladder.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -36,12 +39,46 @@ std::vector<Extra> extras_of(const CellView& cell) {
   return known;
 }
 
+// How long each launch took, or would have for the same work; empty where that cannot be told.
+Times seconds_of(const Row& row) {
+  constexpr std::array times{"ns", "us", "ms", "s"};
+  const bool time = std::find(times.begin(), times.end(), row.unit) != times.end();
+  if (!row.is_measured() || (!time && !row.unit.ends_with("/s"))) return {};
+  Times all = times_of(row.launches);
+  const auto cannot_be = [](double value) { return !(std::isfinite(value) && value > 0); };
+  if (std::any_of(all.begin(), all.end(), cannot_be)) return {};
+  if (!time) {
+    for (double& value : all) value = 1 / value;
+  }
+  return all;
+}
+
+// What an overview would say of each of this library's ways against the best of the others; empty
+// where there is nothing to compare with.
+std::string beside_peers(const CellView& cell, const Row& row) {
+  const Times own = seconds_of(row);
+  if (row.kind != "own" || own.empty()) return {};
+  std::vector<Times> peers;
+  for (const Row* other : cell.rows) {
+    Times times = other->kind == "peer" ? seconds_of(*other) : Times();
+    if (!times.empty()) peers.push_back(std::move(times));
+  }
+  if (peers.empty()) return {};
+  const Answer answer = answer_of(own, peers);
+  const std::string range = range_text(answer);
+  return verdict_text(answer) + (range.empty() ? "" : " " + range);
+}
+
 std::string cell_table(const CellView& cell, bool styled) {
   const std::vector<Extra> extras = extras_of(cell);
+  const bool judged = std::any_of(cell.rows.begin(), cell.rows.end(), [&](const Row* row) {
+    return !beside_peers(cell, *row).empty();
+  });
   Columns columns;
   std::vector<std::string> titles{"contender",  cell.unit,   "99 % interval",
                                   "times best", "time each", "CPU each"};
   for (const Extra& extra : extras) titles.emplace_back(extra.title);
+  if (judged) titles.emplace_back("beside the best peer");
   columns.add(std::move(titles));
   std::string without_figures;
   for (const Row* row : cell.rows) {
@@ -56,6 +93,7 @@ std::string cell_table(const CellView& cell, bool styled) {
                                    short_duration(row->per_item_of(row->wall_ns_per_op)),
                                    short_duration(row->per_item_of(row->cpu_ns_per_op))};
     for (const Extra& extra : extras) cells.push_back(extra.text(extra.value(*row)));
+    if (judged) cells.push_back(beside_peers(cell, *row));
     columns.add(std::move(cells));
   }
   const std::string title = fmt::format("{} {}  ({}, {} is better)", cell.scenario, cell.parameters,

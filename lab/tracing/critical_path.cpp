@@ -3,71 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <numeric>
-#include <optional>
-#include <queue>
-#include <span>
-#include <tuple>
 #include <utility>
 
 #include "tracing/growing_array.hpp"
+#include "tracing/timeline.hpp"
 
 namespace handoff::lab::tracing {
 namespace {
-
-constexpr std::uint64_t never = UINT64_MAX;
-
-// A thread at a moment that only goes forward: what is open there.
-class LaneCursor {
- public:
-  LaneCursor(const Recording& recording, const Lane& lane, bool worker)
-      : recording_(&recording), lane_(&lane), worker_(worker) {}
-
-  [[nodiscard]] std::uint64_t next_start() const {
-    return next_ < lane_->size() ? lane_->at(next_).start_ns : never;
-  }
-  [[nodiscard]] std::uint64_t next_end() const {
-    return open_.empty() ? never : open_.back().end_ns;
-  }
-  // Whether time that passes now belongs to a chain.
-  [[nodiscard]] bool counts() const {
-    if (open_.empty()) return !worker_;
-    const SliceKind kind = recording_->names.kind(open_.back().name);
-    return !is_sleep(kind) || kind == SliceKind::io;
-  }
-  [[nodiscard]] const std::vector<Slice>& open() const { return open_; }
-
-  void start() {
-    Slice slice = lane_->at(next_++);
-    if (!open_.empty()) slice.end_ns = std::min(slice.end_ns, open_.back().end_ns);
-    open_.push_back(slice);
-  }
-  Slice end() {
-    const Slice slice = open_.back();
-    open_.pop_back();
-    return slice;
-  }
-
- private:
-  const Recording* recording_;
-  const Lane* lane_;
-  bool worker_;
-  std::size_t next_ = 0;
-  std::vector<Slice> open_;
-};
-
-std::vector<bool> workers_of(const Recording& recording) {
-  std::vector<bool> workers;
-  for (const Lane& lane : recording.lanes) {
-    bool idle = lane.name.starts_with("handoff");  // so this library names its own
-    for (std::size_t i = 0; i < lane.size() && !idle; ++i) {
-      idle = recording.names.kind(lane.at(i).name) == SliceKind::idle;
-    }
-    workers.push_back(idle);
-  }
-  return workers;
-}
 
 struct End {
   std::uint64_t ns = 0;
@@ -75,94 +17,34 @@ struct End {
   std::uint32_t lane = UINT32_MAX;
 };
 
-// All threads together in the order of time: how long the longest chain is that ends here and now.
+// How long the longest chain is that ends at each moment on each thread.
 class Sweep {
  public:
-  Sweep(Recording& recording, const std::vector<bool>& workers)
-      : recording_(recording), workers_(workers) {
-    for (std::size_t i = 0; i < recording.lanes.size(); ++i) {
-      lanes_.push_back({LaneCursor(recording, recording.lanes[i], workers[i])});
-    }
-    const auto hands = recording.hands.all();
-    arrivals_.resize(hands.size());
-    std::iota(arrivals_.begin(), arrivals_.end(), 0U);
-    std::sort(arrivals_.begin(), arrivals_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return hands[a].to_ns() != hands[b].to_ns() ? hands[a].to_ns() < hands[b].to_ns() : a < b;
-    });
-  }
+  Sweep(Recording& recording, const std::vector<double>& at_work)
+      : recording_(recording), timeline_(recording, at_work), lanes_(recording.lanes.size()) {}
 
   // Where the longest one ends.
   End run() {
-    for (std::uint32_t i = 0; i < lanes_.size(); ++i) queue(i);
-    const auto hands = recording_.hands.all();
-    for (;;) {
-      const auto [lane_ns, rank, lane] = queue_.empty() ? Next{never, 0, 0} : queue_.top();
-      const std::uint64_t from = departed_ < hands.size() ? hands[departed_].from_ns() : never;
-      const std::uint64_t to =
-          arrived_ < arrivals_.size() ? hands[arrivals_[arrived_]].to_ns() : never;
-      const Order first =
-          std::min({Order{lane_ns, rank}, Order{from, departs}, Order{to, arrives}});
-      if (first.first == never) return best_;
-      if (first.second == departs) {
-        depart(hands[departed_++]);
-      } else if (first.second == arrives) {
-        arrive(hands[arrivals_[arrived_++]]);
-      } else {
-        queue_.pop();
-        rank == ends ? end(lane, lane_ns) : start(lane, lane_ns);
-        queue(lane);
-      }
-    }
+    timeline_.walk(*this);
+    return best_;
   }
 
   // The hand-overs by their arrivals, and what was taken for the end of a wait: by the same.
-  [[nodiscard]] const std::vector<std::uint32_t>& arrivals() const { return arrivals_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& arrivals() const { return timeline_.arrivals(); }
   [[nodiscard]] GrowingArray<Hand>& wakes() { return wakes_; }
 
- private:
-  // What comes first of what is at the same time.
-  static constexpr int ends = 0;
-  static constexpr int departs = 1;
-  static constexpr int starts = 2;
-  static constexpr int arrives = 3;
-  using Order = std::pair<std::uint64_t, int>;
-  using Next = std::tuple<std::uint64_t, int, std::uint32_t>;
+  void advance(std::uint32_t lane, std::uint64_t ns) { reach(lane, ns); }
+  void started(std::uint32_t /*lane*/, std::uint64_t /*ns*/) {}
 
-  struct LaneState {
-    LaneCursor cursor;
-    std::uint64_t last_ns = never;  // nothing before its first event
-    std::uint64_t length_ns = 0;
-    std::uint64_t begun_anew_ns = never;  // a worker's task that was handed to it: since then
-  };
-
-  void queue(std::uint32_t lane) {
-    const LaneCursor& cursor = lanes_[lane].cursor;
-    const Order next = std::min(Order{cursor.next_end(), ends}, Order{cursor.next_start(), starts});
-    if (next.first != never) queue_.emplace(next.first, next.second, lane);
-  }
-
-  LaneState& advance(std::uint32_t number, std::uint64_t ns) {
+  void ended(std::uint32_t number, std::uint64_t ns, const Slice& slice) {
     LaneState& lane = lanes_[number];
-    if (lane.last_ns != never && lane.cursor.counts()) {
-      lane.length_ns += ns - lane.last_ns;
-      if (lane.length_ns > best_.length_ns) best_ = {ns, lane.length_ns, number};
-    }
-    lane.last_ns = ns;
-    return lane;
-  }
-
-  void start(std::uint32_t number, std::uint64_t ns) { advance(number, ns).cursor.start(); }
-
-  void end(std::uint32_t number, std::uint64_t ns) {
-    LaneState& lane = advance(number, ns);
-    const Slice slice = lane.cursor.end();
     const SliceKind kind = recording_.names.kind(slice.name);
-    if (!is_sleep(kind)) {
+    if (!is_wait(kind)) {
       if (ended_[0].lane != number) ended_[1] = ended_[0];
       ended_[0] = {ns, lane.length_ns, number};
       return;
     }
-    if (kind != SliceKind::wait && kind != SliceKind::join && kind != SliceKind::full) return;
+    if (kind != SliceKind::wait && kind != SliceKind::join) return;
     const End& other = ended_[ended_[0].lane == number ? 1 : 0];
     if (other.lane == UINT32_MAX || other.ns <= slice.start_ns) return;
     if (other.length_ns <= lane.length_ns) return;
@@ -173,13 +55,17 @@ class Sweep {
     wakes_.push_back(wake);
   }
 
-  void depart(Hand& hand) { hand.set_length(advance(hand.from_lane(), hand.from_ns()).length_ns); }
+  void depart(std::uint32_t place) {
+    Hand& hand = recording_.hands.all()[place];
+    hand.set_length(reach(hand.from_lane(), hand.from_ns()).length_ns);
+  }
 
-  void arrive(Hand& hand) {
-    const std::uint32_t number = hand.to_lane();
-    LaneState& lane = advance(number, hand.to_ns());
-    const auto& open = lane.cursor.open();
-    const bool anew = workers_[number] && open.size() == 1 &&
+  void arrive(std::uint32_t place) {
+    Hand& hand = recording_.hands.all()[place];
+    LaneState& lane = reach(hand.to_lane(), hand.to_ns());
+    const LaneCursor& cursor = timeline_.at(hand.to_lane());
+    const auto& open = cursor.open();
+    const bool anew = cursor.is_worker() && open.size() == 1 &&
                       open.front().start_ns == hand.to_ns() && lane.begun_anew_ns != hand.to_ns();
     if (!anew && hand.length_ns() <= lane.length_ns) return;
     if (anew) lane.begun_anew_ns = hand.to_ns();
@@ -187,13 +73,27 @@ class Sweep {
     lane.length_ns = hand.length_ns();
   }
 
+ private:
+  struct LaneState {
+    std::uint64_t last_ns = never;  // nothing before its first event
+    std::uint64_t length_ns = 0;
+    std::uint64_t begun_anew_ns = never;  // a worker's task that was handed to it: since then
+  };
+
+  LaneState& reach(std::uint32_t number, std::uint64_t ns) {
+    LaneState& lane = lanes_[number];
+    const LaneCursor& cursor = timeline_.at(number);
+    if (lane.last_ns != never && cursor.works()) {
+      lane.length_ns += cursor.work_between(lane.last_ns, ns);
+      if (lane.length_ns > best_.length_ns) best_ = {ns, lane.length_ns, number};
+    }
+    lane.last_ns = ns;
+    return lane;
+  }
+
   Recording& recording_;
-  const std::vector<bool>& workers_;
+  Timeline timeline_;
   std::vector<LaneState> lanes_;
-  std::priority_queue<Next, std::vector<Next>, std::greater<>> queue_;
-  std::vector<std::uint32_t> arrivals_;
-  std::size_t departed_ = 0;
-  std::size_t arrived_ = 0;
   std::array<End, 2> ended_{};  // the last slices that ended, of two threads
   GrowingArray<Hand> wakes_;
   End best_;
@@ -248,10 +148,8 @@ Steps steps_back(Recording& recording, Sweep& sweep, const End& end) {
 // Forward along the path: whose time it is.
 class Parts {
  public:
-  Parts(const Recording& recording, const std::vector<bool>& workers) : recording_(recording) {
-    for (std::size_t i = 0; i < recording.lanes.size(); ++i) {
-      cursors_.push_back({LaneCursor(recording, recording.lanes[i], workers[i]), 0});
-    }
+  Parts(const Recording& recording, const std::vector<double>& at_work) : recording_(recording) {
+    for (const LaneCursor& cursor : cursors_of(recording, at_work)) places_.push_back({cursor, 0});
     of_names_.resize(recording.names.size());
     outside_.resize(recording.lanes.size());
   }
@@ -283,11 +181,11 @@ class Parts {
   };
 
   void move(std::size_t number, std::uint64_t to_ns, bool counted) {
-    Place& place = cursors_[number];
+    Place& place = places_[number];
     LaneCursor& cursor = place.cursor;
     const auto until = [&](std::uint64_t ns) {
-      const std::uint64_t passed = ns - std::min(ns, place.ns);
-      if (counted && cursor.counts()) {
+      if (counted && cursor.works() && ns > place.ns) {
+        const std::uint64_t passed = cursor.work_between(place.ns, ns);
         (cursor.open().empty() ? outside_[number] : of_names_[cursor.open().back().name]) += passed;
       }
       place.ns = std::max(place.ns, ns);
@@ -307,7 +205,7 @@ class Parts {
   }
 
   const Recording& recording_;
-  std::vector<Place> cursors_;
+  std::vector<Place> places_;
   std::vector<std::uint64_t> of_names_;
   std::vector<std::uint64_t> outside_;
 };
@@ -325,10 +223,9 @@ std::uint64_t beginning_of(const Recording& recording, std::size_t lane) {
 
 }  // namespace
 
-CriticalPath critical_path(Recording& recording) {
+CriticalPath critical_path(Recording& recording, const std::vector<double>& at_work) {
   CriticalPath path;
-  const std::vector<bool> workers = workers_of(recording);
-  Sweep sweep(recording, workers);
+  Sweep sweep(recording, at_work);
   const End end = sweep.run();
   if (end.length_ns == 0) return path;
   path.length_ns = end.length_ns;
@@ -338,7 +235,7 @@ CriticalPath critical_path(Recording& recording) {
   const auto hand_of = [&](const Step& step) -> const Hand& {
     return step.wake ? wakes[step.place] : hands[step.place];
   };
-  Parts parts(recording, workers);
+  Parts parts(recording, at_work);
   std::size_t lane = steps.size() == 0 ? end.lane : hand_of(steps.at(steps.size() - 1)).from_lane();
   std::uint64_t since = beginning_of(recording, lane);
   for (std::size_t i = steps.size(); i-- > 0;) {

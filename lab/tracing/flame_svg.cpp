@@ -55,7 +55,7 @@ const char* class_of(std::string_view word) {
 // The class of a box. In a picture of sleep only the causes have colours.
 std::string tone_of(const FlameBox& box, bool of_sleep) {
   if (box.kind == "all" || box.kind == "thread") return box.kind;
-  if (box.kind == "sleep") return class_of(box.name);
+  if (box.kind == "sleep" || box.kind == "spin") return class_of(box.name);
   return of_sleep ? "around" : class_of(box.kind);
 }
 

@@ -120,11 +120,11 @@ FlameGraph on_cpu_flames(const Recording& recording) {
         lane,
         [&](OpenSlice& slice, const OpenSlice* outer) {
           const std::uint32_t around = outer == nullptr ? root : outer->mark;
-          const bool sleep = is_sleep(recording.names.kind(slice.name));
+          const bool sleep = is_wait(recording.names.kind(slice.name));
           slice.mark = sleep ? around : tree.child(around, slice.name);
         },
         [&](const OpenSlice& slice) {
-          if (!is_sleep(recording.names.kind(slice.name))) tree.add(slice.mark, slice.own_ns, 1);
+          if (!is_wait(recording.names.kind(slice.name))) tree.add(slice.mark, slice.own_ns, 1);
         });
   }
   tree.fill(graph, [&](std::uint32_t label, std::uint32_t node) {
@@ -142,10 +142,10 @@ FlameGraph off_cpu_flames(const Recording& recording) {
     nest(
         recording.lanes[i],
         [&](OpenSlice& slice, const OpenSlice* /*outer*/) {
-          if (!is_sleep(recording.names.kind(slice.name))) stack.push_back(slice.name);
+          if (!is_wait(recording.names.kind(slice.name))) stack.push_back(slice.name);
         },
         [&](const OpenSlice& slice) {
-          if (!is_sleep(recording.names.kind(slice.name))) {
+          if (!is_wait(recording.names.kind(slice.name))) {
             stack.pop_back();
             return;
           }

@@ -2,29 +2,9 @@
 #include "tracing/names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace handoff::lab::tracing {
-namespace {
-
-SliceKind kind_of(std::string_view category, std::string_view name) {
-  if (category != "sleep") return SliceKind::work;
-  constexpr std::array<std::pair<std::string_view, SliceKind>, 6> known{
-      {{"idle", SliceKind::idle},
-       {"full", SliceKind::full},
-       {"wait", SliceKind::wait},
-       {"io", SliceKind::io},
-       {"lock", SliceKind::lock},
-       {"join", SliceKind::join}}};
-  for (const auto& [word, kind] : known) {
-    if (word == name) return kind;
-  }
-  return SliceKind::other_sleep;
-}
-
-}  // namespace
-
 std::uint32_t Names::number(std::string_view category, std::string_view name) {
   auto of = std::find_if(categories_.begin(), categories_.end(),
                          [&](const Category& one) { return one.name == category; });
@@ -32,12 +12,15 @@ std::uint32_t Names::number(std::string_view category, std::string_view name) {
     const auto found = of->numbers.find(name);
     if (found != of->numbers.end()) return found->second;
   }
-  if (names_.size() == most - 1) names_.push_back({"", "(names beyond 32,767)", SliceKind::work});
+  if (names_.size() == most - 1)
+    names_.push_back({"", "(names beyond 32,767)", SliceKind::work, false});
   if (names_.size() == most) return most - 1;
   if (of == categories_.end()) of = categories_.insert(of, {std::string(category), {}});
   const auto number = static_cast<std::uint32_t>(names_.size());
   of->numbers.emplace(name, number);
-  names_.push_back({std::string(category), std::string(name), kind_of(category, name)});
+  const SliceKind kind = replay::kind_of(category, name);
+  const bool spins = is_wait(kind) && category == "spin";
+  names_.push_back({std::string(category), std::string(name), kind, spins});
   return number;
 }
 

@@ -10,20 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "replay/slice_kind.hpp"
+
 namespace handoff::lab::tracing {
 
-enum class SliceKind : std::uint8_t {
-  work,
-  idle,  // from here on: asleep
-  full,
-  wait,
-  io,
-  lock,
-  join,
-  other_sleep
-};
-
-constexpr bool is_sleep(SliceKind kind) { return kind != SliceKind::work; }
+using replay::is_wait;
+using replay::SliceKind;
 
 class Names {
  public:
@@ -36,8 +28,10 @@ class Names {
     std::string category;
     std::string text;
     SliceKind kind;
+    bool spins;  // a wait in which the thread is awake
   };
   [[nodiscard]] const Name& at(std::uint32_t number) const { return names_[number]; }
+  [[nodiscard]] bool spins(std::uint32_t number) const { return names_[number].spins; }
   [[nodiscard]] SliceKind kind(std::uint32_t number) const { return names_[number].kind; }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
 

@@ -150,7 +150,7 @@ class Recorder final : public replay::ChromeSink {
     const std::uint64_t end = start + *event.duration_ns;
     note(end);
     const std::uint32_t lane = lane_of(event);
-    if (event.at(Field::category) == "hand") return;  // what holds an arrow's end in a picture
+    if (replay::holds_an_arrow(event.at(Field::category))) return;
     recording_.lanes[lane].add({start, end, name_of(event)});
   }
 
@@ -168,7 +168,10 @@ class Recorder final : public replay::ChromeSink {
     const std::uint64_t end = time_of(event);
     const std::uint32_t lane = lane_of(event);
     std::vector<Open>& open = open_[lane];
-    if (open.empty()) file_.fail_at(event.line, "ends a span, and none has begun on its thread");
+    if (open.empty()) {
+      ++recording_.unbegun;
+      return;
+    }
     if (end < open.back().start_ns) file_.fail_at(event.line, "ends a span before it starts");
     recording_.lanes[lane].add({open.back().start_ns, end, open.back().name});
     open.pop_back();
@@ -243,6 +246,13 @@ class Recorder final : public replay::ChromeSink {
       recording_.lanes[lane_of(event)].name = event.at(Field::given_name);
     } else if (what == "process_name") {
       recording_.processes[std::string(event.at(Field::process))] = event.at(Field::given_name);
+    } else if (what == "handoff_cpus") {
+      recording_.cpus = std::max(recording_.cpus, number_in(event, Field::cpus));
+    } else if (what == "handoff_times") {
+      std::optional<ThreadTimes>& times = recording_.lanes[lane_of(event)].times;
+      if (!times) times.emplace();
+      times->cpu_ns += number_in(event, Field::cpu_ns);
+      times->ready_ns += number_in(event, Field::ready_ns);
     } else if (what == "handoff_tally") {
       TraceTally& sum = recording_.tally ? *recording_.tally : recording_.tally.emplace();
       sum.recorded += number_in(event, Field::recorded);

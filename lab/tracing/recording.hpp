@@ -51,12 +51,19 @@ struct Slice {
   std::uint32_t name;
 };
 
+// What the kernel has counted of a thread.
+struct ThreadTimes {
+  std::uint64_t cpu_ns = 0;    // it had a CPU
+  std::uint64_t ready_ns = 0;  // it was ready, and had none
+};
+
 // A thread.
 class Lane {
  public:
   std::string process_id;
   std::string thread_id;
   std::string name;  // as the program calls it; empty: it does not
+  std::optional<ThreadTimes> times;
 
   void add(const Slice& slice);
   // In the order of their starts, the outer ones first; once the recording is read.
@@ -110,11 +117,13 @@ struct Recording {
   std::map<std::string, std::uint64_t> instants;  // how often: steals, wakes
   std::map<std::string, std::uint64_t> depths;  // the most that each counter said
   std::optional<TraceTally> tally;
+  std::uint64_t cpus = 0;  // that the program might use; 0: it does not say
   std::uint64_t events = 0;  // whole ones
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
   std::uint64_t one_ended = 0;  // hand-overs without their other end, or back in time
   std::uint64_t unended = 0;  // slices that began, as pairs of B and E, and did not end
+  std::uint64_t unbegun = 0;  // slices that ended so, and had not begun
   bool closed = true;  // the file has its end
   bool torn = false;  // its last event is half there
 

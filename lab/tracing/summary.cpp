@@ -66,24 +66,52 @@ class SummaryText {
   }
 
   void answers() {
-    std::uint64_t busy = 0;
-    std::uint64_t asleep = 0;
-    for (const LaneUsage* lane : lanes_) {
-      busy += lane->busy_ns;
-      asleep += lane->all_asleep_ns();
-    }
     text_ += fmt::format("{}: {}, {}\n", replay::shown(summary_.file), time_text(wall_),
                          counted(lanes_.size(), "thread"));
     const std::uint64_t whole = wall_ * lanes_.size();
-    text_ += fmt::format("  busy {}, asleep {} of the threads' time\n", percent(busy, whole),
-                         percent(asleep, whole));
+    const auto share = [&](std::uint64_t LaneUsage::* part) { return percent(sum(part), whole); };
+    const std::string counted_by_kernel = fmt::format(
+        "on a CPU {}, ready for one {}", share(&LaneUsage::on_cpu_ns), share(&LaneUsage::ready_ns));
+    text_ += fmt::format(
+        "  {}, waiting for room {}, asleep {} of the threads' time\n",
+        is_counted() ? counted_by_kernel : fmt::format("in slices {}", share(&LaneUsage::busy_ns)),
+        share(&LaneUsage::for_room_ns), share(&LaneUsage::slept_ns));
     const CriticalPath& path = summary_.path;
     if (path.length_ns > 0) {
       text_ += fmt::format(
-          "  critical path {}, {} of the wall time: more threads do not make this shorter\n",
+          "  critical path {}, {} of the wall time: the longest chain of dependent work\n",
           time_text(path.length_ns), percent(path.length_ns, wall_));
     }
+    if (summary_.reruns) computed(*summary_.reruns);
     how_it_ended();
+  }
+
+  [[nodiscard]] std::uint64_t sum(std::uint64_t LaneUsage::* part) const {
+    return std::accumulate(
+        lanes_.begin(), lanes_.end(), std::uint64_t{0},
+        [part](std::uint64_t so_far, const LaneUsage* lane) { return so_far + lane->*part; });
+  }
+  // By the kernel; threads of a program that was killed are not.
+  [[nodiscard]] bool is_counted() const {
+    return std::any_of(lanes_.begin(), lanes_.end(),
+                       [](const LaneUsage* lane) { return lane->is_counted; });
+  }
+
+  void computed(const Reruns& reruns) {
+    const std::uint64_t gain =
+        reruns.as_it_was_ns - std::min(reruns.as_it_was_ns, reruns.one_more_ns);
+    text_ += fmt::format("  computed: {} with its {}, {} ({} less) with {}, {} with any number\n",
+                         time_text(reruns.as_it_was_ns), counted(reruns.workers, "worker"),
+                         time_text(reruns.one_more_ns), percent(gain, reruns.as_it_was_ns),
+                         reruns.workers + 1, time_text(reruns.any_number_ns));
+    if (!is_counted()) {
+      text_ += "  as if each worker had a CPU: what the kernel counted is not in the trace\n";
+    }
+    if (reruns.cpus_ns > 0 && reruns.any_number_ns == reruns.cpus_ns) {
+      text_ += fmt::format("  {} {} {} for the work: no number of workers is faster on {}\n",
+                           counted(recording_.cpus, "CPU"), recording_.cpus == 1 ? "needs" : "need",
+                           time_text(reruns.cpus_ns), recording_.cpus == 1 ? "it" : "them");
+    }
   }
 
   void how_it_ended() {
@@ -102,20 +130,41 @@ class SummaryText {
   void threads() {
     if (lanes_.empty()) return;
     text_ += heading("Threads", styled_);
+    const bool is_counted = this->is_counted();
     Columns table;
-    table.add({"thread", "busy", "asleep", "neither", "slices", "sleeps"});
+    std::vector<std::string> titles{"thread", "room", "asleep", "other", "slices", "sleeps"};
+    const auto put_first = [is_counted](std::vector<std::string>& row, std::string in_slices,
+                                        std::string on_cpu, std::string ready) {
+      row.insert(row.begin() + 1, is_counted ? std::move(on_cpu) : std::move(in_slices));
+      if (is_counted) row.insert(row.begin() + 2, std::move(ready));
+    };
+    put_first(titles, "in slices", "on CPU", "ready");
+    table.add(std::move(titles));
     std::size_t shown = 0;
     for (const LaneUsage* lane : lanes_) {
       if (shown++ == most_lines) break;
-      const std::uint64_t known = lane->busy_ns + lane->all_asleep_ns();
-      table.add({cut(lane->name, 52), percent(lane->busy_ns, wall_),
-                 percent(lane->all_asleep_ns(), wall_),
-                 percent(wall_ - std::min(wall_, known), wall_), grouped(lane->slices),
-                 grouped(lane->sleeps)});
+      const auto of_the_kernel = [&](std::uint64_t ns) {
+        return lane->is_counted ? percent(ns, wall_) : std::string("-");
+      };
+      const std::uint64_t known = is_counted ? 0 : lane->busy_ns;
+      std::vector<std::string> row{cut(lane->name, 58),
+                                   percent(lane->for_room_ns, wall_),
+                                   percent(lane->slept_ns, wall_),
+                                   percent(lane->other_ns - std::min(lane->other_ns, known), wall_),
+                                   grouped(lane->slices),
+                                   grouped(lane->sleeps)};
+      put_first(row, percent(lane->busy_ns, wall_), of_the_kernel(lane->on_cpu_ns),
+                of_the_kernel(lane->ready_ns));
+      table.add(std::move(row));
     }
     text_ += table.text();
     more(lanes_.size() - std::min(lanes_.size(), most_lines), "thread");
-    text_ += "  neither: outside of slices, in the program's own code or not started\n";
+    text_ += is_counted
+                 ? "  ready: had to wait for a CPU; room: waited for it in a queue, asleep or "
+                   "spinning\n  other: asleep in the program's own code, not started yet, or "
+                   "over\n"
+                 : "  room: waited for it in a queue, asleep or spinning; other: outside of "
+                   "slices\n";
   }
 
   void path() {
@@ -145,12 +194,18 @@ class SummaryText {
     return part.category.empty() ? "-" : replay::shown(part.category).substr(0, 16);
   }
 
+  static std::uint64_t together(const std::array<std::uint64_t, sleep_causes.size()>& each) {
+    return std::accumulate(each.begin(), each.end(), std::uint64_t{0});
+  }
+
   void sleeps() {
     std::array<std::uint64_t, sleep_causes.size()> all{};
+    std::uint64_t spun = 0;
     for (const LaneUsage* lane : lanes_) {
       for (std::size_t i = 0; i < all.size(); ++i) all[i] += lane->asleep_ns[i];
+      spun += together(lane->spun_ns);
     }
-    if (std::accumulate(all.begin(), all.end(), std::uint64_t{0}) == 0) return;
+    if (together(all) == 0) return;
     text_ += heading("Asleep, by cause", styled_);
     Columns table;
     const auto add = [&](const std::string& name, const auto& ns, std::uint64_t sum) {
@@ -176,8 +231,9 @@ class SummaryText {
     for (std::size_t i = 0; i < std::min(sleepers.size(), most_lines); ++i) {
       add(cut(sleepers[i]->name, others), sleepers[i]->asleep_ns, sleepers[i]->all_asleep_ns());
     }
-    add("all threads", all, std::accumulate(all.begin(), all.end(), std::uint64_t{0}));
+    add("all threads", all, together(all));
     text_ += table.text();
+    if (spun > 0) text_ += fmt::format("  beside these {} awake, spinning\n", time_text(spun));
     more(sleepers.size() - std::min(sleepers.size(), most_lines), "thread");
   }
 
@@ -221,6 +277,10 @@ class SummaryText {
                            counted(recording_.one_ended, "hand-over") +
                                (recording_.one_ended == 1 ? " has" : " have"));
     }
+    if (recording_.unbegun > 0) {
+      text_ += fmt::format("{} ended and had not begun: left out\n",
+                           counted(recording_.unbegun, "slice"));
+    }
     if (recording_.unended > 0) {
       text_ += fmt::format("{} never ended: left out\n", counted(recording_.unended, "slice"));
     }
@@ -240,8 +300,13 @@ class SummaryText {
 
 Summary summarise(const std::string& file, Recording& recording) {
   Usage usage = usage_of(recording);
-  CriticalPath path = critical_path(recording);
-  return {file, recording, std::move(usage), std::move(path)};
+  const std::vector<double> at_work = usage.at_work();
+  CriticalPath path = critical_path(recording, at_work);
+  const auto cpu_ns = std::accumulate(
+      usage.lanes.begin(), usage.lanes.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const LaneUsage& lane) { return sum + lane.on_cpu_ns; });
+  auto reruns = reruns_of(recording, at_work, cpu_ns);
+  return {file, recording, std::move(usage), std::move(path), reruns};
 }
 
 std::string summary_text(const Summary& summary, int columns, bool styled) {

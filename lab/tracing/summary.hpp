@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "tracing/critical_path.hpp"
 #include "tracing/recording.hpp"
+#include "tracing/reruns.hpp"
 #include "tracing/usage.hpp"
 
 namespace handoff::lab::tracing {
@@ -16,6 +18,7 @@ struct Summary {
   const Recording& recording;
   Usage usage;
   CriticalPath path;
+  std::optional<Reruns> reruns;
 };
 
 // Reads all of the recording, and writes into its hand-overs.

@@ -11,13 +11,24 @@ using nlohmann::json;
 
 json thread_json(const LaneUsage& lane, const Lane& source) {
   json asleep = json::object();
-  for (std::size_t i = 0; i < sleep_causes.size(); ++i) asleep[sleep_causes[i]] = lane.asleep_ns[i];
+  json spun = json::object();
+  for (std::size_t i = 0; i < sleep_causes.size(); ++i) {
+    asleep[sleep_causes[i]] = lane.asleep_ns[i];
+    spun[sleep_causes[i]] = lane.spun_ns[i];
+  }
+  const auto of_the_kernel = [&](std::uint64_t ns) { return lane.is_counted ? json(ns) : json(); };
   return {{"name", lane.name},
           {"pid", source.process_id},
           {"tid", source.thread_id},
           {"slices", lane.slices},
           {"sleeps", lane.sleeps},
           {"busy_ns", lane.busy_ns},
+          {"on_cpu_ns", of_the_kernel(lane.on_cpu_ns)},
+          {"ready_ns", of_the_kernel(lane.ready_ns)},
+          {"for_room_ns", lane.for_room_ns},
+          {"slept_ns", lane.slept_ns},
+          {"other_ns", lane.other_ns},
+          {"spun_by_cause_ns", spun},
           {"asleep_by_cause_ns", asleep},
           {"asleep_ns", lane.all_asleep_ns()}};
 }
@@ -34,6 +45,15 @@ json path_json(const CriticalPath& path) {
           {"hand_overs", path.hand_overs},
           {"between_ns", path.between_ns},
           {"parts", parts}};
+}
+
+json reruns_json(const std::optional<Reruns>& reruns) {
+  if (!reruns) return nullptr;
+  return {{"workers", reruns->workers},
+          {"as_it_was_ns", reruns->as_it_was_ns},
+          {"one_more_worker_ns", reruns->one_more_ns},
+          {"any_number_of_workers_ns", reruns->any_number_ns},
+          {"cpus_ns", reruns->cpus_ns > 0 ? json(reruns->cpus_ns) : json()}};
 }
 
 json tally_json(const std::optional<TraceTally>& tally) {
@@ -71,8 +91,11 @@ std::string to_json_text(const Summary& summary) {
                  {"tally", tally_json(recording.tally)},
                  {"one_ended", recording.one_ended},
                  {"unended", recording.unended},
+                 {"unbegun", recording.unbegun},
+                 {"cpus", recording.cpus > 0 ? json(recording.cpus) : json()},
                  {"threads", threads},
                  {"critical_path", path_json(summary.path)},
+                 {"reruns", reruns_json(summary.reruns)},
                  {"names", names},
                  {"names_left_out", summary.usage.names_left_out},
                  {"instants", recording.instants},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include "harness/histogram.hpp"
 #include "tracing/nesting.hpp"
@@ -17,6 +18,25 @@ struct Sum {
   std::uint64_t own_ns = 0;
 };
 
+// The rest of each subtraction goes to the next part: the kernel counts in waits too.
+void divide(LaneUsage& lane, std::uint64_t wall_ns, const std::optional<ThreadTimes>& times) {
+  std::uint64_t left = wall_ns;
+  const auto take = [&left](std::uint64_t ns) {
+    const std::uint64_t taken = std::min(ns, left);
+    left -= taken;
+    return taken;
+  };
+  constexpr std::size_t full = cause_of(SliceKind::full);
+  lane.for_room_ns = take(lane.asleep_ns[full] + lane.spun_ns[full]);
+  lane.slept_ns = take(lane.all_asleep_ns() - lane.asleep_ns[full]);
+  lane.is_counted = times.has_value();
+  if (times) {
+    lane.on_cpu_ns = take(times->cpu_ns);
+    lane.ready_ns = take(times->ready_ns);
+  }
+  lane.other_ns = left;
+}
+
 std::vector<Sum> add_lanes(const Recording& recording, Usage& usage) {
   std::vector<Sum> sums(recording.names.size());
   const std::vector<std::string> names = recording.lane_names();
@@ -25,11 +45,15 @@ std::vector<Sum> add_lanes(const Recording& recording, Usage& usage) {
     lane.name = names[i];
     nest(recording.lanes[i], opens_nothing, [&](const OpenSlice& slice) {
       const SliceKind kind = recording.names.kind(slice.name);
-      ++(is_sleep(kind) ? lane.sleeps : lane.slices);
-      (is_sleep(kind) ? lane.asleep_ns[cause_of(kind)] : lane.busy_ns) += slice.own_ns;
+      const bool spins = recording.names.spins(slice.name);
+      if (!spins) ++(is_wait(kind) ? lane.sleeps : lane.slices);
+      (!is_wait(kind) ? lane.busy_ns
+       : spins        ? lane.spun_ns[cause_of(kind)]
+                      : lane.asleep_ns[cause_of(kind)]) += slice.own_ns;
       ++sums[slice.name].count;
       sums[slice.name].own_ns += slice.own_ns;
     });
+    divide(lane, recording.wall_ns(), recording.lanes[i].times);
     usage.lanes.push_back(std::move(lane));
   }
   return sums;
@@ -40,7 +64,7 @@ std::vector<std::uint32_t> most_used(const Recording& recording, const std::vect
                                      Usage& usage) {
   std::vector<std::uint32_t> numbers;
   for (std::uint32_t number = 0; number < sums.size(); ++number) {
-    if (!is_sleep(recording.names.kind(number)) && sums[number].count > 0) {
+    if (!is_wait(recording.names.kind(number)) && sums[number].count > 0) {
       numbers.push_back(number);
     }
   }
@@ -58,6 +82,18 @@ std::vector<std::uint32_t> most_used(const Recording& recording, const std::vect
 
 std::uint64_t LaneUsage::all_asleep_ns() const {
   return std::accumulate(asleep_ns.begin(), asleep_ns.end(), std::uint64_t{0});
+}
+
+double LaneUsage::at_work() const {
+  const std::uint64_t outside = on_cpu_ns + ready_ns + other_ns;
+  if (outside == 0) return 1;
+  return static_cast<double>(outside - ready_ns) / static_cast<double>(outside);
+}
+
+std::vector<double> Usage::at_work() const {
+  std::vector<double> shares;
+  for (const LaneUsage& lane : lanes) shares.push_back(lane.at_work());
+  return shares;
 }
 
 Usage usage_of(const Recording& recording) {

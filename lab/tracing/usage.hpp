@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the time of a recording went: by thread, by cause of sleep, by name.
+// Where the time of a recording went: by thread, by cause of a wait, by name.
 #pragma once
 
 #include <array>
@@ -20,10 +20,23 @@ struct LaneUsage {
   std::string name;
   std::uint64_t slices = 0;  // of work
   std::uint64_t sleeps = 0;
-  std::uint64_t busy_ns = 0;  // in a slice, and not asleep
+  std::uint64_t busy_ns = 0;  // in a slice, and in no wait
   std::array<std::uint64_t, sleep_causes.size()> asleep_ns{};
+  std::array<std::uint64_t, sleep_causes.size()> spun_ns{};  // the same, awake
+
+  // The time of the recording in five parts. A wait for room is one whether the thread slept in it
+  // or not; of what is neither that nor a sleep, the kernel says how long the thread had a CPU, and
+  // how long it was ready for one.
+  bool is_counted = false;  // by the kernel; if not, these two are 0
+  std::uint64_t on_cpu_ns = 0;
+  std::uint64_t ready_ns = 0;
+  std::uint64_t for_room_ns = 0;
+  std::uint64_t slept_ns = 0;  // for any other cause
+  std::uint64_t other_ns = 0;  // asleep outside of the library, not started yet, or over
 
   [[nodiscard]] std::uint64_t all_asleep_ns() const;
+  // Of its time outside of waits, the share in which it was not just ready for a CPU.
+  [[nodiscard]] double at_work() const;
 };
 
 struct NameUsage {
@@ -41,6 +54,8 @@ struct Usage {
   std::size_t names_left_out = 0;
 
   static constexpr std::size_t most_names = 100;
+
+  [[nodiscard]] std::vector<double> at_work() const;  // of the lanes
 };
 
 Usage usage_of(const Recording& recording);

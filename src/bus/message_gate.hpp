@@ -33,6 +33,7 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/detail/spin_until.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -111,10 +112,10 @@ class MessageGate {
   template <class Condition>
   Status await(sync::EventCount& events, const Condition& condition, const Until& until,
                const char* cause = "wait") {
-    sync::Backoff backoff;
-    do {
-      if (condition()) return Status::ok;
-    } while (backoff.snooze());
+    if (condition()) return Status::ok;
+    if (sync::spin_policy() == sync::Spin::allowed && sync::spin_until(condition, cause)) {
+      return Status::ok;
+    }
     struct Waiting {
       explicit Waiting(MessageGate& gate) noexcept : gate_(gate) {
         gate_.word_.fetch_add(kOneWaits, sync::order::relaxed);  // order: relaxed, fenced below

@@ -9,7 +9,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <handoff/bus/detail/message_recording.hpp>
 #include <handoff/core/detail/byte_hash.hpp>
 #include <handoff/core/detail/type_name.hpp>
@@ -20,6 +19,9 @@
 #include <string>
 #include <system_error>
 #include <vector>
+
+#include "../core/unfinished_file.hpp"
+#include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -79,8 +81,6 @@ void sleep_until(sync::Deadline moment) {
 class MessageRecording {
  public:
   MessageRecording(const char* path, std::span<const RecordedType> types);
-  // What was not finished leaves nothing behind.
-  ~MessageRecording();
   MessageRecording(const MessageRecording&) = delete;
   MessageRecording& operator=(const MessageRecording&) = delete;
 
@@ -93,11 +93,9 @@ class MessageRecording {
   void put(std::span<const std::byte> bytes) noexcept;
   void put_hashed(std::span<const std::byte> bytes) noexcept;
   void flush() noexcept;
-  void end_file() noexcept;
 
   const std::string path_;
-  const std::string beside_;  // where it is written
-  int file_ = -1;
+  UnfinishedFile file_;
   int failure_ = 0;  // errno of the first call that failed
   std::uint64_t count_ = 0;
   ByteHash hash_;
@@ -110,7 +108,6 @@ class MessageReplay {
  public:
   // Reads all of the file once: what is not whole is refused before anything is handed out.
   MessageReplay(const char* path, std::span<const RecordedType> types);
-  ~MessageReplay();
   MessageReplay(const MessageReplay&) = delete;
   MessageReplay& operator=(const MessageReplay&) = delete;
 
@@ -130,7 +127,7 @@ class MessageReplay {
 
   const std::string path_;
   const std::span<const RecordedType> types_;
-  int file_ = -1;
+  Descriptor file_;
   std::uint64_t count_ = 0;
   ByteHash hash_;
   std::vector<std::byte> piece_;
@@ -142,11 +139,10 @@ class MessageReplay {
 }  // namespace
 
 MessageRecording::MessageRecording(const char* path, std::span<const RecordedType> types)
-    : path_(path), beside_(path_ + ".unfinished") {
+    : path_(path), file_(path) {
   buffer_.reserve(kBufferBytes);
-  file_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file_ < 0) {
-    raise(std::system_error(errno, std::generic_category(), "record: opening " + beside_));
+  if (const int error = file_.open(); error != 0) {
+    raise(std::system_error(error, std::generic_category(), "record: opening " + file_.name()));
   }
   put_hashed(bytes_of(FileHead{.types = types.size()}));
   for (const RecordedType& type : types) {
@@ -154,12 +150,6 @@ MessageRecording::MessageRecording(const char* path, std::span<const RecordedTyp
     put_hashed(bytes_of(TypeHead{type.bytes, type.alignment, name.size()}));
     put_hashed(bytes_of(name));
   }
-}
-
-MessageRecording::~MessageRecording() {
-  if (file_ < 0) return;
-  end_file();  // equivalent(swap): an open file may be removed, and is gone when it is closed
-  ::unlink(beside_.c_str());
 }
 
 void MessageRecording::write(const RecordedMessage& message) noexcept {
@@ -173,20 +163,12 @@ void MessageRecording::write(const RecordedMessage& message) noexcept {
 }
 
 void MessageRecording::finish() {
-  // First of all: these allocate, and the destructor still removes the file.
-  const std::filesystem::path from(beside_);
-  const std::filesystem::path to(path_);
   put_hashed(bytes_of(MessageHead{.type = kEnd}));
   put(bytes_of(FileEnd{count_, hash_.value()}));
   flush();
-  end_file();
-  if (failure_ == 0) {
-    std::error_code error;
-    std::filesystem::rename(from, to, error);
-    failure_ = error.value();
-  }
+  if (failure_ == 0) failure_ = file_.finish();
+  else file_.remove();
   if (failure_ == 0) return;
-  ::unlink(beside_.c_str());
   raise(std::system_error(failure_, std::generic_category(), "record: writing " + path_));
 }
 
@@ -207,49 +189,26 @@ void MessageRecording::put(std::span<const std::byte> bytes) noexcept {
 }
 
 void MessageRecording::flush() noexcept {
-  std::span<const std::byte> left = buffer_;
-  while (!left.empty() && failure_ == 0) {
-    const ::ssize_t wrote = ::write(file_, left.data(), left.size());
-    if (wrote > 0) {
-      left = left.subspan(static_cast<std::size_t>(wrote));
-    } else if (wrote == 0 || errno != EINTR) {
-      failure_ = wrote == 0 ? ENOSPC : errno;
-    }
-  }
+  if (failure_ == 0) failure_ = file_.write(buffer_);
   buffer_.clear();
-}
-
-void MessageRecording::end_file() noexcept {
-  if (::close(file_) != 0 && failure_ == 0) failure_ = errno;
-  file_ = -1;
 }
 
 namespace {
 
 MessageReplay::MessageReplay(const char* path, std::span<const RecordedType> types)
     : path_(path), types_(types), buffer_(kBufferBytes) {
-  file_ = ::open(path, O_RDONLY | O_CLOEXEC);
-  if (file_ < 0) fail("opening");
-  struct CloseUnlessWhole {
-    int file;
-    bool whole = false;
-    ~CloseUnlessWhole() {
-      if (!whole) ::close(file);
-    }
-  } close{file_};
+  file_ = Descriptor(descriptors::of_file(path, O_RDONLY));
+  if (!file_.is_open()) fail("opening");
   read_types();
   RecordedMessage message;
   while (read_message(message)) {
   }
   rewind();
   read_types();
-  close.whole = true;
 }
 
-MessageReplay::~MessageReplay() { ::close(file_); }
-
 void MessageReplay::rewind() {
-  if (::lseek(file_, 0, SEEK_SET) != 0) fail("going to the start of");
+  if (::lseek(file_.get(), 0, SEEK_SET) != 0) fail("going to the start of");
   // equivalent(delete): all was read, so the two are equal, and the next read begins anew
   at_ = end_ = 0;
   count_ = 0;
@@ -313,7 +272,7 @@ bool MessageReplay::read_message(RecordedMessage& message) {
 std::size_t MessageReplay::fill() {
   if (end_ == buffer_.size()) at_ = end_ = 0;
   for (;;) {
-    const ::ssize_t got = ::read(file_, buffer_.data() + end_, buffer_.size() - end_);
+    const ::ssize_t got = ::read(file_.get(), buffer_.data() + end_, buffer_.size() - end_);
     if (got >= 0) {
       end_ += static_cast<std::size_t>(got);
       return static_cast<std::size_t>(got);

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <handoff/command/detail/command_image.hpp>
 #include <handoff/core/detail/byte_hash.hpp>
 #include <handoff/core/detail/type_name.hpp>
@@ -17,6 +16,9 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+
+#include "../core/unfinished_file.hpp"
+#include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -64,43 +66,9 @@ std::string_view image_name(const CommandType& type) noexcept {
   return name_in(type.name).substr(0, kImageNameMost);
 }
 
-[[noreturn]] void fail_image(const char* what, const std::string& path) {
-  raise(std::system_error(errno, std::generic_category(), what + path));
+[[noreturn]] void fail_image(const char* what, const std::string& path, int error) {
+  raise(std::system_error(error, std::generic_category(), what + path));
 }
-
-// Closed at the end of its scope.
-class ImageFile {
- public:
-  ImageFile(const std::string& path, int flags, const char* what)
-      : file_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
-    if (file_ < 0) fail_image(what, path);
-  }
-  ~ImageFile() {
-    if (file_ >= 0) ::close(file_);
-  }
-  ImageFile(const ImageFile&) = delete;
-  ImageFile& operator=(const ImageFile&) = delete;
-
-  int get() const noexcept { return file_; }
-  // What close() says; once.
-  bool close() noexcept {
-    const int file = file_;
-    file_ = -1;
-    return ::close(file) == 0;
-  }
-
- private:
-  int file_;
-};
-
-// A file that goes away unless it was moved to its place.
-struct UnfinishedImage {
-  const std::string path;
-  bool moved = false;
-  ~UnfinishedImage() {
-    if (!moved) ::unlink(path.c_str());
-  }
-};
 
 }  // namespace
 
@@ -141,36 +109,27 @@ CommandImage CommandImageWriter::finish() const {
 }
 
 void write_image(const char* path, std::span<const std::byte> image) {
-  UnfinishedImage beside{std::string(path) + ".unfinished"};
-  const std::filesystem::path to(path);
-  ImageFile file(beside.path, O_WRONLY | O_CREAT | O_TRUNC, "capture: opening ");
-  while (!image.empty()) {
-    const ::ssize_t wrote = ::write(file.get(), image.data(), image.size());
-    if (wrote > 0) {
-      image = image.subspan(static_cast<std::size_t>(wrote));
-    } else if (wrote == 0 || errno != EINTR) {
-      if (wrote == 0) errno = ENOSPC;
-      fail_image("capture: writing ", beside.path);
-    }
+  UnfinishedFile file(path);
+  if (const int error = file.open(); error != 0)
+    fail_image("capture: opening ", file.name(), error);
+  if (const int error = file.write(image); error != 0) {
+    fail_image("capture: writing ", file.name(), error);
   }
-  if (!file.close()) fail_image("capture: closing ", beside.path);
-  std::error_code error;
-  std::filesystem::rename(beside.path, to, error);
-  if (error) raise(std::system_error(error, "capture: moving to " + to.string()));
-  beside.moved = true;  // equivalent(delete): what was moved is not there to be removed
+  if (const int error = file.finish(); error != 0) fail_image("capture: writing ", path, error);
 }
 
 // --- Reading. ---
 
 CommandImage read_image(const char* path) {
   const std::string name(path);
-  const ImageFile file(name, O_RDONLY, "load: opening ");
+  const Descriptor file(descriptors::of_file(path, O_RDONLY));
+  if (!file.is_open()) fail_image("load: opening ", name, errno);
   CommandImage image;
   for (std::size_t end = 0;;) {
     image.resize(end + kImageReadBytes);
     const ::ssize_t got = ::read(file.get(), image.data() + end, kImageReadBytes);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail_image("load: reading ", name);
+    if (got < 0) fail_image("load: reading ", name, errno);
     end += static_cast<std::size_t>(got);
     if (got != 0) continue;
     image.resize(end);

@@ -104,6 +104,7 @@ class AppendLogCore {
   FileResult trim(std::uint64_t sequence);
   Tally close() noexcept;
 
+  const AppendLogCut& cut() const noexcept { return file_.cut(); }
   std::uint64_t first() const noexcept { return file_.first(); }
   std::uint64_t durable() const noexcept {
     return durable_.load(sync::order::relaxed);  // order: relaxed, racy by name
@@ -115,6 +116,10 @@ class AppendLogCore {
   AppendLogStatistics statistics() const noexcept {
     const sync::Lock lock(mutex_);
     return statistics_;
+  }
+  bool closed() const noexcept {
+    const sync::Lock lock(mutex_);
+    return closed_;
   }
 
  private:
@@ -477,6 +482,7 @@ AppendResult AppendLogCore::flush(const Until& until) { return wait(last(), true
 
 FileResult AppendLogCore::trim(std::uint64_t sequence) {
   const sync::Lock one_at_a_time(trim_mutex_);
+  if (closed()) return {file_.failure(ECANCELED, FileOperation::remove, "trim", nullptr, 0), 0};
   FileResult result = file_.trim(sequence);
   // The directory's failure may have been told here only, and a new segment's name be lost by it.
   if (!result.ok() && result.failure().operation == FileOperation::sync) {
@@ -550,6 +556,8 @@ Tally AppendLogCore::close() noexcept {
     thread_.join();
   }
   if (whole) file_.finish();
+  const sync::Lock trimmed(trim_mutex_);
+  file_.unlock();
   Tally& tally = tally_.emplace();
   tally.accepted = last - opened_at_;
   tally.done = durable() - opened_at_;
@@ -586,5 +594,6 @@ std::uint64_t AppendLog::was_first() const noexcept { return core_->first(); }
 std::uint64_t AppendLog::was_durable() const noexcept { return core_->durable(); }
 std::uint64_t AppendLog::was_last() const noexcept { return core_->last(); }
 AppendLogStatistics AppendLog::statistics() const noexcept { return core_->statistics(); }
+const AppendLogCut& AppendLog::cut() const noexcept { return core_->cut(); }
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -2,6 +2,7 @@
 #include "append_log_file.hpp"
 
 #include <sys/random.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +21,8 @@ constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 constexpr std::size_t kZerosAhead = std::size_t{128} << 10;
 constexpr std::size_t kSmallBatch = kZerosAhead / 4;  // of larger ones the bytes take the time
 constexpr std::array<std::byte, std::size_t{16} << 10> kZeros{};
+constexpr std::uint64_t kShareOfDevice =
+    16;  // others live there too: room is a part of what is left
 
 std::string parent_of(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
@@ -31,11 +34,12 @@ std::string parent_of(std::string path) {
 }  // namespace
 
 AppendLogFile::AppendLogFile(std::string directory, const AppendLogOptions& options)
-    : directory_(std::move(directory)), options_(options), tap_(options.tap) {}
+    : directory_(std::move(directory)), options_(options), tap_(options.tap), owner_(::getpid()) {}
 
 AppendLogFile::~AppendLogFile() {
+  close_file(kept_);
   close_file(segment_);
-  close_file(lock_file_);  // after the segment: the next writer finds it closed
+  unlock();  // after the segment: the next writer finds it closed
   close_file(directory_file_);
 }
 
@@ -50,6 +54,13 @@ FileFailure AppendLogFile::failure(int error, FileOperation operation, const cha
   // Without memory for it the name is missing.
   (void)attempt([&] { said.file = name == nullptr ? directory_ : directory_ + "/" + name; },
                 []() noexcept {});
+  return said;
+}
+
+FileFailure AppendLogFile::failed_step(const char* step, int error, const char* call,
+                                       const char* name) const noexcept {
+  FileFailure said = failure(error, FileOperation::write, call, name, 0);
+  said.step = step;
   return said;
 }
 
@@ -69,8 +80,14 @@ int AppendLogFile::truncate(std::uint64_t bytes) noexcept {
   }));
 }
 
+// Some file systems have no such call for a folder.
+int AppendLogFile::fsync_directory(int descriptor) noexcept {
+  const int error = fsync(FileCallKind::fsync, descriptor);
+  return error == EINVAL ? 0 : error;
+}
+
 FileFailure AppendLogFile::sync_directory() noexcept {
-  const int error = fsync(FileCallKind::fsync, directory_file_);
+  const int error = fsync_directory(directory_file_);
   if (error == 0) return {};
   return failure(error, FileOperation::sync, "fsync", nullptr, 0);
 }
@@ -81,7 +98,7 @@ FileFailure AppendLogFile::open() {
   if (FileFailure failed = open_directory(); failed.error != 0) return failed;
   if (FileFailure failed = lock(); failed.error != 0) return failed;
   if (const int error = list_segments(directory_file_, segments_, tap_); error != 0) {
-    return failure(error, FileOperation::read, "getdents64", nullptr, 0);
+    return failed_step("list the segments", error, "getdents64");
   }
   // What an earlier writer did not finish.
   (void)perform({.kind = FileCallKind::unlink, .descriptor = directory_file_, .path = kInTheMaking},
@@ -98,7 +115,7 @@ FileFailure AppendLogFile::begin_log(std::uint64_t first) {
     });
   });
   if (random < 0) {
-    return failure(static_cast<int>(-random), FileOperation::read, "getrandom", nullptr, 0);
+    return failed_step("name the log", static_cast<int>(-random), "getrandom");
   }
   return begin_segment(first);
 }
@@ -107,69 +124,85 @@ FileFailure AppendLogFile::open_directory() {
   const long made = perform(
       {.kind = FileCallKind::make_directory, .path = directory_.c_str(), .mode = 0777}, tap_);
   if (made < 0 && made != -EEXIST) {
-    return failure(static_cast<int>(-made), FileOperation::write, "mkdir", nullptr, 0);
+    return failed_step(
+        made == -ENOENT ? "make the folder, as the one above it is not there" : "make the folder",
+        static_cast<int>(-made), "mkdir");
   }
-  const auto open_it = [&](const char* path) noexcept {
-    return uninterrupted([&]() noexcept {
-      return perform(
-          {.kind = FileCallKind::open, .path = path, .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC},
-          tap_);
-    });
-  };
-  long opened = open_it(directory_.c_str());
-  if (opened < 0) {
-    return failure(static_cast<int>(-opened), FileOperation::read, "open", nullptr, 0);
-  }
+  const long opened = uninterrupted([&]() noexcept {
+    return perform(
+        {.kind = FileCallKind::open, .path = directory_.c_str(), .flags = O_RDONLY | O_DIRECTORY},
+        tap_);
+  });
+  if (opened < 0) return failed_step("open the folder", static_cast<int>(-opened), "open");
   directory_file_ = static_cast<int>(opened);
-  // The name of the directory too, also if another process made it just before it lost its power.
+  return sync_parent();
+}
+
+// The name of the directory too, also if another process made it just before it lost its power.
+FileFailure AppendLogFile::sync_parent() {
   const std::string parent = parent_of(directory_);
-  opened = open_it(parent.c_str());
-  if (opened < 0) {
-    return failure(static_cast<int>(-opened), FileOperation::read, "open", "..", 0);
+  const long opened = uninterrupted([&]() noexcept {
+    return perform(
+        {.kind = FileCallKind::open, .path = parent.c_str(), .flags = O_RDONLY | O_DIRECTORY},
+        tap_);
+  });
+  constexpr const char* step = "sync the folder above";
+  if (opened == -EACCES) {
+    // It may be entered and not read: the name is on the device when all of the file system is.
+    const long synced = perform_other(
+        "syncfs", directory_file_, nullptr, tap_,
+        [&]() noexcept -> long { return ::syncfs(directory_file_) < 0 ? -errno : 0; });
+    return synced == 0 ? FileFailure{} : failed_step(step, static_cast<int>(-synced), "syncfs");
   }
+  if (opened < 0) return failed_step(step, static_cast<int>(-opened), "open");
   int parent_file = static_cast<int>(opened);
-  const int error = fsync(FileCallKind::fsync, parent_file);
+  const int error = fsync_directory(parent_file);
   close_file(parent_file);
-  if (error != 0) return failure(error, FileOperation::sync, "fsync", "..", 0);
-  return {};
+  return error == 0 ? FileFailure{} : failed_step(step, error, "fsync");
 }
 
 // A lock of the open file: another AppendLog of this process does not get it either, and it ends
 // with the process, however that ends.
 FileFailure AppendLogFile::lock() {
-  const long opened = uninterrupted([&]() noexcept {
-    return perform({.kind = FileCallKind::open,
-                    .descriptor = directory_file_,
-                    .path = "lock",
-                    .flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-                    .mode = options_.mode},
-                   tap_);
-  });
-  if (opened < 0) {
-    return failure(static_cast<int>(-opened), FileOperation::write, "open", "lock", 0);
-  }
+  const long opened = open_in_directory("lock", O_RDWR | O_CREAT, options_.mode);
+  if (opened < 0) return failed_step("open the lock", static_cast<int>(-opened), "open", "lock");
   lock_file_ = static_cast<int>(opened);
-  const long locked = perform_other("fcntl", lock_file_, nullptr, tap_, [&]() noexcept -> long {
-    struct flock whole{};
-    whole.l_type = F_WRLCK;
-    whole.l_whence = SEEK_SET;
-    return ::fcntl(lock_file_, F_OFD_SETLK, &whole) < 0 ? -errno : 0;
-  });
-  if (locked == 0) return {};
-  const bool taken = locked == -EAGAIN || locked == -EACCES;
-  return failure(taken ? EWOULDBLOCK : static_cast<int>(-locked), FileOperation::write, "fcntl",
-                 taken ? "lock (another writer has this log)" : "lock", 0);
+  const int error = set_lock(F_WRLCK);
+  if (error == 0) return {};
+  const bool taken = error == EAGAIN || error == EACCES;
+  return failed_step(taken ? "another writer has this log" : "lock it", taken ? EWOULDBLOCK : error,
+                     "fcntl");
 }
 
-int AppendLogFile::open_segment(const char* name, int flags) noexcept {
-  const long opened = uninterrupted([&]() noexcept {
+int AppendLogFile::set_lock(short kind) noexcept {
+  return static_cast<int>(
+      -perform_other("fcntl", lock_file_, nullptr, tap_, [&]() noexcept -> long {
+        struct flock whole{};
+        whole.l_type = kind;
+        whole.l_whence = SEEK_SET;
+        return ::fcntl(lock_file_, F_OFD_SETLK, &whole) < 0 ? -errno : 0;
+      }));
+}
+
+void AppendLogFile::unlock() noexcept {
+  if (lock_file_ >= 0 && owner_ == ::getpid()) (void)set_lock(F_UNLCK);
+  close_file(lock_file_);
+}
+
+// Not to wait for the other end of a FIFO.
+long AppendLogFile::open_in_directory(const char* name, int flags, std::uint32_t mode) noexcept {
+  return uninterrupted([&]() noexcept {
     return perform({.kind = FileCallKind::open,
                     .descriptor = directory_file_,
                     .path = name,
-                    .flags = flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW,
-                    .mode = options_.mode},
+                    .flags = flags | O_NOFOLLOW | O_NONBLOCK,
+                    .mode = mode},
                    tap_);
   });
+}
+
+int AppendLogFile::open_segment(const char* name, int flags) noexcept {
+  const long opened = open_in_directory(name, flags | O_RDWR, options_.mode);
   if (opened < 0) return static_cast<int>(-opened);
   close_file(segment_);
   segment_ = static_cast<int>(opened);
@@ -198,10 +231,16 @@ FileFailure AppendLogFile::recover(std::uint64_t first) {
   log_ = scan.log();
   offset_ = scan.offset();
   next_sequence_ = scan.next_sequence();
+  if (scan.data_end() > offset_) {
+    if (FileFailure failed = keep(offset_, scan.data_end()); failed.error != 0) return failed;
+  }
   if (const int error = truncate(offset_); error != 0) {
     return failure(error, FileOperation::write, "ftruncate", name_.data(), offset_);
   }
-  if (FileFailure failed = write_again(name_.data(), proven, offset_); failed.error != 0) {
+  // A sync that failed may have left what is not on the device in the page cache, as if it were. It
+  // is written once more, so that the next sync says the truth.
+  if (FileFailure failed = copy_to(segment_, name_.data(), proven, proven, offset_);
+      failed.error != 0) {
     return failed;
   }
   if (const int error = fsync(FileCallKind::fsync, segment_); error != 0) {
@@ -240,22 +279,63 @@ FileFailure AppendLogFile::read_segment(AppendLogScan& scan, const char* name,
   return {};
 }
 
-// A sync that failed may have left what is not on the device in the page cache, as if it were. It
-// is written once more, so that the next sync says the truth.
-FileFailure AppendLogFile::write_again(const char* name, std::uint64_t from, std::uint64_t to) {
+// Nothing proves that what stands behind the end was not acknowledged: it is durable beside the
+// segment before it is cut.
+FileFailure AppendLogFile::keep(std::uint64_t from, std::uint64_t to) {
+  std::string name;
+  if (FileFailure failed = make_kept(from, name); failed.error != 0) return failed;
+  FileFailure failed = copy_to(kept_, name.c_str(), 0, from, to);
+  if (failed.error == 0) {
+    const int error = fsync(FileCallKind::fsync, kept_);
+    if (error != 0) failed = failure(error, FileOperation::sync, "fsync", name.c_str(), 0);
+  }
+  close_file(kept_);
+  if (failed.error == 0) failed = sync_directory();
+  if (failed.error == 0) {
+    cut_ = {.bytes = to - from, .offset = from, .file = directory_ + "/" + name};
+    return {};
+  }
+  failed.step = "keep what must be cut off the log";
+  (void)perform({.kind = FileCallKind::unlink, .descriptor = directory_file_, .path = name.c_str()},
+                tap_);
+  return failed;
+}
+
+// A new file for what stands at `from`: of nobody but the owner, whatever others may do with the
+// segment.
+FileFailure AppendLogFile::make_kept(std::uint64_t from, std::string& name) {
+  constexpr std::uint32_t mode = 0600;
+  const std::string begin = std::string(name_.data()) + "." + std::to_string(from);
+  long opened = -EEXIST;
+  for (unsigned n = 1; opened == -EEXIST; ++n) {
+    name = begin + (n == 1 ? "" : "." + std::to_string(n)) + ".cut";
+    opened = open_in_directory(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
+  }
+  if (opened < 0) {
+    return failed_step("keep what must be cut off the log", static_cast<int>(-opened), "open",
+                       name.c_str());
+  }
+  kept_ = static_cast<int>(opened);
+  return {};
+}
+
+// What the segment has from `from` to `to`, in the file `name` at `at`.
+FileFailure AppendLogFile::copy_to(int file, const char* name, std::uint64_t at, std::uint64_t from,
+                                   std::uint64_t to) {
   std::vector<std::byte> piece;
   while (from < to) {
     piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(to - from, kPieceBytes)));
     const long got = read_fully(segment_, from, piece, tap_);
     if (got < 0) {
-      return failure(static_cast<int>(-got), FileOperation::read, "preadv", name, from);
+      return failure(static_cast<int>(-got), FileOperation::read, "preadv", name_.data(), from);
     }
     const auto whole = std::span(piece).first(static_cast<std::size_t>(got));
-    if (whole.empty()) return failure(EIO, FileOperation::read, "preadv", name, from);
-    if (const int error = write_fully(segment_, from, whole, tap_); error != 0) {
-      return failure(error, FileOperation::write, "pwritev", name, from);
+    if (whole.empty()) return failure(EIO, FileOperation::read, "preadv", name_.data(), from);
+    if (const int error = write_fully(file, at, whole, tap_); error != 0) {
+      return failure(error, FileOperation::write, "pwritev", name, at);
     }
     from += whole.size();
+    at += whole.size();
   }
   return {};
 }
@@ -308,23 +388,37 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
 }
 
 // So that a sync need not write down where the file's bytes are and how many. It can do without:
-// a device that has no room for a segment may have room for some records.
+// what is refused, or was had in part, is given back.
 void AppendLogFile::preallocate() noexcept {
-  preallocated_ = false;
+  room_ = 0;
   if (!options_.preallocate || offset_ >= options_.segment_bytes) return;
-  preallocated_ = perform({.kind = FileCallKind::preallocate,
-                           .descriptor = segment_,
-                           .offset = offset_,
-                           .bytes = options_.segment_bytes - offset_},
-                          tap_) == 0;
+  const std::uint64_t bytes =
+      std::min(options_.segment_bytes - offset_, free_bytes() / kShareOfDevice);
+  if (bytes == 0) return;
+  const long had = perform({.kind = FileCallKind::preallocate,
+                            .descriptor = segment_,
+                            .offset = offset_,
+                            .bytes = bytes},
+                           tap_);
+  if (had == 0) room_ = offset_ + bytes;
+  else (void)truncate(offset_);
+}
+
+// Of the device, for this user.
+std::uint64_t AppendLogFile::free_bytes() noexcept {
+  struct statfs device{};
+  (void)perform_other("fstatfs", segment_, nullptr, tap_, [&]() noexcept -> long {
+    return ::fstatfs(segment_, &device) < 0 ? -errno : 0;
+  });
+  return static_cast<std::uint64_t>(device.f_bavail) * static_cast<std::uint64_t>(device.f_bsize);
 }
 
 // Room that was never written costs a sync more than the bytes: that it is written now has to be
 // written down. Zeros are there already, as far as a reader sees. A failure costs no more than
 // time.
 void AppendLogFile::write_zeros(std::uint64_t from) noexcept {
-  if (!preallocated_ || from >= options_.segment_bytes) return;
-  const std::uint64_t all = std::min<std::uint64_t>(kZerosAhead, options_.segment_bytes - from);
+  if (from >= room_) return;
+  const std::uint64_t all = std::min<std::uint64_t>(kZerosAhead, room_ - from);
   std::array<iovec, kZerosAhead / kZeros.size()> pieces;
   std::size_t count = 0;
   for (std::uint64_t left = all; left > 0; left -= pieces[count++].iov_len) {
@@ -338,7 +432,7 @@ void AppendLogFile::write_zeros(std::uint64_t from) noexcept {
                               .pieces = pieces.data(),
                               .piece_count = count},
                              tap_);
-  if (wrote <= 0) preallocated_ = false;  // not again
+  if (wrote <= 0) room_ = 0;  // not again
   zeroed_ = from + static_cast<std::uint64_t>(std::max(wrote, 0L));
 }
 
@@ -355,6 +449,7 @@ FileFailure AppendLogFile::write(std::span<std::byte> batch, std::uint64_t count
   unsynced_ = true;
   finished_ = false;
   const std::uint64_t end = offset_ + batch.size();
+  if (room_ != 0 && end > room_) preallocate();
   if (end > zeroed_ && batch.size() <= kSmallBatch) write_zeros(end);
   if (const int error = write_fully(segment_, offset_, batch, tap_); error != 0) {
     return failure(error, FileOperation::append, "pwritev", name_.data(), offset_);
@@ -373,6 +468,7 @@ FileFailure AppendLogFile::sync() noexcept {
 }
 
 void AppendLogFile::finish() noexcept {
+  if (owner_ != ::getpid()) return;  // a child that was forked
   if (!finished_ && next_sequence_ > 1) {
     BatchHead head{
         .mark = BatchHead::kMark, .first = next_sequence_, .durable = next_sequence_ - 1};

@@ -8,6 +8,8 @@
 // Errors: values. After a failed write() or sync() only the destructor may follow.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
@@ -46,14 +48,21 @@ class AppendLogFile {
   // Says at the end that all is durable, and gives back the room that was reserved. What fails here
   // loses nothing.
   void finish() noexcept;
+  // Another writer may have the log. A lock of an open file would last as long as a child that was
+  // forked, so it is taken back; in such a child nothing is done, as it is the parent's.
+  void unlock() noexcept;
 
   // How many segments were removed.
   FileResult trim(std::uint64_t sequence);
 
+  [[nodiscard]] const AppendLogCut& cut() const noexcept { return cut_; }
   [[nodiscard]] std::uint64_t segments_begun() const noexcept { return begun_; }
   [[nodiscard]] std::uint64_t log() const noexcept { return log_; }
   FileFailure failure(int error, FileOperation operation, const char* call, const char* name,
                       std::uint64_t offset) const noexcept;
+  // Of what moves no bytes: "make the folder".
+  FileFailure failed_step(const char* step, int error, const char* call,
+                          const char* name = nullptr) const noexcept;
 
  private:
   // A head of a batch that may not be durable.
@@ -64,17 +73,25 @@ class AppendLogFile {
 
   FileFailure begin_log(std::uint64_t first);
   FileFailure open_directory();
+  FileFailure sync_parent();
   FileFailure lock();
+  int set_lock(short kind) noexcept;
   FileFailure recover(std::uint64_t first);
   FileFailure read_segment(AppendLogScan& scan, const char* name, std::uint64_t& proven);
-  FileFailure write_again(const char* name, std::uint64_t from, std::uint64_t to);
+  FileFailure keep(std::uint64_t from, std::uint64_t to);
+  FileFailure make_kept(std::uint64_t from, std::string& name);
+  FileFailure copy_to(int file, const char* name, std::uint64_t at, std::uint64_t from,
+                      std::uint64_t to);
   FileFailure begin_segment(std::uint64_t first) noexcept;
   FileFailure sync_directory() noexcept;
   void preallocate() noexcept;
+  std::uint64_t free_bytes() noexcept;
   void write_zeros(std::uint64_t from) noexcept;
+  long open_in_directory(const char* name, int flags, std::uint32_t mode) noexcept;
   int open_segment(const char* name, int flags) noexcept;
   void close_file(int& descriptor) noexcept;
   int fsync(FileCallKind kind, int descriptor) noexcept;
+  int fsync_directory(int descriptor) noexcept;
   int truncate(std::uint64_t bytes) noexcept;
 
   const std::string directory_;
@@ -83,15 +100,18 @@ class AppendLogFile {
   int directory_file_ = -1;
   int lock_file_ = -1;
   int segment_ = -1;
+  int kept_ = -1;  // while something is kept
   SegmentName name_{};  // of the segment
   std::uint64_t log_ = 0;  // its random number
   std::uint64_t offset_ = 0;  // where the next batch goes
   std::uint64_t next_sequence_ = 1;
-  bool preallocated_ = false;  // the segment has its room
+  std::uint64_t room_ = 0;  // up to here the segment has its room on the device; 0: it has none
   std::uint64_t zeroed_ = 0;  // ... and up to here it was written, be it with zeros
   bool unsynced_ = false;  // something was written since the last sync
   bool finished_ = false;  // it ends with a head that says that all is durable
   std::uint64_t begun_ = 0;
+  AppendLogCut cut_;
+  const pid_t owner_;  // the process
 
   mutable sync::Mutex segments_mutex_;
   std::vector<std::uint64_t> segments_;  // first numbers, oldest first

@@ -30,7 +30,7 @@ class OwnFile {
       return perform({.kind = FileCallKind::open,
                       .descriptor = directory,
                       .path = path,
-                      .flags = flags | O_RDONLY | O_CLOEXEC},
+                      .flags = flags | O_RDONLY | O_NONBLOCK},
                      tap_);
     });
     if (opened < 0) return static_cast<int>(-opened);
@@ -73,7 +73,7 @@ class AppendLogReading {
   bool look_again();
   [[noreturn]] void fail(int error, const char* call, std::uint64_t first,
                          std::uint64_t offset) const;
-  [[noreturn]] void fail(int error, const char* call) const;
+  [[noreturn]] void fail(int error, const char* call, const char* step) const;
 
   const std::string directory_;
   const std::uint64_t from_;
@@ -96,7 +96,7 @@ AppendLogReading::AppendLogReading(std::string directory, const AppendLogReaderO
       segment_(tap_),
       scan_(tap_) {
   const int error = directory_file_.open(AT_FDCWD, directory_.c_str(), O_DIRECTORY);
-  if (error != 0) fail(error, "open");
+  if (error != 0) fail(error, "open", "open the folder");
   begun_ = begin();
 }
 
@@ -108,21 +108,25 @@ void AppendLogReading::fail(int error, const char* call, std::uint64_t first,
                    .file = directory_ + "/" + segment_name(first).data(),
                    .offset = offset}));
 }
-void AppendLogReading::fail(int error, const char* call) const {
-  raise(FileError(
-      {.error = error, .operation = FileOperation::read, .call = call, .file = directory_}));
+void AppendLogReading::fail(int error, const char* call, const char* step) const {
+  raise(FileError({.error = error,
+                   .operation = FileOperation::read,
+                   .call = call,
+                   .step = step,
+                   .file = directory_}));
 }
 
 void AppendLogReading::list() {
   const int error = list_segments(directory_file_.get(), segments_, tap_);
-  if (error != 0) fail(error, "getdents64");
+  if (error != 0) fail(error, "getdents64", "list the segments");
 }
 
 // The segment with `from_` in it; false: there is none yet.
 bool AppendLogReading::begin() {
   list();
   if (segments_.empty()) return false;
-  if (from_ != 0 && from_ < segments_.front()) fail(ENODATA, "records were trimmed");
+  if (from_ != 0 && from_ < segments_.front())
+    fail(ENODATA, "records were trimmed", "find the first record, which was trimmed");
   const auto above =
       std::upper_bound(segments_.begin(), segments_.end(), std::max(from_, segments_.front()));
   open_segment(*(above - 1));

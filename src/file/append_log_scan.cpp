@@ -100,6 +100,7 @@ AppendLogScan::Header AppendLogScan::begin(int descriptor, std::uint64_t first) 
   error_ = 0;
   forget();
   const auto raw = window(0, sizeof(SegmentHeader));
+  if (error_ == ESPIPE) return Header::damaged;  // a FIFO has the name
   if (error_ != 0) return Header::failed;
   if (raw.size() == sizeof(SegmentHeader)) {
     header_ = from_raw<SegmentHeader>(raw);
@@ -153,11 +154,15 @@ AppendLogScan::Found AppendLogScan::read_record(std::uint64_t mark) {
 }
 
 bool AppendLogScan::proves_damage() {
+  data_end_ = offset_;
   for (std::uint64_t at = offset_;;) {
     at = next_data(at);
     if (at == kNoMore) return false;
     at &= ~(kAppendLogItem - 1);
     const auto raw = window(at, kWindowBytes);
+    const auto last =
+        std::find_if(raw.rbegin(), raw.rend(), [](std::byte b) { return b != std::byte{0}; });
+    if (last != raw.rend()) data_end_ = at + static_cast<std::uint64_t>(raw.rend() - last);
     if (raw.size() < sizeof(BatchHead)) return false;
     std::size_t i = 0;
     for (; i + sizeof(BatchHead) <= raw.size(); i += kAppendLogItem) {

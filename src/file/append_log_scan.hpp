@@ -39,6 +39,8 @@ class AppendLogScan {
   // missing here was durable. Then this is damage, unless a writer has written it meanwhile: after
   // forget(), next() says.
   bool proves_damage();
+  // After proves_damage() said no: behind the last byte there that is not zero, or offset().
+  [[nodiscard]] std::uint64_t data_end() const noexcept { return data_end_; }
   // Reads anew from the file what comes next.
   void forget() noexcept { held_ = 0; }
 
@@ -69,6 +71,7 @@ class AppendLogScan {
   BatchHead head_;
   std::uint64_t offset_ = 0;
   std::uint64_t sequence_ = 0;
+  std::uint64_t data_end_ = 0;
   std::span<const std::byte> record_;
   int error_ = 0;
   const char* call_ = "";

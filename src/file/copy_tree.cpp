@@ -12,7 +12,11 @@
 #include <handoff/sync/detail/thread.hpp>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <system_error>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "copy_tree_count.hpp"
 #include "copy_tree_job.hpp"
@@ -23,6 +27,7 @@ namespace {
 
 using detail::CopyCalls;
 using detail::CopyEntry;
+using detail::CopyFile;
 using detail::CopyFolder;
 using detail::CopyJob;
 using detail::escaped;
@@ -99,117 +104,125 @@ bool lies_in(const CopyCalls& calls, long inside, FileId folder) {
   return false;
 }
 
-// One source, opened.
-class Start {
+// What is to be copied, looked at before anything is begun. No descriptor stays open for a source
+// but those of the directory that it is in, which the sources in it share.
+class Sources {
  public:
-  Start(const CopyCalls& calls, Way way) : calls_(calls), way_(std::move(way)) {}
-  Start(Start&& other) noexcept
-      : calls_(other.calls_), way_(std::move(other.way_)), root_(std::move(other.root_)) {}
-  Start& operator=(Start&&) = delete;
-  ~Start() {
-    if (root_ == nullptr) return;
-    if (root_->from >= 0) calls_.close(root_->from);
-    if (root_->to >= 0) calls_.close(root_->to);
+  Sources(CopyJob& job, const std::string& to) : job_(job), calls_(job.calls()), to_(to) {}
+
+  // "", or why nothing is begun. What cannot be opened is told as a problem.
+  std::string prepare(const std::vector<std::string>& from) {
+    if (from.empty() || to_.empty()) return "a source and a destination are needed";
+    if (to_.find('\0') != std::string::npos) return in_quotes(to_) + " has a zero byte in it";
+    into_ = is_directory();
+    if (from.size() > 1 && !into_) {
+      return in_quotes(to_) + " is no directory, and several sources need one";
+    }
+    for (const std::string& source : from) {
+      std::string refusal = add(source);
+      if (!refusal.empty()) return refusal;
+    }
+    return {};
   }
 
-  // 0, or -errno of the source.
-  long open_source() {
-    root_ = std::make_unique<CopyFolder>();
-    root_->from_path = way_.from_folder == "." && way_.from_name != "." ? "" : way_.from_folder;
-    const long from = calls_.open(AT_FDCWD, way_.from_folder.c_str(), O_RDONLY | O_DIRECTORY);
-    if (from < 0) return from;
-    root_->from = static_cast<int>(from);
-    long result = calls_.stat(root_->from, "", folder_);
-    if (result == 0) result = calls_.stat(root_->from, way_.from_name.c_str(), source_);
-    return result;
+  // About how many descriptors are in use.
+  std::size_t descriptors() const noexcept { return static_cast<std::size_t>(highest_ + 1); }
+
+ private:
+  std::string add(const std::string& source) {
+    const bool named = !source.empty() && source.find('\0') == std::string::npos;
+    if (!named) return job_.problem(source, {"open"}, source.empty() ? -ENOENT : -EINVAL), "";
+    const Way way = way_of(source, to_, into_);
+    long error = 0;
+    std::string refusal;
+    CopyFolder* const root = pinned_root(way, error, refusal);
+    struct statx attributes{};
+    if (root != nullptr) {
+      error = calls_.stat(root->from, way.from_name.c_str(), attributes);
+      if (error == 0) refusal = refusal_of(source, way, *root, attributes);
+      job_.folders().unpin(*root);
+    }
+    if (error < 0) return job_.problem(source, {"open"}, error), "";
+    if (!refusal.empty()) return refusal;
+    CopyEntry entry{.name = way.from_name, .to_name = way.to_name};
+    entry.type = static_cast<unsigned char>(attributes.stx_mode >> 12);
+    job_.begin(*root, std::move(entry));
+    return {};
+  }
+
+  // Null: `error` of the source, or a refusal because of the destination.
+  CopyFolder* pinned_root(const Way& way, long& error, std::string& refusal) {
+    const auto found = roots_.find(way.from_folder);  // the destination is the same for all
+    if (found != roots_.end()) {
+      error = job_.folders().pin(*found->second);
+      return error == 0 ? found->second : nullptr;
+    }
+    CopyFile from(calls_, calls_.open(AT_FDCWD, way.from_folder.c_str(), detail::kOpenRoot));
+    struct statx there{};
+    error = from.get() < 0 ? from.get() : calls_.stat(from.get(), "", there);
+    if (error < 0) return nullptr;
+    auto root = std::make_unique<CopyFolder>();
+    root->from_id = id_of(there);
+    CopyFile to(calls_, calls_.open(AT_FDCWD, way.to_folder.c_str(), detail::kOpenRoot));
+    if (to.get() < 0) {
+      refusal = in_quotes(way.to_folder) + " cannot be opened: " + reason(to.get());
+      return nullptr;
+    }
+    const long result = calls_.stat(to.get(), "", there);
+    if (result < 0) {
+      refusal = in_quotes(way.to_folder) + ": " + reason(result);
+      return nullptr;
+    }
+    root->to_id = id_of(there);
+    root->from_name = way.from_folder;
+    root->name = way.to_folder;
+    root->to_is_path = true;
+    char none = 0;
+    root->inherits = calls_.get_attribute({to.get(), "."}, detail::kDefaultList, &none, 0) > 0;
+    CopyFolder*& place = roots_[way.from_folder];
+    highest_ = std::max({highest_, from.get(), to.get()});
+    return place = &job_.add_root(std::move(root), from, to);
   }
 
   // "", or why nothing may be copied.
-  std::string open_target() {
-    const long to = calls_.open(AT_FDCWD, way_.to_folder.c_str(), O_RDONLY | O_DIRECTORY);
-    if (to < 0) return in_quotes(way_.to_folder) + " cannot be opened: " + reason(to);
-    root_->to = static_cast<int>(to);
-    root_->to_path = way_.to_folder == "." ? "" : way_.to_folder;
-    struct statx there{};
-    const long result = calls_.stat(root_->to, "", there);
-    if (result < 0) return in_quotes(way_.to_folder) + ": " + reason(result);
-    root_->from_id = id_of(folder_);
-    root_->to_id = id_of(there);
-    char none = 0;
-    root_->inherits = calls_.get_attribute(root_->to, "system.posix_acl_default", &none, 0) > 0;
-    return {};
-  }
-
-  // "", or why: one is inside the other.
-  std::string refusal(const std::string& source, const std::string& to) const {
+  std::string refusal_of(const std::string& source, const Way& way, const CopyFolder& root,
+                         const struct statx& attributes) {
+    if (!into_ && to_.back() == '/' && !S_ISDIR(attributes.stx_mode)) {
+      return in_quotes(to_) + " is no directory, as its slash says, nor is " + in_quotes(source);
+    }
     struct statx target{};
-    const bool exists = calls_.stat(root_->to, way_.to_name.c_str(), target) == 0;
-    if (exists && id_of(target) == id_of(source_)) {
+    const bool exists = calls_.stat(root.to, way.to_name.c_str(), target) == 0;
+    if (exists && id_of(target) == id_of(attributes)) {
       return in_quotes(source) + " would be copied onto itself";
     }
-    if (S_ISDIR(source_.stx_mode) && lies_in(calls_, again(root_->to), id_of(source_))) {
-      return in_quotes(to) + " lies inside " + in_quotes(source) +
+    if (S_ISDIR(attributes.stx_mode) && lies_in(calls_, again(root.to), id_of(attributes))) {
+      return in_quotes(to_) + " lies inside " + in_quotes(source) +
              ": it would be copied into itself";
     }
-    if (exists && lies_in(calls_, again(root_->from), id_of(target))) {
-      return in_quotes(source) + " lies inside what it would replace in " + in_quotes(to);
+    if (exists && lies_in(calls_, again(root.from), id_of(target))) {
+      return in_quotes(source) + " lies inside what it would replace in " + in_quotes(to_);
+    }
+    if (!names_.insert(way.to_name).second) {
+      return "two sources would become " + in_quotes(way.to_name) + " in " + in_quotes(to_);
     }
     return {};
   }
 
-  const Way& way() const noexcept { return way_; }
-  FileId target_folder() const noexcept { return root_->to_id; }
-
-  void begin(CopyJob& job) {
-    CopyEntry entry{.name = way_.from_name, .to_name = way_.to_name};
-    entry.type = static_cast<unsigned char>(source_.stx_mode >> 12);
-    job.begin(*root_.release(), std::move(entry));
-  }
-
- private:
   long again(int folder) const { return calls_.open(folder, ".", O_PATH | O_DIRECTORY); }
 
+  bool is_directory() const {
+    const CopyFile folder(calls_, calls_.open(AT_FDCWD, to_.c_str(), O_PATH | O_DIRECTORY));
+    return folder.get() >= 0;
+  }
+
+  CopyJob& job_;
   const CopyCalls& calls_;
-  Way way_;
-  std::unique_ptr<CopyFolder> root_;
-  struct statx folder_{};
-  struct statx source_{};
+  const std::string& to_;
+  bool into_ = false;
+  int highest_ = 0;  // descriptor: the lowest free one is given
+  std::unordered_map<std::string, CopyFolder*> roots_;
+  std::unordered_set<std::string> names_;
 };
-
-bool is_directory(const CopyCalls& calls, const std::string& path) {
-  const long folder = calls.open(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY);
-  if (folder >= 0) calls.close(static_cast<int>(folder));
-  return folder >= 0;
-}
-
-// All sources, opened and found to be possible. "", or why nothing is begun.
-std::string prepare(const CopyCalls& calls, const std::vector<std::string>& from,
-                    const std::string& to, CopyJob& job, std::vector<Start>& starts) {
-  if (from.empty() || to.empty()) return "a source and a destination are needed";
-  const bool into = is_directory(calls, to);
-  if (from.size() > 1 && !into) {
-    return in_quotes(to) + " is no directory, and several sources need one";
-  }
-  for (const std::string& source : from) {
-    Start start(calls, way_of(source, to, into));
-    const long result = source.empty() ? -ENOENT : start.open_source();
-    if (result < 0) {
-      job.problem(source, "open", result);
-      continue;
-    }
-    std::string refusal = start.open_target();
-    if (refusal.empty()) refusal = start.refusal(source, to);
-    if (!refusal.empty()) return refusal;
-    for (const Start& other : starts) {
-      if (other.way().to_name == start.way().to_name) {
-        return "two sources would become " + in_quotes(start.way().to_name) + " in " +
-               in_quotes(to);
-      }
-    }
-    starts.push_back(std::move(start));
-  }
-  return {};
-}
 
 // Descriptors that this process may have.
 std::size_t descriptors() noexcept {
@@ -220,19 +233,20 @@ std::size_t descriptors() noexcept {
 
 // Threads wait for the device more than they compute: several to a processor, so that others are
 // at work meanwhile, and the device has something to choose from.
-std::size_t chosen_width(std::size_t asked, std::size_t most_descriptors) noexcept {
+std::size_t chosen_width(std::size_t asked, std::size_t free_descriptors) noexcept {
   constexpr std::size_t each = 8;  // descriptors of one thread: two directories, two files, spare
   constexpr std::size_t several = 4;
   constexpr std::size_t enough = 32;
-  const std::size_t chosen = std::min<std::size_t>(several * sync::cpu_budget().width(), enough);
-  const std::size_t wanted = asked != 0 ? asked : chosen;
-  return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(1, most_descriptors / each));
+  const std::size_t wanted =
+      asked != 0 ? asked : std::min<std::size_t>(several * sync::cpu_budget().width(), enough);
+  return std::clamp<std::size_t>(wanted, 1, std::max<std::size_t>(1, free_descriptors / each));
 }
 
 }  // namespace
 
 std::string CopyTreeProblem::text() const {
-  std::string line = escaped(path) + ": " + escaped(what);
+  std::string line = path.empty() ? "" : escaped(path) + ": ";
+  line += escaped(what);
   if (error != 0) line += ": " + reason(error);
   return line;
 }
@@ -240,20 +254,23 @@ std::string CopyTreeProblem::text() const {
 CopyTreeResult copy_tree(const std::vector<std::string>& from, const std::string& to,
                          CopyTreeOptions options) {
   const std::size_t most = descriptors();
-  const std::size_t width = chosen_width(options.width, most);
   constexpr std::size_t many = 256;  // directories: two descriptors each
   CopyJob job(options, std::clamp<std::size_t>(most / 8, 1, many));
-  std::vector<Start> starts;
-  std::string refusal = prepare(job.calls(), from, to, job, starts);
+  Sources sources(job, to);
+  std::string refusal = sources.prepare(from);
   if (!refusal.empty()) {
     CopyTreeResult refused;
     refused.refusal = std::move(refusal);
     return refused;
   }
-  for (Start& start : starts) start.begin(job);
+  std::size_t in_use = sources.descriptors();
   std::optional<detail::CopyCount> count;
-  if (options.count) count.emplace(job, from);
-  job.run(width);
+  if (options.count) {
+    const std::size_t deepest = std::min<std::size_t>(64, most / 16);
+    count.emplace(job, from, deepest);
+    in_use += deepest + 1;
+  }
+  job.run(chosen_width(options.width, most - std::min(most, in_use)));
   count.reset();
   return job.take_result();
 }

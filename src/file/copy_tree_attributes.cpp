@@ -3,6 +3,9 @@
 // What a copy keeps beside the contents: owner, extended attributes (access lists among them), mode
 // and times, in this order. A change of owner clears set-user-ID bits and capabilities; an access
 // list is the mode as well; and all of them change the times.
+//
+// Rights never widen, at no moment: what cannot be kept of who may do what is taken away. A new
+// file is its owner's alone until it has all of that (made_mode()).
 #include <errno.h>
 #include <fcntl.h>
 
@@ -14,9 +17,6 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr unsigned kModeBits = 07777;
-constexpr unsigned kSetId = S_ISUID | S_ISGID;
-
 // Attributes that the system keeps for itself: what cannot be set is no loss of the user's.
 bool is_the_systems(std::string_view key) noexcept {
   return key.starts_with("security.") || key.starts_with("trusted.");
@@ -26,10 +26,6 @@ bool is_refusal(long error) noexcept {
   return error == -EPERM || error == -EACCES || error == -EOPNOTSUPP;
 }
 
-std::string attribute_path(int in, const std::string& name) {
-  return "/proc/self/fd/" + std::to_string(in) + '/' + name;
-}
-
 }  // namespace
 
 bool has_changed(const struct statx& before, const struct statx& after) noexcept {
@@ -37,117 +33,121 @@ bool has_changed(const struct statx& before, const struct statx& after) noexcept
          before.stx_mtime.tv_nsec != after.stx_mtime.tv_nsec;
 }
 
-// With which mode it is made: its own, unless it could be opened before it has its owner by
-// somebody else than may open the source.
-unsigned CopyJob::made_mode(const struct statx& as) const noexcept {
+// With which mode it is made. Into a new directory nobody else comes before it is finished; its
+// files have their own modes at once where they are the caller's, which spares a call for each.
+unsigned CopyJob::made_mode(const CopyFolder& folder, const struct statx& as) const noexcept {
   const bool mine = as.stx_uid == user_ && as.stx_gid == group_;
-  return as.stx_mode & (mine ? 0777u : 0700u);
+  return as.stx_mode & (folder.made && mine ? 0777u : 0700u);
 }
 
-// True: it has the source's owner and group.
-bool CopyJob::keep_owner(CopyFolder& folder, const CopyEntry& entry, int to, const char* name,
-                         const struct statx& as, const struct statx& made) {
-  if (as.stx_uid == made.stx_uid && as.stx_gid == made.stx_gid) return true;
-  long result = calls_.change_owner(to, name, as.stx_uid, as.stx_gid);
-  if (result >= 0) return true;
+CopyJob::Kept CopyJob::keep_owner(CopySpot copy, FileRef to, const struct statx& as,
+                                  const struct statx& made) noexcept {
+  Kept kept{.user = as.stx_uid == made.stx_uid, .group = as.stx_gid == made.stx_gid};
+  if (kept.both()) return kept;
+  const long result = calls_.change_owner(to, as.stx_uid, as.stx_gid);
+  if (result >= 0) return {.user = true, .group = true};
   if (user_ != 0 && (result == -EPERM || result == -EINVAL)) {  // then the group at least
-    if (as.stx_gid != made.stx_gid) {
-      (void)calls_.change_owner(to, name, ~0u, as.stx_gid);
-    }
-    return false;
+    if (!kept.group) kept.group = calls_.change_owner(to, ~0u, as.stx_gid) >= 0;
+  } else {
+    problem(copy, {"set the owner"}, result);
   }
-  problem(to_path(folder, entry), "set the owner", result);
-  return false;
+  return kept;
 }
 
-// What the directory gave it that the source does not have.
-void CopyJob::drop_inherited(int to) {
-  (void)calls_.remove_attribute(to, "system.posix_acl_access");
-  (void)calls_.remove_attribute(to, "system.posix_acl_default");
+// Takes away the lists that the copy has and the source does not, and sets the mode.
+bool CopyJob::drop_lists(FileRef to, unsigned mode, bool keeps_default) noexcept {
+  const auto plain = plain_list(mode);
+  long result = calls_.set_attribute(to, kAccessList, plain.data(), plain.size());
+  if (result == -EOPNOTSUPP) return true;  // there are none here
+  if (result >= 0 && !keeps_default) {
+    result = calls_.set_attribute(to, kDefaultList, kNoList.data(), kNoList.size());
+  }
+  return result >= 0;
 }
 
-template <class List, class Get, class Set>
-void CopyJob::keep_extended(CopyFolder& folder, const CopyEntry& entry, CopyWorker& worker,
-                            List&& list, Get&& get, Set&& set) {
+long CopyJob::set_extended(FileRef to, const char* key, const void* value,
+                           std::size_t bytes) noexcept {
+  const long result = calls_.set_attribute(to, key, value, bytes);
+  if (result != -EACCES || user_ == 0) return result;
+  // A file that not even its owner may write.
+  (void)calls_.change_mode(to, S_IRUSR | S_IWUSR);
+  return calls_.set_attribute(to, key, value, bytes);
+}
+
+CopyJob::Extended CopyJob::keep_extended(CopySpot source, CopySpot copy, FileRef from, FileRef to,
+                                         bool group_kept, bool is_link,
+                                         CopyWorker& worker) noexcept {
+  Extended kept;
   char* const keys = reinterpret_cast<char*>(worker.buffer.get());
-  const long bytes = list(keys, CopyWorker::buffer_bytes);
-  if (bytes < 0 && bytes != -EOPNOTSUPP && bytes != -ENOSYS) {
-    problem(from_path(folder, entry), "list the attributes", bytes);
+  const std::span value(worker.second.get(), CopyWorker::buffer_bytes);
+  const long listed = calls_.list_attributes(from, keys, CopyWorker::buffer_bytes);
+  kept.any = listed > 0;
+  // Links have neither lists nor attributes of users: nothing is lost where they cannot be asked.
+  if (listed < 0 && listed != -EOPNOTSUPP && !(listed == -ENOSYS && is_link)) {
+    problem(source, {"list the attributes"}, listed);
+    kept.group = 0;
   }
-  for (long at = 0; at < bytes;) {
-    const std::string key(keys + at);
+  for (long at = 0; at < listed;) {
+    const std::string_view key(keys + at);
     at += static_cast<long>(key.size()) + 1;
-    long result = get(key.c_str(), worker.second.get(), CopyWorker::buffer_bytes);
+    const bool access = key == kAccessList;
+    long result = calls_.get_attribute(from, key.data(), value.data(), value.size());
     if (result == -ENODATA) continue;  // it is gone
+    if (access) kept.group = 0;
     if (result >= 0) {
-      result = set(key.c_str(), worker.second.get(), static_cast<std::size_t>(result));
+      const std::span<std::byte> got = value.first(static_cast<std::size_t>(result));
+      if (access && !group_kept) kept.others = narrow_group(got);
+      if (access) kept.group = group_bits(got);
+      result = set_extended(to, key.data(), got.data(), got.size());
     }
+    if (access) kept.access_list = result >= 0;
+    if (key == kDefaultList) kept.default_list = result >= 0;
     if (result >= 0 || (is_the_systems(key) && is_refusal(result))) continue;
-    problem(to_path(folder, entry), "keep the attribute " + key, result);
+    problem(copy, {"keep the attribute ", key}, result);
   }
+  return kept;
 }
 
-void CopyJob::keep_attributes(CopyFolder& folder, const CopyEntry& entry, int from, int to,
-                              const struct statx& as, const struct statx& made, bool inherits,
-                              CopyWorker& worker) {
-  const bool owned = keep_owner(folder, entry, to, nullptr, as, made);
-  if (inherits) drop_inherited(to);
-  bool listed = false;
-  keep_extended(
-      folder, entry, worker,
-      [&](char* into, std::size_t bytes) {
-        const long result = calls_.list_attributes(from, into, bytes);
-        listed = result > 0;
-        return result;
-      },
-      [&](const char* key, void* into, std::size_t bytes) {
-        return calls_.get_attribute(from, key, into, bytes);
-      },
-      [&](const char* key, const void* value, std::size_t bytes) {
-        long result = calls_.set_attribute(to, key, value, bytes);
-        if (result == -EACCES && user_ != 0) {  // a file that not even its owner may write
-          (void)calls_.change_mode(to, nullptr, S_IRUSR | S_IWUSR);
-          result = calls_.set_attribute(to, key, value, bytes);
-        }
-        return result;
-      });
-  const bool moved_owner = as.stx_uid != made.stx_uid || as.stx_gid != made.stx_gid;
-  const unsigned mode = as.stx_mode & (owned ? kModeBits : kModeBits & ~kSetId);
-  if (mode != (made.stx_mode & kModeBits) || inherits || listed || moved_owner) {
-    const long result = calls_.change_mode(to, nullptr, mode);
-    if (result < 0) problem(to_path(folder, entry), "set the mode", result);
+void CopyJob::keep_attributes(CopySpot source, CopySpot copy, FileRef from, FileRef to,
+                              const struct statx& as, const struct statx& made, bool may_have_list,
+                              CopyWorker& worker) noexcept {
+  const bool is_link = S_ISLNK(as.stx_mode);
+  const Kept owner = keep_owner(copy, to, as, made);
+  const Extended kept = keep_extended(source, copy, from, to, owner.group, is_link, worker);
+  unsigned mode = as.stx_mode & (owner.both() ? kModeBits : kModeBits & ~kSetId);
+  mode &= ~kOtherBits | kept.others;
+  if (!kept.access_list) {
+    mode &= ~kGroupBits | kept.group;
+    if (!owner.group) mode = narrow_group(mode);
   }
-  const long result = calls_.change_times(to, nullptr, as);
-  if (result < 0) problem(to_path(folder, entry), "set the times", result);
+  bool changes = (made.stx_mode & kModeBits) != mode || kept.any;
+  if (as.stx_uid != made.stx_uid || as.stx_gid != made.stx_gid) changes = true;
+  if (may_have_list && !is_link && !kept.access_list) {
+    changes = true;
+    if (!drop_lists(to, mode, !S_ISDIR(as.stx_mode) || kept.default_list)) {
+      problem(copy, {"drop the access list"}, 0);
+      mode &= ~kGroupBits;  // its mask: then it gives nobody anything
+    }
+  } else if (may_have_list && S_ISDIR(as.stx_mode) && !kept.default_list) {
+    (void)calls_.set_attribute(to, kDefaultList, kNoList.data(), kNoList.size());
+  }
+  if (changes && !is_link) {
+    const long result = calls_.change_mode(to, mode);
+    if (result < 0) problem(copy, {"set the mode"}, result);
+  }
+  const long result = calls_.change_times(to, as);
+  if (result < 0) problem(copy, {"set the times"}, result);
 }
 
-void CopyJob::keep_attributes_by_name(CopyFolder& folder, const CopyEntry& entry,
-                                      const std::string& name, const struct statx& as,
-                                      CopyWorker& worker) {
-  struct statx made{};
-  long result = calls_.stat(folder.to, name.c_str(), made);
-  if (result < 0) return problem(to_path(folder, entry), "look at the copy", result);
-  const bool owned = keep_owner(folder, entry, folder.to, name.c_str(), as, made);
-  const std::string source = attribute_path(folder.from, entry.name);
-  const std::string copy = attribute_path(folder.to, name);
-  keep_extended(
-      folder, entry, worker,
-      [&](char* into, std::size_t bytes) {
-        return calls_.list_attributes(source.c_str(), into, bytes);
-      },
-      [&](const char* key, void* into, std::size_t bytes) {
-        return calls_.get_attribute(source.c_str(), key, into, bytes);
-      },
-      [&](const char* key, const void* value, std::size_t bytes) {
-        return calls_.set_attribute(copy.c_str(), key, value, bytes);
-      });
-  if (!S_ISLNK(as.stx_mode)) {
-    const unsigned mode = as.stx_mode & (owned ? kModeBits : kModeBits & ~kSetId);
-    result = calls_.change_mode(folder.to, name.c_str(), mode);
-    if (result < 0) problem(to_path(folder, entry), "set the mode", result);
-  }
-  result = calls_.change_times(folder.to, name.c_str(), as);
-  if (result < 0) problem(to_path(folder, entry), "set the times", result);
+// A directory, when all in it has ended. What was there may have allowed more than it shall, and
+// to others: it is closed for them before it changes its owner.
+void CopyJob::keep_folder(CopyFolder& folder, const struct statx& made,
+                          CopyWorker& worker) noexcept {
+  const struct statx& as = folder.attributes;
+  const bool moves = as.stx_uid != made.stx_uid || as.stx_gid != made.stx_gid;
+  if (!folder.made && moves) (void)calls_.change_mode(folder.copy(), made.stx_mode & S_IRWXU);
+  keep_attributes({folder.parent, folder.from_name, false}, {folder.parent, folder.name, true},
+                  {folder.from}, folder.copy(), as, made, !folder.made || folder.inherits, worker);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

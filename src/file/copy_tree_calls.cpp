@@ -9,6 +9,7 @@
 
 #include "file_call.hpp"
 #include "path.hpp"
+#include "rights.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -208,61 +209,63 @@ long CopyCalls::entries(int directory, void* into, std::size_t bytes) const noex
                [&] { return ::syscall(SYS_getdents64, directory, into, bytes); });
 }
 
-long CopyCalls::change_owner(int file, const char* name, unsigned user,
-                             unsigned group) const noexcept {
-  if (name == nullptr) {
-    return other("fchown", file, nullptr, [&] { return ::fchown(file, user, group); });
+long CopyCalls::change_owner(FileRef file, unsigned user, unsigned group) const noexcept {
+  if (file.name == nullptr) {
+    return other("fchown", file.file, nullptr, [&] { return ::fchown(file.file, user, group); });
   }
-  return other("fchownat", file, name,
-               [&] { return ::fchownat(file, name, user, group, AT_SYMLINK_NOFOLLOW); });
+  return other("fchownat", file.file, file.name,
+               [&] { return ::fchownat(file.file, file.name, user, group, AT_SYMLINK_NOFOLLOW); });
 }
 
-long CopyCalls::change_mode(int file, const char* name, unsigned mode) const noexcept {
-  if (name == nullptr) return other("fchmod", file, nullptr, [&] { return ::fchmod(file, mode); });
-  return other("fchmodat", file, name,
-               [&] { return ::fchmodat(file, name, mode, AT_SYMLINK_NOFOLLOW); });
+long CopyCalls::change_mode(FileRef file, unsigned mode) const noexcept {
+  if (file.name == nullptr) {
+    return other("fchmod", file.file, nullptr, [&] { return ::fchmod(file.file, mode); });
+  }
+  return other("fchmodat", file.file, file.name, [&]() -> long {
+    constexpr long number = 452;  // of fchmodat2, everywhere but on Alpha; since Linux 6.6
+    const long result = ::syscall(number, file.file, file.name, mode, AT_SYMLINK_NOFOLLOW);
+    if (result == 0 || (errno != ENOSYS && errno != EPERM)) return result;
+    return ::fchmodat(file.file, file.name, mode, AT_SYMLINK_NOFOLLOW);  // by way of /proc
+  });
 }
 
-long CopyCalls::change_times(int file, const char* name, const struct statx& as) const noexcept {
+long CopyCalls::change_times(FileRef file, const struct statx& as) const noexcept {
   const timespec times[2] = {{as.stx_atime.tv_sec, as.stx_atime.tv_nsec},
                              {as.stx_mtime.tv_sec, as.stx_mtime.tv_nsec}};
-  if (name == nullptr) {
-    return other("futimens", file, nullptr, [&] { return ::futimens(file, times); });
+  if (file.name == nullptr) {
+    return other("futimens", file.file, nullptr, [&] { return ::futimens(file.file, times); });
   }
-  return other("utimensat", file, name,
-               [&] { return ::utimensat(file, name, times, AT_SYMLINK_NOFOLLOW); });
+  return other("utimensat", file.file, file.name,
+               [&] { return ::utimensat(file.file, file.name, times, AT_SYMLINK_NOFOLLOW); });
 }
 
-long CopyCalls::list_attributes(int file, char* into, std::size_t bytes) const noexcept {
-  return other("flistxattr", file, nullptr, [&] { return ::flistxattr(file, into, bytes); });
+long CopyCalls::list_attributes(FileRef file, char* into, std::size_t bytes) const noexcept {
+  if (file.name == nullptr) {
+    return other("flistxattr", file.file, nullptr,
+                 [&] { return ::flistxattr(file.file, into, bytes); });
+  }
+  return other("llistxattr", file.file, file.name,
+               [&] { return list_attributes_at(file.file, file.name, into, bytes); });
 }
 
-long CopyCalls::get_attribute(int file, const char* key, void* into,
+long CopyCalls::get_attribute(FileRef file, const char* key, void* into,
                               std::size_t bytes) const noexcept {
-  return other("fgetxattr", file, nullptr, [&] { return ::fgetxattr(file, key, into, bytes); });
+  if (file.name == nullptr) {
+    return other("fgetxattr", file.file, nullptr,
+                 [&] { return ::fgetxattr(file.file, key, into, bytes); });
+  }
+  return other("lgetxattr", file.file, file.name,
+               [&] { return get_attribute_at(file.file, file.name, key, into, bytes); });
 }
 
-long CopyCalls::set_attribute(int file, const char* key, const void* from,
+long CopyCalls::set_attribute(FileRef file, const char* key, const void* from,
                               std::size_t bytes) const noexcept {
-  return other("fsetxattr", file, nullptr, [&] { return ::fsetxattr(file, key, from, bytes, 0); });
-}
-
-long CopyCalls::remove_attribute(int file, const char* key) const noexcept {
-  return other("fremovexattr", file, nullptr, [&] { return ::fremovexattr(file, key); });
-}
-
-long CopyCalls::list_attributes(const char* path, char* into, std::size_t bytes) const noexcept {
-  return other("llistxattr", -1, path, [&] { return ::llistxattr(path, into, bytes); });
-}
-
-long CopyCalls::get_attribute(const char* path, const char* key, void* into,
-                              std::size_t bytes) const noexcept {
-  return other("lgetxattr", -1, path, [&] { return ::lgetxattr(path, key, into, bytes); });
-}
-
-long CopyCalls::set_attribute(const char* path, const char* key, const void* from,
-                              std::size_t bytes) const noexcept {
-  return other("lsetxattr", -1, path, [&] { return ::lsetxattr(path, key, from, bytes, 0); });
+  if (file.name == nullptr) {
+    return other("fsetxattr", file.file, nullptr,
+                 [&] { return ::fsetxattr(file.file, key, from, bytes, 0); });
+  }
+  return other("lsetxattr", file.file, file.name,
+               [&] { return set_attribute_at(file.file, file.name, key, from, bytes); });
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

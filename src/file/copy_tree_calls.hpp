@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <handoff/config.hpp>
 #include <handoff/file/detail/file_tap.hpp>
+#include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -22,6 +23,13 @@ struct FileId {
   friend bool operator==(const FileId&, const FileId&) = default;
 };
 FileId id_of(const struct statx& attributes) noexcept;
+
+// A file: what is open under `file`, or with a name, what stands under it in the directory `file`.
+// No link is followed.
+struct FileRef {
+  int file = -1;
+  const char* name = nullptr;
+};
 
 class CopyCalls {
  public:
@@ -61,22 +69,14 @@ class CopyCalls {
   long make_node(int in, const char* name, unsigned mode, dev_t device) const noexcept;
   long entries(int directory, void* into, std::size_t bytes) const noexcept;
 
-  // Of the file, or with a name, of what stands under it in the directory `file`: no link is
-  // followed.
-  long change_owner(int file, const char* name, unsigned user, unsigned group) const noexcept;
-  long change_mode(int file, const char* name, unsigned mode) const noexcept;
-  long change_times(int file, const char* name, const struct statx& as) const noexcept;
+  long change_owner(FileRef file, unsigned user, unsigned group) const noexcept;
+  long change_mode(FileRef file, unsigned mode) const noexcept;
+  long change_times(FileRef file, const struct statx& as) const noexcept;
 
-  // Extended attributes of a file.
-  long list_attributes(int file, char* into, std::size_t bytes) const noexcept;
-  long get_attribute(int file, const char* key, void* into, std::size_t bytes) const noexcept;
-  long set_attribute(int file, const char* key, const void* from, std::size_t bytes) const noexcept;
-  long remove_attribute(int file, const char* key) const noexcept;
-  // Of what a path names; the last name's link is not followed.
-  long list_attributes(const char* path, char* into, std::size_t bytes) const noexcept;
-  long get_attribute(const char* path, const char* key, void* into,
-                     std::size_t bytes) const noexcept;
-  long set_attribute(const char* path, const char* key, const void* from,
+  // Extended attributes.
+  long list_attributes(FileRef file, char* into, std::size_t bytes) const noexcept;
+  long get_attribute(FileRef file, const char* key, void* into, std::size_t bytes) const noexcept;
+  long set_attribute(FileRef file, const char* key, const void* from,
                      std::size_t bytes) const noexcept;
 
  private:
@@ -84,6 +84,25 @@ class CopyCalls {
   long other(const char* call, int file, const char* path, Function&& function) const noexcept;
 
   FileTap* tap_;
+};
+
+// A descriptor of its own.
+class CopyFile {
+ public:
+  CopyFile(const CopyCalls& calls, long number) noexcept
+      : calls_(calls), number_(static_cast<int>(number)) {}
+  CopyFile(const CopyFile&) = delete;
+  CopyFile& operator=(const CopyFile&) = delete;
+  ~CopyFile() { (void)close(); }
+
+  // Negative: there is none.
+  int get() const noexcept { return number_; }
+  int release() noexcept { return std::exchange(number_, -1); }
+  long close() noexcept { return number_ < 0 ? 0 : calls_.close(release()); }
+
+ private:
+  const CopyCalls& calls_;
+  int number_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

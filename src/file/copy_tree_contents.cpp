@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "copy_tree_job.hpp"
 #include "file_call.hpp"
@@ -22,6 +21,8 @@ constexpr std::uint64_t kRangeFrom = CopyWorker::buffer_bytes;
 constexpr std::uint64_t kDirectFrom = std::uint64_t{64} << 10;
 // After so much the kernel is asked to begin writing, and the stop is looked for.
 constexpr std::uint64_t kStep = std::uint64_t{8} << 20;
+// Of a file whose size says nothing about its end.
+constexpr std::uint64_t kNoEnd = ~std::uint64_t{0} >> 1;
 
 // The call says that this does not work between these two, not that the copy is impossible.
 bool means_not_here(long error) noexcept {
@@ -38,14 +39,17 @@ bool means_not_here(long error) noexcept {
   }
 }
 
-std::string at(const char* what, std::uint64_t offset) {
-  return std::string(what) + " at " + std::to_string(offset);
+CopyWhat reading(const char* what, std::uint64_t offset) noexcept {
+  return {.said = what, .offset = offset};
+}
+CopyWhat writing(const char* what, std::uint64_t offset) noexcept {
+  return {.said = what, .offset = offset, .in_copy = true};
 }
 
 }  // namespace
 
 long CopyJob::copy_contents(int from, int to, CopyWorker& worker, CopiedFile& file,
-                            std::string& what) {
+                            CopyWhat& what) {
   const std::uint64_t size = file.attributes.stx_size;
   CopyWorker::Pair& pair = worker.pair(id_of(file.attributes).device, file.to_device);
   if (size > 0 && pair.clone) {
@@ -56,19 +60,16 @@ long CopyJob::copy_contents(int from, int to, CopyWorker& worker, CopiedFile& fi
       return 0;
     }
     if (!means_not_here(cloned)) {
-      what = "clone";
+      what = {"clone"};
       return cloned;
     }
     pair.clone = false;
   }
   const bool sparse = size > 0 && file.attributes.stx_blocks * 512 < size;
-  if (sparse) {
-    file.bytes = size;
-    return copy_sparse(from, to, worker, file, what);
-  }
+  if (sparse) return copy_sparse(from, to, worker, file, what);
   // Files of /proc say that they are empty.
   std::uint64_t reached = 0;
-  const std::uint64_t end = size == 0 ? ~std::uint64_t{0} >> 1 : size;
+  const std::uint64_t end = size == 0 ? kNoEnd : size;
   const bool direct = options_.durable && pair.direct && size >= kDirectFrom;
   const long result = direct ? copy_direct(from, to, worker, pair, reached, end, what)
                              : copy_piece(from, to, worker, pair, 0, end, reached, what);
@@ -76,43 +77,48 @@ long CopyJob::copy_contents(int from, int to, CopyWorker& worker, CopiedFile& fi
   return result;
 }
 
-long CopyJob::copy_sparse(int from, int to, CopyWorker& worker, const CopiedFile& file,
-                          std::string& what) {
+// What the kernel makes up (/sys) says that it is large and has no blocks, and ends earlier.
+long CopyJob::copy_sparse(int from, int to, CopyWorker& worker, CopiedFile& file, CopyWhat& what) {
   CopyWorker::Pair none{.clone = false, .range = false};
   const std::uint64_t size = file.attributes.stx_size;
-  std::uint64_t offset = 0;
-  while (offset < size) {
+  std::uint64_t length = size;
+  for (std::uint64_t offset = 0; offset < size;) {
     long data = calls_.seek(from, offset, SEEK_DATA);
     if (data == -ENXIO) break;  // a hole up to the end
     long hole = data < 0 ? data : calls_.seek(from, static_cast<std::uint64_t>(data), SEEK_HOLE);
-    if (data == -EINVAL || hole == -EINVAL) {  // holes are not told here
+    const bool untold = data == -EINVAL || hole == -EINVAL;  // holes are not told here
+    if (untold) {
       data = static_cast<long>(offset);
       hole = static_cast<long>(size);
     }
     if (data < 0 || hole < 0) {
-      what = at("look for holes", offset);
+      what = reading("look for holes", offset);
       return std::min(data, hole);
     }
     const auto begin = static_cast<std::uint64_t>(data);
-    const std::uint64_t end = std::min(static_cast<std::uint64_t>(hole), size);
-    if (begin >= end) break;  // it has shrunk
+    const std::uint64_t end = untold ? kNoEnd : std::min(static_cast<std::uint64_t>(hole), size);
+    if (begin >= end) break;  // it has grown: what was its end is in a hole
     std::uint64_t reached = 0;
     const long result = copy_piece(from, to, worker, none, begin, end, reached, what);
     if (result < 0) return result;
-    if (reached < end) break;
+    if (reached < end) {
+      length = reached;
+      break;
+    }
     offset = end;
   }
-  const long result = calls_.truncate(to, size);
-  if (result < 0) what = at("set the length", size);
+  file.bytes = length;
+  const long result = calls_.truncate(to, length);
+  if (result < 0) what = writing("set the length", length);
   return result;
 }
 
 // From `begin` to `end`, or as far as there is something; `reached` says how far.
 long CopyJob::copy_piece(int from, int to, CopyWorker& worker, CopyWorker::Pair& pair,
                          std::uint64_t begin, std::uint64_t end, std::uint64_t& reached,
-                         std::string& what) {
+                         CopyWhat& what) {
   reached = begin;
-  if (pair.range && end - begin >= kRangeFrom && end < ~std::uint64_t{0} >> 1) {
+  if (pair.range && end - begin >= kRangeFrom && end < kNoEnd) {
     if (begin == 0) (void)calls_.advise(from, 0, 0, POSIX_FADV_SEQUENTIAL);
     const long result = copy_by_range(from, to, pair, reached, end, what);
     if (result < 0 || reached >= end) return result;
@@ -121,7 +127,7 @@ long CopyJob::copy_piece(int from, int to, CopyWorker& worker, CopyWorker::Pair&
 }
 
 long CopyJob::copy_by_range(int from, int to, CopyWorker::Pair& pair, std::uint64_t& at_byte,
-                            std::uint64_t end, std::string& what) {
+                            std::uint64_t end, CopyWhat& what) {
   while (at_byte < end) {
     if (stopped()) return -ECANCELED;
     const std::uint64_t most = std::min(end - at_byte, kStep);
@@ -132,7 +138,7 @@ long CopyJob::copy_by_range(int from, int to, CopyWorker::Pair& pair, std::uint6
       return 0;
     }
     if (result < 0) {
-      what = at("copy", at_byte);
+      what = reading("copy", at_byte);
       return result;
     }
     const std::uint64_t begin = at_byte;
@@ -143,7 +149,7 @@ long CopyJob::copy_by_range(int from, int to, CopyWorker::Pair& pair, std::uint6
 }
 
 long CopyJob::copy_by_buffer(int from, int to, CopyWorker& worker, std::uint64_t& at_byte,
-                             std::uint64_t end, std::string& what) {
+                             std::uint64_t end, CopyWhat& what) {
   std::uint64_t told = at_byte;
   while (at_byte < end) {
     if (stopped()) return -ECANCELED;
@@ -151,7 +157,7 @@ long CopyJob::copy_by_buffer(int from, int to, CopyWorker& worker, std::uint64_t
         static_cast<std::size_t>(std::min<std::uint64_t>(end - at_byte, CopyWorker::buffer_bytes));
     const long got = calls_.read(from, worker.buffer.get(), most, at_byte);
     if (got < 0) {
-      what = at("read", at_byte);
+      what = reading("read", at_byte);
       return got;
     }
     if (got == 0) break;
@@ -159,7 +165,7 @@ long CopyJob::copy_by_buffer(int from, int to, CopyWorker& worker, std::uint64_t
     const auto bytes = static_cast<std::size_t>(got);
     const long put = calls_.write(to, worker.buffer.get(), bytes, at_byte, written);
     if (put < 0) {
-      what = at("write", at_byte + written);
+      what = writing("write", at_byte + written);
       return put;
     }
     at_byte += bytes;
@@ -171,11 +177,11 @@ long CopyJob::copy_by_buffer(int from, int to, CopyWorker& worker, std::uint64_t
 
 // Up to `end`, or as far as there is something.
 long CopyJob::copy_direct(int from, int to, CopyWorker& worker, CopyWorker::Pair& pair,
-                          std::uint64_t& at_byte, std::uint64_t end, std::string& what) {
+                          std::uint64_t& at_byte, std::uint64_t end, CopyWhat& what) {
   if (worker.direct.size() == 0) worker.direct = FileBuffer(CopyWorker::direct_bytes);
   const long reserved = calls_.reserve(to, end);
   if (reserved < 0 && !means_not_here(reserved)) {
-    what = at("write", 0);
+    what = writing("write", 0);
     return reserved;
   }
   bool direct = calls_.go_direct(to, true) >= 0;
@@ -195,15 +201,14 @@ long CopyJob::copy_direct(int from, int to, CopyWorker& worker, CopyWorker::Pair
   }
   if (at_byte == end || reserved < 0) return 0;
   const long cut = calls_.truncate(to, at_byte);  // it has shrunk
-  if (cut < 0) what = at("set the length", at_byte);
+  if (cut < 0) what = writing("set the length", at_byte);
   return cut;
 }
 
 // What the worker's large buffer holds. The last bytes of a file are no whole block: they go
 // through the page cache, and so does all where the file system takes nothing else.
 long CopyJob::write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair,
-                           std::uint64_t at_byte, std::size_t bytes, bool& direct,
-                           std::string& what) {
+                           std::uint64_t at_byte, std::size_t bytes, bool& direct, CopyWhat& what) {
   const std::byte* const from = worker.direct.data();
   std::size_t done = 0;
   long put = 0;
@@ -222,14 +227,14 @@ long CopyJob::write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair,
     if (put >= 0) put = calls_.write(to, from + done, bytes - done, at_byte + done, rest);
     done += rest;
   }
-  if (put < 0) what = at("write", at_byte + done);
+  if (put < 0) what = writing("write", at_byte + done);
   return put;
 }
 
 // Reads so many bytes, or as many as there are. What is not in the page cache goes past it: no
 // memory has to be found for what is needed once.
 long CopyJob::fill(int from, std::byte* into, std::size_t bytes, std::uint64_t at_byte,
-                   std::string& what) {
+                   CopyWhat& what) {
   const std::size_t pages = (bytes + kDirectBlock - 1) / kDirectBlock;
   const long cached = calls_.cached(from, at_byte, bytes);
   bool direct = cached >= 0 && static_cast<std::size_t>(cached) < pages / 2 &&
@@ -248,7 +253,7 @@ long CopyJob::fill(int from, std::byte* into, std::size_t bytes, std::uint64_t a
   }
   if (direct) (void)calls_.go_direct(from, false);
   if (got < 0) {
-    what = at("read", at_byte + had);
+    what = reading("read", at_byte + had);
     return got;
   }
   return static_cast<long>(std::min(had, bytes));  // it may have grown
@@ -263,63 +268,66 @@ void CopyJob::moved(int to, std::uint64_t begin, std::uint64_t end) {
 }
 
 // All of a batch are on their way to the device before the first one is waited for.
-void CopyJob::verify(CopyFolder& folder, std::vector<CopiedFile>& files, CopyWorker& worker) {
-  for (CopiedFile& file : files) {
-    const std::string& name = file.temporary.empty() ? file.entry->target() : file.temporary;
-    const long to = open(folder.to, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (to < 0) continue;  // told when it is compared
-    (void)calls_.write_back(static_cast<int>(to), 0, 0, false);
-    calls_.close(static_cast<int>(to));
+void CopyJob::verify(CopyFolder& folder, std::vector<CopiedFile>& files,
+                     CopyWorker& worker) noexcept {
+  for (const CopiedFile& file : files) {
+    const CopyFile to(calls_, open_written(folder, file));
+    if (to.get() >= 0) (void)calls_.write_back(to.get(), 0, 0, false);  // else told when compared
   }
   std::erase_if(files, [&](CopiedFile& file) {
     if (verify_file(folder, file, worker)) return false;
-    remove_half(folder, *file.entry, file.temporary);
-    if (file.linked) withdraw(id_of(file.attributes));
+    remove_half(folder, file.disk_name());
+    withdraw(file.first_of, worker);
     return true;
   });
 }
 
-bool CopyJob::verify_file(CopyFolder& folder, CopiedFile& file, CopyWorker& worker) {
-  const std::string& name = file.temporary.empty() ? file.entry->target() : file.temporary;
-  const long from = open_source(folder.from, file.entry->name.c_str(), O_RDONLY);
-  if (from < 0) {
-    problem(from_path(folder, *file.entry), "open to verify", from);
-    return false;
-  }
+// To be read, also if its mode does not let its owner.
+long CopyJob::open_written(CopyFolder& folder, const CopiedFile& file) noexcept {
+  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK;
+  const FileRef copy{folder.to, file.disk_name().c_str()};
+  const long result = open(copy.file, copy.name, flags);
+  struct statx made{};
+  if (result != -EACCES || calls_.stat(copy.file, copy.name, made) < 0) return result;
+  const unsigned mode = made.stx_mode & kModeBits;
+  if (calls_.change_mode(copy, mode | S_IRUSR) < 0) return result;
+  const long again = open(copy.file, copy.name, flags);
+  const long back = calls_.change_mode(copy, mode);
+  if (back < 0) problem({&folder, copy.name, true}, {"set the mode"}, back);
+  return again;
+}
+
+bool CopyJob::verify_file(CopyFolder& folder, CopiedFile& file, CopyWorker& worker) noexcept {
+  const CopySpot source = from_path(folder, *file.entry);
+  const CopySpot copy = to_path(folder, *file.entry);
+  const CopyFile from(calls_, open_source(folder.from, file.entry->name.c_str(), O_RDONLY));
+  if (from.get() < 0) return problem(source, {"open to verify"}, from.get()), false;
   struct statx now{};
-  if (calls_.stat(static_cast<int>(from), "", now) == 0 && has_changed(file.attributes, now)) {
-    problem(from_path(folder, *file.entry), "changed before it was verified", 0);
-    calls_.close(static_cast<int>(from));
+  if (calls_.stat(from.get(), "", now) == 0 && has_changed(file.attributes, now)) {
+    problem(source, {"changed before it was verified"}, 0);
     return true;
   }
-  const long to = open(folder.to, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  bool same = false;
-  if (to < 0) {
-    problem(to_path(folder, *file.entry), "open to verify", to);
-  } else {
-    // What is on its way cannot be dropped; what was dropped is read from the device.
-    const long written = calls_.write_back(static_cast<int>(to), 0, 0, true);
-    if (written < 0 && written != -EINVAL && written != -ENOSYS) {
-      problem(to_path(folder, *file.entry), "write back", written);
-    } else {
-      (void)calls_.advise(static_cast<int>(to), 0, 0, POSIX_FADV_DONTNEED);
-      same = same_contents(static_cast<int>(from), static_cast<int>(to), folder, file, worker);
-    }
-    calls_.close(static_cast<int>(to));
+  const CopyFile to(calls_, open_written(folder, file));
+  if (to.get() < 0) return problem(copy, {"open to verify"}, to.get()), false;
+  // What is on its way cannot be dropped; what was dropped is read from the device.
+  const long written = calls_.write_back(to.get(), 0, 0, true);
+  if (written < 0 && written != -EINVAL && written != -ENOSYS) {
+    return problem(copy, {"write back"}, written), false;
   }
-  calls_.close(static_cast<int>(from));
-  return same;
+  (void)calls_.advise(to.get(), 0, 0, POSIX_FADV_DONTNEED);
+  return same_contents(from.get(), to.get(), folder, file, worker);
 }
 
 bool CopyJob::same_contents(int from, int to, CopyFolder& folder, CopiedFile& file,
-                            CopyWorker& worker) {
+                            CopyWorker& worker) noexcept {
+  const CopySpot source = from_path(folder, *file.entry);
+  const CopySpot copy = to_path(folder, *file.entry);
   for (std::uint64_t offset = 0;;) {
     if (stopped()) return false;
     const long a = calls_.read(from, worker.buffer.get(), CopyWorker::buffer_bytes, offset);
     const long b = calls_.read(to, worker.second.get(), CopyWorker::buffer_bytes, offset);
     if (a < 0 || b < 0) {
-      problem(a < 0 ? from_path(folder, *file.entry) : to_path(folder, *file.entry),
-              at("read to verify", offset), a < 0 ? a : b);
+      problem(a < 0 ? source : copy, reading("read to verify", offset), a < 0 ? a : b);
       return false;
     }
     const auto both = static_cast<std::size_t>(std::min(a, b));
@@ -328,7 +336,7 @@ bool CopyJob::same_contents(int from, int to, CopyFolder& folder, CopiedFile& fi
     const auto equal = static_cast<std::size_t>(differs - one);
     // A short read goes on at its end; an end of one alone is a difference.
     if (equal < both || (both == 0 && a != b)) {
-      problem(to_path(folder, *file.entry), at("differs", offset + equal), 0);
+      problem(copy, reading("differs", offset + equal), 0);
       return false;
     }
     if (both == 0) break;

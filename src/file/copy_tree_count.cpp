@@ -4,23 +4,17 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-#include <exception>
+#include <handoff/core/detail/attempt.hpp>
 #include <memory>
 #include <string_view>
-#include <system_error>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
-namespace {
 
-constexpr int kDeepest = 64;  // one descriptor each
-
-}  // namespace
-
-CopyCount::CopyCount(CopyJob& job, const std::vector<std::string>& from) : job_(job), from_(from) {
-  try {
-    thread_ = sync::Thread({.name = "copy-count"}, [this]() noexcept { count(); });
-  } catch (const std::system_error&) {  // then there is no estimate
-  }
+CopyCount::CopyCount(CopyJob& job, const std::vector<std::string>& from, std::size_t deepest)
+    : job_(job), from_(from), deepest_(deepest) {
+  (void)attempt(
+      [&] { thread_ = sync::Thread({.name = "copy-count"}, [this]() noexcept { count(); }); },
+      []() noexcept {});  // then there is no estimate
 }
 
 CopyCount::~CopyCount() {
@@ -29,7 +23,7 @@ CopyCount::~CopyCount() {
 }
 
 void CopyCount::count() noexcept {
-  try {
+  const auto all = [this] {
     for (const std::string& source : from_) {
       struct statx attributes{};
       if (calls_.stat(AT_FDCWD, source.c_str(), attributes) != 0) continue;
@@ -37,14 +31,12 @@ void CopyCount::count() noexcept {
         add(attributes);
         continue;
       }
-      const long folder = calls_.open(AT_FDCWD, source.c_str(), O_RDONLY | O_DIRECTORY);
-      if (folder < 0) continue;
-      count_below(static_cast<int>(folder), 0);
-      calls_.close(static_cast<int>(folder));
+      const CopyFile folder(calls_, calls_.open(AT_FDCWD, source.c_str(), O_RDONLY | O_DIRECTORY));
+      if (folder.get() >= 0) count_below(folder.get(), 0);
     }
     if (!over_.stop_requested()) job_.counted(files_, bytes_, true);
-  } catch (const std::exception&) {  // no memory, no estimate
-  }
+  };
+  (void)attempt(all, []() noexcept {});  // no memory, no estimate
 }
 
 void CopyCount::add(const struct statx& attributes) {
@@ -54,7 +46,7 @@ void CopyCount::add(const struct statx& attributes) {
   if (files_ % often == 0) job_.counted(files_, bytes_, false);
 }
 
-void CopyCount::count_below(int folder, int depth) {
+void CopyCount::count_below(int folder, std::size_t depth) {
   const auto buffer = std::make_unique<std::byte[]>(CopyWorker::buffer_bytes);
   for (;;) {
     const long bytes = calls_.entries(folder, buffer.get(), CopyWorker::buffer_bytes);
@@ -69,11 +61,9 @@ void CopyCount::count_below(int folder, int depth) {
       if (calls_.stat(folder, one->d_name, attributes) != 0) continue;
       if (!S_ISDIR(attributes.stx_mode)) {
         add(attributes);
-      } else if (depth < kDeepest) {
-        const long below = calls_.open(folder, one->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-        if (below < 0) continue;
-        count_below(static_cast<int>(below), depth + 1);
-        calls_.close(static_cast<int>(below));
+      } else if (depth < deepest_) {
+        const CopyFile below(calls_, calls_.open(folder, one->d_name, kOpenFolder));
+        if (below.get() >= 0) count_below(below.get(), depth + 1);
       }
     }
   }

@@ -4,6 +4,7 @@
 // cannot be read, and what lies very deep, is not in it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
 #include <handoff/sync/detail/thread.hpp>
@@ -17,8 +18,9 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class CopyCount {
  public:
-  // Starts the thread, if there may be one more.
-  CopyCount(CopyJob& job, const std::vector<std::string>& from);
+  // Starts the thread, if there may be one more. It goes `deepest` directories deep, with a
+  // descriptor for each.
+  CopyCount(CopyJob& job, const std::vector<std::string>& from, std::size_t deepest);
   // Ends it.
   ~CopyCount();
   CopyCount(const CopyCount&) = delete;
@@ -26,12 +28,13 @@ class CopyCount {
 
  private:
   void count() noexcept;
-  void count_below(int folder, int depth);
+  void count_below(int folder, std::size_t depth);
   void add(const struct statx& attributes);
 
   CopyJob& job_;
   const CopyCalls calls_{nullptr};  // no part of the copy
-  std::vector<std::string> from_;
+  const std::vector<std::string>& from_;
+  const std::size_t deepest_;
   sync::StopSource over_;
   std::uint64_t files_ = 0;
   std::uint64_t bytes_ = 0;

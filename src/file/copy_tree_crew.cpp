@@ -2,7 +2,7 @@
 #include "copy_tree_crew.hpp"
 
 #include <chrono>
-#include <system_error>
+#include <handoff/core/detail/attempt.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -29,16 +29,18 @@ bool CopyCrew::crowded() {
   return tasks_.size() >= many;
 }
 
-void CopyCrew::run(std::size_t width, UniqueFunction<void()>& look) {
+void CopyCrew::run(std::span<CopyWorker> workers, UniqueFunction<void()>& look) noexcept {
   std::vector<sync::Thread> threads;
-  threads.reserve(width);
-  try {
-    while (threads.size() < width) {
-      threads.emplace_back(sync::ThreadOptions{.name = "copy"}, [this]() noexcept { work(); });
-    }
-  } catch (const std::system_error&) {  // those that there are do it
-  }
-  if (threads.empty()) work();
+  (void)attempt(
+      [&] {
+        threads.reserve(workers.size());
+        for (CopyWorker& worker : workers) {
+          threads.emplace_back(sync::ThreadOptions{.name = "copy"},
+                               [this, &worker]() noexcept { work(worker); });
+        }
+      },
+      []() noexcept {});  // no thread, or no memory: those that there are do it
+  if (threads.empty()) work(workers.front());
   const auto ended = [this] {
     sync::Lock lock(mutex_);
     return left_ == 0;
@@ -47,8 +49,7 @@ void CopyCrew::run(std::size_t width, UniqueFunction<void()>& look) {
   while (over_.await(ended, sync::deadline_after(period)) != sync::Wakeup::notified) look();
 }
 
-void CopyCrew::work() noexcept {
-  CopyWorker worker;
+void CopyCrew::work(CopyWorker& worker) noexcept {
   for (Task task; take(task); task = Task()) {
     task(worker);
     task = Task();

@@ -17,6 +17,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -53,16 +54,17 @@ class CopyCrew {
   CopyCrew(const CopyCrew&) = delete;
   CopyCrew& operator=(const CopyCrew&) = delete;
 
+  // Tasks must not throw.
   void push(Task task);
   // So many tasks wait that another one had better be done at once.
   bool crowded();
 
-  // Does all that was and is pushed, by `width` threads, or by this one if there can be none.
-  // Meanwhile `look` is called about ten times a second.
-  void run(std::size_t width, UniqueFunction<void()>& look);
+  // Does all that was and is pushed, by a thread for each worker, or as many as there can be, or
+  // this one. Meanwhile `look` is called about ten times a second.
+  void run(std::span<CopyWorker> workers, UniqueFunction<void()>& look) noexcept;
 
  private:
-  void work() noexcept;
+  void work(CopyWorker& worker) noexcept;
   bool take(Task& task);
   void done();
 

@@ -12,7 +12,7 @@ namespace {
 
 std::string joined(const std::string& folder, std::string_view name) {
   if (name.empty() || name == ".") return folder;
-  if (folder.empty()) return std::string(name);
+  if (folder == ".") return std::string(name);
   return folder.back() == '/' ? folder + std::string(name) : folder + '/' + std::string(name);
 }
 
@@ -21,7 +21,7 @@ std::string joined(const std::string& folder, std::string_view name) {
 void CopyFolders::add(CopyFolder& folder) noexcept {
   sync::Lock lock(mutex_);
   folder.users = 1;
-  opened(folder);
+  opened();
   if (folder.parent == nullptr) return;
   ++folder.parent->references;
   ++folder.parent->work;
@@ -57,9 +57,38 @@ void CopyFolders::open_parent(CopyFolder& folder) noexcept {
   sync::Lock lock(mutex_);
   CopyFolder* const parent = folder.parent;
   if (parent == nullptr || parent->from >= 0 || folder.from < 0) return;
+  if (parent->parent == nullptr) return;  // a root: by its path, when it is needed
+  bool is_path = false;
   const long from = calls_.open(folder.from, "..", kOpenFolder);
-  const long to = from < 0 ? -1 : calls_.open(folder.to, "..", kOpenFolder);
-  if (adopt(*parent, from, to)) idle(*parent);  // else from above, when it is needed
+  const long to = from < 0 ? -1 : open_copy_as(Mutex::held, folder.to, "..", is_path);
+  if (adopt(*parent, from, to, is_path)) idle(*parent);  // else from above, when it is needed
+}
+
+long CopyFolders::open_as(Mutex mutex, int in, const char* name, int flags,
+                          unsigned mode) noexcept {
+  for (;;) {
+    const long result = calls_.open(in, name, flags, mode);
+    if (result != -EMFILE && result != -ENFILE) return result;
+    if (mutex == Mutex::held ? !spare() : !spare_one()) return result;
+  }
+}
+
+long CopyFolders::open(int in, const char* name, int flags, unsigned mode) noexcept {
+  return open_as(Mutex::free, in, name, flags, mode);
+}
+
+long CopyFolders::open_copy_as(Mutex mutex, int in, const char* name, bool& is_path) noexcept {
+  is_path = false;
+  long result = open_as(mutex, in, name, kOpenFolder);
+  if (result == -EACCES) {
+    result = open_as(mutex, in, name, kOpenRoot | O_NOFOLLOW);
+    is_path = result >= 0;
+  }
+  return result;
+}
+
+long CopyFolders::open_copy(int in, const char* name, bool& is_path) noexcept {
+  return open_copy_as(Mutex::free, in, name, is_path);
 }
 
 void CopyFolders::retain(CopyFolder& folder) noexcept {
@@ -73,13 +102,23 @@ void CopyFolders::release(CopyFolder* folder) noexcept {
     CopyFolder* const parent = folder->parent;
     busy(*folder);
     close(*folder);
-    delete folder;
+    if (parent != nullptr) delete folder;
     folder = parent;
   }
 }
 
-bool CopyFolders::spare() noexcept {
+void CopyFolders::rest(CopyFolder& folder) noexcept {
   sync::Lock lock(mutex_);
+  busy(folder);
+  close(folder);
+}
+
+bool CopyFolders::spare_one() noexcept {
+  sync::Lock lock(mutex_);
+  return spare();
+}
+
+bool CopyFolders::spare() noexcept {
   if (oldest_ == nullptr) return false;
   CopyFolder& folder = *oldest_;
   busy(folder);
@@ -92,21 +131,19 @@ void CopyFolders::named(CopyFolder& folder) noexcept {
   folder.temporary.clear();
 }
 
-std::string CopyFolders::from_path(const CopyFolder& folder, const std::string& name) {
+std::string CopyFolders::from_path(const CopyFolder& folder, std::string_view name) {
   std::vector<const CopyFolder*> chain;
-  const CopyFolder* root = &folder;
-  for (; root->parent != nullptr; root = root->parent) chain.push_back(root);
-  std::string path = root->from_path;
+  for (const CopyFolder* at = &folder; at != nullptr; at = at->parent) chain.push_back(at);
+  std::string path(".");
   for (; !chain.empty(); chain.pop_back()) path = joined(path, chain.back()->from_name);
   return joined(path, name);
 }
 
-std::string CopyFolders::to_path(const CopyFolder& folder, const std::string& name) {
+std::string CopyFolders::to_path(const CopyFolder& folder, std::string_view name) {
   sync::Lock lock(mutex_);
   std::vector<const CopyFolder*> chain;
-  const CopyFolder* root = &folder;
-  for (; root->parent != nullptr; root = root->parent) chain.push_back(root);
-  std::string path = root->to_path;
+  for (const CopyFolder* at = &folder; at != nullptr; at = at->parent) chain.push_back(at);
+  std::string path(".");
   for (; !chain.empty(); chain.pop_back()) path = joined(path, chain.back()->disk_name());
   return joined(path, name);
 }
@@ -117,11 +154,14 @@ long CopyFolders::open_again(CopyFolder& folder) noexcept {
   CopyFolder* held = nullptr;
   while (folder.from < 0) {
     CopyFolder* highest = &folder;
-    while (highest->parent->from < 0) highest = highest->parent;
-    busy(*highest->parent);
-    ++highest->parent->users;
-    const long result = open_below(*highest->parent, *highest);
-    if (--highest->parent->users == 0) idle(*highest->parent);
+    while (highest->parent != nullptr && highest->parent->from < 0) highest = highest->parent;
+    CopyFolder* const parent = highest->parent;
+    if (parent != nullptr) {
+      busy(*parent);
+      ++parent->users;
+    }
+    const long result = open_by_name(*highest);
+    if (parent != nullptr && --parent->users == 0) idle(*parent);
     if (result == 0) ++highest->users;
     if (held != nullptr && --held->users == 0) idle(*held);
     if (result < 0) return result;
@@ -131,19 +171,31 @@ long CopyFolders::open_again(CopyFolder& folder) noexcept {
   return 0;
 }
 
-long CopyFolders::open_below(CopyFolder& parent, CopyFolder& folder) noexcept {
-  const long from = calls_.open(parent.from, folder.from_name.c_str(), kOpenFolder);
+// In its parent, which is open; a root by its path.
+long CopyFolders::open_by_name(CopyFolder& folder) noexcept {
+  const CopyFolder* const parent = folder.parent;
+  const bool root = parent == nullptr;
+  const int flags = root ? kOpenRoot : kOpenFolder;
+  const long from =
+      open_as(Mutex::held, root ? AT_FDCWD : parent->from, folder.from_name.c_str(), flags);
   if (from < 0) return from;
-  const long to = calls_.open(parent.to, folder.disk_name().c_str(), kOpenFolder);
+  bool is_path = root;
+  const auto open_to = [&](const std::string& name) {
+    if (root) return open_as(Mutex::held, AT_FDCWD, name.c_str(), flags);
+    return open_copy_as(Mutex::held, parent->to, name.c_str(), is_path);
+  };
+  long to = open_to(folder.disk_name());
+  // The thread that finishes it has renamed it and is about to say so (named()).
+  if (to == -ENOENT && !folder.temporary.empty()) to = open_to(folder.name);
   if (to < 0) {
     calls_.close(static_cast<int>(from));
     return to;
   }
-  return adopt(folder, from, to) ? 0 : -ESTALE;
+  return adopt(folder, from, to, is_path) ? 0 : -ESTALE;
 }
 
 // The descriptors are the folder's if they are what it was; else they are closed.
-bool CopyFolders::adopt(CopyFolder& folder, long from, long to) noexcept {
+bool CopyFolders::adopt(CopyFolder& folder, long from, long to, bool to_is_path) noexcept {
   struct statx there{};
   bool same = from >= 0 && to >= 0;
   same = same && calls_.stat(static_cast<int>(from), "", there) == 0;
@@ -157,18 +209,18 @@ bool CopyFolders::adopt(CopyFolder& folder, long from, long to) noexcept {
   }
   folder.from = static_cast<int>(from);
   folder.to = static_cast<int>(to);
-  opened(folder);
+  folder.to_is_path = to_is_path;
+  opened();
   return true;
 }
 
-void CopyFolders::opened(CopyFolder& folder) noexcept {
-  if (folder.parent == nullptr) return;
+void CopyFolders::opened() noexcept {
   ++open_;
   close_some();
 }
 
 void CopyFolders::idle(CopyFolder& folder) noexcept {
-  if (folder.idle || folder.parent == nullptr) return;
+  if (folder.idle) return;
   folder.idle = true;
   folder.older = newest_;
   folder.newer = nullptr;
@@ -189,7 +241,7 @@ void CopyFolders::close(CopyFolder& folder) noexcept {
   calls_.close(folder.from);
   calls_.close(folder.to);
   folder.from = folder.to = -1;
-  if (folder.parent != nullptr) --open_;
+  --open_;
 }
 
 void CopyFolders::close_some() noexcept {

@@ -5,7 +5,8 @@
 // All calls name files relative to a descriptor, so a name is looked up in the directory that was
 // walked into, and nowhere else. A tree may be deeper than there are descriptors: those of
 // directories that nothing is being done in are closed when there are too many, and opened again
-// from below ("..") or from above. Opened again, a directory must be the same as before.
+// from below ("..") or from above, a root by its path. Opened again, a directory must be the same
+// as before.
 //
 // Concurrency: the book is thread-safe; a folder's descriptors are used between pin() and unpin().
 #pragma once
@@ -19,6 +20,7 @@
 #include <handoff/config.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <string>
+#include <string_view>
 
 #include "copy_tree_calls.hpp"
 
@@ -26,16 +28,17 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // How the directories of a tree are opened: never through a link.
 inline constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+// Roots are what the caller named; they need not be readable.
+inline constexpr int kOpenRoot = O_PATH | O_DIRECTORY;
 
 struct CopyFolder {
-  CopyFolder* parent = nullptr;  // null: a root, whose descriptors stay open
-  std::string from_name;         // in the parent's source
-  std::string name;              // in the parent's destination
+  CopyFolder* parent = nullptr;  // null: a root, where sources and their copies stand
+  std::string from_name;         // in the parent's source; of a root the path
+  std::string name;              // in the parent's destination; of a root the path
   std::string temporary;         // ... as long as it is not finished; "": there is none
-  std::string from_path;         // of a root: for messages
-  std::string to_path;
   int from = -1;
   int to = -1;
+  bool to_is_path = false;  // `to` cannot be read, only gone through
   FileId from_id;
   FileId to_id;
   struct statx attributes{};  // of the source
@@ -52,6 +55,8 @@ struct CopyFolder {
 
   // Its name in the parent's destination at present.
   const std::string& disk_name() const noexcept { return temporary.empty() ? name : temporary; }
+  // The copy's directory, to be changed itself.
+  FileRef copy() const noexcept { return {to, to_is_path ? "." : nullptr}; }
 };
 
 class CopyFolders {
@@ -76,23 +81,34 @@ class CopyFolders {
   // The parent of a pinned folder is likely to be used next: opens it from below.
   void open_parent(CopyFolder& folder) noexcept;
 
+  // Where there are too few descriptors, those of directories that rest are given up first.
+  long open(int in, const char* name, int flags, unsigned mode = 0) noexcept;
+  // The directory that is to be, or is, the copy's; `is_path`: it cannot be read.
+  long open_copy(int in, const char* name, bool& is_path) noexcept;
+
   void retain(CopyFolder& folder) noexcept;
+  // The last one ends it; a root is not its.
   void release(CopyFolder* folder) noexcept;
-  // Closes one that is not in use; false: there is none.
-  bool spare() noexcept;
+  // Closes its descriptors.
+  void rest(CopyFolder& folder) noexcept;
   // It is finished and stands under its own name.
   void named(CopyFolder& folder) noexcept;
 
   // For messages.
-  std::string from_path(const CopyFolder& folder, const std::string& name = {});
-  std::string to_path(const CopyFolder& folder, const std::string& name = {});
+  std::string from_path(const CopyFolder& folder, std::string_view name = {});
+  std::string to_path(const CopyFolder& folder, std::string_view name = {});
 
  private:
-  // All with the mutex held.
+  enum class Mutex : bool { free, held };
+  long open_as(Mutex mutex, int in, const char* name, int flags, unsigned mode = 0) noexcept;
+  long open_copy_as(Mutex mutex, int in, const char* name, bool& is_path) noexcept;
+  bool spare_one() noexcept;
+  // All with the mutex held. False: there is none that is not in use.
+  bool spare() noexcept;
   long open_again(CopyFolder& folder) noexcept;
-  long open_below(CopyFolder& parent, CopyFolder& folder) noexcept;
-  bool adopt(CopyFolder& folder, long from, long to) noexcept;
-  void opened(CopyFolder& folder) noexcept;
+  long open_by_name(CopyFolder& folder) noexcept;
+  bool adopt(CopyFolder& folder, long from, long to, bool to_is_path) noexcept;
+  void opened() noexcept;
   void idle(CopyFolder& folder) noexcept;
   void busy(CopyFolder& folder) noexcept;
   void close(CopyFolder& folder) noexcept;

@@ -13,12 +13,16 @@
 // nothing stands under its final name before, at the price of one rename for each new tree.
 #pragma once
 
+#include <errno.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/copy_tree_options.hpp>
 #include <handoff/sync/mutex.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,6 +33,7 @@
 #include "copy_tree_calls.hpp"
 #include "copy_tree_crew.hpp"
 #include "copy_tree_folder.hpp"
+#include "rights.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -42,6 +47,23 @@ struct CopyEntry {
   const std::string& target() const noexcept { return to_name.empty() ? name : to_name; }
 };
 
+// Where something went wrong. A message is made of it when it is told: only then there has to be
+// memory, and a problem that finds none is told as one that was not (CopyJob::problem).
+struct CopySpot {
+  CopyFolder* folder;
+  std::string_view name;  // in the folder; "": the folder itself
+  bool in_copy;           // else in the source
+};
+// What went wrong there.
+struct CopyWhat {
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+  const char* said = "";
+  std::string_view detail = {};  // behind it
+  std::uint64_t offset = nowhere;
+  bool in_copy = false;  // for who knows no better
+};
+
 // A file that was written and has still to be verified, and to get its name.
 struct CopiedFile {
   const CopyEntry* entry = nullptr;
@@ -49,7 +71,11 @@ struct CopiedFile {
   std::uint64_t bytes = 0;
   std::uint64_t to_device = 0;
   struct statx attributes{};  // of the source
-  bool linked = false;         // its inode stands in the table of hard links
+  FileId first_of = {};        // it has several names: others wait for this one
+
+  const std::string& disk_name() const noexcept {
+    return temporary.empty() ? entry->target() : temporary;
+  }
 };
 
 // Whether the contents may be others than before.
@@ -60,18 +86,23 @@ class CopyJob {
   CopyJob(CopyTreeOptions& options, std::size_t folders_open);
   CopyJob(const CopyJob&) = delete;
   CopyJob& operator=(const CopyJob&) = delete;
+  ~CopyJob();
 
-  // Takes over a root with its descriptors: `entry` of it is to be copied.
+  // Takes over where sources are and where their copies go, with their descriptors. Pinned.
+  CopyFolder& add_root(std::unique_ptr<CopyFolder> root, CopyFile& from, CopyFile& to);
+  // `entry` of a root is to be copied.
   void begin(CopyFolder& root, CopyEntry entry);
-  // Copies what was begun. Once.
+  // Copies what was begun. Once. Throws std::bad_alloc before it began.
   void run(std::size_t width);
 
-  void problem(std::string path, std::string what, long error);
+  void problem(CopySpot where, CopyWhat what, long error) noexcept;
+  void problem(std::string_view path, CopyWhat what, long error) noexcept;
   CopyCalls& calls() noexcept { return calls_; }
+  CopyFolders& folders() noexcept { return folders_; }
   // What was counted beforehand, at present.
   void counted(std::uint64_t files, std::uint64_t bytes, bool all);
   bool stopped() const noexcept { return options_.stop.stop_requested(); }
-  CopyTreeResult take_result() { return std::move(result_); }
+  CopyTreeResult take_result();
 
  private:
   struct Place {  // of the first name of a file with several
@@ -104,18 +135,48 @@ class CopyJob {
     std::string path;
   };
   enum class Claim { first, linked, waits };
+  class FirstName;
+  struct Kept {  // of the source's owner
+    bool user;
+    bool group;
+    bool both() const noexcept { return user && group; }
+  };
+  struct Extended {  // attributes that the copy got
+    bool any = false;
+    bool access_list = false;
+    bool default_list = false;
+    unsigned group = kGroupBits;  // the most that the group may have without the access list
+    unsigned others = kOtherBits;
+  };
 
   // copy_tree_walk.cpp
-  void run_folder(CopyFolder& parent, const CopyEntry& entry);
+  template <class Function>
+  void call_safely(CopySpot where, Function&& function) noexcept {
+    if (!attempt(function, []() noexcept {})) problem(where, {"copy"}, -ENOMEM);
+  }
+  // A task for so many entries of the folder. Without memory they end here, and that is told;
+  // before the copy has begun, when there is no worker, it throws.
+  template <class Task>
+  void push(CopyFolder& folder, std::size_t entries, CopyWorker* worker, Task&& task) {
+    folders_.add_work(folder, entries);
+    if (worker == nullptr) return crew_.push(std::forward<Task>(task));
+    if (attempt([&] { crew_.push(std::forward<Task>(task)); }, []() noexcept {})) return;
+    problem({&folder, {}, false}, {"copy all of it"}, -ENOMEM);
+    for (; entries > 0; --entries) end_work(folder, *worker);
+  }
+  void run_folder(CopyFolder& parent, const CopyEntry& entry, CopyWorker& worker) noexcept;
   CopyFolder* open_folder(CopyFolder& parent, const CopyEntry& entry);
   bool open_target(CopyFolder& parent, CopyFolder& folder);
+  long make_target(CopyFolder& parent, CopyFolder& folder);
+  bool know_target(CopyFolder& parent, CopyFolder& folder);
   bool is_new_root(FileId id);
-  void read_folder(CopyFolder& folder);
-  void hand_out(CopyFolder& folder, std::vector<CopyEntry>& entries);
-  void run_batch(CopyFolder& folder, const std::vector<CopyEntry>& entries, CopyWorker& worker);
-  void end_work(CopyFolder& folder);
-  bool finish(CopyFolder& folder);
-  void call_safely(CopyFolder& folder, const std::string& name, UniqueFunction<void()> function);
+  void read_folder(CopyFolder& folder, CopyWorker& worker);
+  void hand_out(CopyFolder& folder, std::vector<CopyEntry>& entries, CopyWorker* worker);
+  void run_batch(CopyFolder& folder, const std::vector<CopyEntry>& entries,
+                 CopyWorker& worker) noexcept;
+  void end_work(CopyFolder& folder, CopyWorker& worker) noexcept;
+  bool finish(CopyFolder& folder, CopyWorker& worker) noexcept;
+  void name_later(CopyFolder& folder);
 
   // copy_tree_entries.cpp
   void copy_entry(CopyFolder& folder, const CopyEntry& entry, CopyWorker& worker,
@@ -130,61 +191,72 @@ class CopyJob {
                  CopyWorker& worker);
   void copy_special(CopyFolder& folder, const CopyEntry& entry, const struct statx& attributes,
                     CopyWorker& worker);
+  void settle_node(CopyFolder& folder, const CopyEntry& entry, const struct statx& attributes,
+                   std::string& temporary, FirstName& first, CopyWorker& worker) noexcept;
   bool may_replace(CopyFolder& folder, const CopyEntry& entry, const struct statx& attributes);
-  std::string new_name(CopyFolder& folder, const CopyEntry& entry, std::string& temporary);
-  bool give_name(CopyFolder& folder, const CopyEntry& entry, std::string& temporary);
-  void settle(CopyFolder& folder, CopiedFile& file);
-  void remove_half(CopyFolder& folder, const CopyEntry& entry, const std::string& temporary);
+  const std::string& new_name(CopyFolder& folder, const CopyEntry& entry, std::string& temporary);
+  bool give_name(CopyFolder& folder, const CopyEntry& entry, std::string& temporary) noexcept;
+  void settle(CopyFolder& folder, CopiedFile& file, CopyWorker& worker) noexcept;
+  void remove_half(CopyFolder& folder, const std::string& name) noexcept;
 
   // copy_tree_links.cpp
   Claim claim(CopyFolder& folder, const CopyEntry& entry, const struct statx& attributes);
   void link_to(const Place& place, CopyFolder& folder, const CopyEntry& entry,
                const struct statx& attributes);
-  void publish(CopyFolder& folder, const CopyEntry& entry, const std::string& temporary, FileId id);
-  void withdraw(FileId id);
-  void send(std::vector<Waiter> waiters);
-  void name_all();
-  bool sync_all();
+  void publish(CopyFolder& folder, const CopyEntry& entry, const std::string& temporary, FileId id,
+               CopyWorker& worker) noexcept;
+  void withdraw(FileId id, CopyWorker& worker) noexcept;
+  void send(std::vector<Waiter> waiters, CopyWorker& worker) noexcept;
+  void name_all(CopyWorker& worker) noexcept;
+  bool sync_all() noexcept;
 
   // copy_tree_contents.cpp: 0 or -errno, with what was being done
-  long copy_contents(int from, int to, CopyWorker& worker, CopiedFile& file, std::string& what);
-  long copy_sparse(int from, int to, CopyWorker& worker, const CopiedFile& file, std::string& what);
+  long copy_contents(int from, int to, CopyWorker& worker, CopiedFile& file, CopyWhat& what);
+  long copy_sparse(int from, int to, CopyWorker& worker, CopiedFile& file, CopyWhat& what);
   long copy_piece(int from, int to, CopyWorker& worker, CopyWorker::Pair& pair, std::uint64_t begin,
-                  std::uint64_t end, std::uint64_t& reached, std::string& what);
+                  std::uint64_t end, std::uint64_t& reached, CopyWhat& what);
   long copy_by_range(int from, int to, CopyWorker::Pair& pair, std::uint64_t& at, std::uint64_t end,
-                     std::string& what);
+                     CopyWhat& what);
   long copy_by_buffer(int from, int to, CopyWorker& worker, std::uint64_t& at, std::uint64_t end,
-                      std::string& what);
+                      CopyWhat& what);
   long copy_direct(int from, int to, CopyWorker& worker, CopyWorker::Pair& pair, std::uint64_t& at,
-                   std::uint64_t end, std::string& what);
+                   std::uint64_t end, CopyWhat& what);
   long write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair, std::uint64_t at,
-                    std::size_t bytes, bool& direct, std::string& what);
-  long fill(int from, std::byte* into, std::size_t bytes, std::uint64_t at, std::string& what);
+                    std::size_t bytes, bool& direct, CopyWhat& what);
+  long fill(int from, std::byte* into, std::size_t bytes, std::uint64_t at, CopyWhat& what);
   void moved(int to, std::uint64_t begin, std::uint64_t end);
-  void verify(CopyFolder& folder, std::vector<CopiedFile>& files, CopyWorker& worker);
-  bool verify_file(CopyFolder& folder, CopiedFile& file, CopyWorker& worker);
-  bool same_contents(int from, int to, CopyFolder& folder, CopiedFile& file, CopyWorker& worker);
+  void verify(CopyFolder& folder, std::vector<CopiedFile>& files, CopyWorker& worker) noexcept;
+  long open_written(CopyFolder& folder, const CopiedFile& file) noexcept;
+  bool verify_file(CopyFolder& folder, CopiedFile& file, CopyWorker& worker) noexcept;
+  bool same_contents(int from, int to, CopyFolder& folder, CopiedFile& file,
+                     CopyWorker& worker) noexcept;
 
   // copy_tree_attributes.cpp: what cannot be kept is a problem
-  void keep_attributes(CopyFolder& folder, const CopyEntry& entry, int from, int to,
-                       const struct statx& as, const struct statx& made, bool inherits,
-                       CopyWorker& worker);
-  void keep_attributes_by_name(CopyFolder& folder, const CopyEntry& entry, const std::string& name,
-                               const struct statx& as, CopyWorker& worker);
-  bool keep_owner(CopyFolder& folder, const CopyEntry& entry, int to, const char* name,
-                  const struct statx& as, const struct statx& made);
-  template <class List, class Get, class Set>
-  void keep_extended(CopyFolder& folder, const CopyEntry& entry, CopyWorker& worker, List&& list,
-                     Get&& get, Set&& set);
-  void drop_inherited(int to);
-  unsigned made_mode(const struct statx& as) const noexcept;
+  void keep_attributes(CopySpot source, CopySpot copy, FileRef from, FileRef to,
+                       const struct statx& as, const struct statx& made, bool may_have_list,
+                       CopyWorker& worker) noexcept;
+  void keep_folder(CopyFolder& folder, const struct statx& made, CopyWorker& worker) noexcept;
+  Kept keep_owner(CopySpot copy, FileRef to, const struct statx& as,
+                  const struct statx& made) noexcept;
+  Extended keep_extended(CopySpot source, CopySpot copy, FileRef from, FileRef to, bool group_kept,
+                         bool is_link, CopyWorker& worker) noexcept;
+  long set_extended(FileRef to, const char* key, const void* value, std::size_t bytes) noexcept;
+  bool drop_lists(FileRef to, unsigned mode, bool keeps_default) noexcept;
+  unsigned made_mode(const CopyFolder& folder, const struct statx& as) const noexcept;
 
-  std::string from_path(CopyFolder& folder, const CopyEntry& entry);
-  std::string to_path(CopyFolder& folder, const CopyEntry& entry);
-  long open(int in, const char* name, int flags, unsigned mode = 0);
-  long open_source(int in, const char* name, int flags);
+  static CopySpot from_path(CopyFolder& folder, const CopyEntry& entry) noexcept {
+    return {&folder, entry.name, false};
+  }
+  static CopySpot to_path(CopyFolder& folder, const CopyEntry& entry) noexcept {
+    return {&folder, entry.target(), true};
+  }
+  void add_problem(std::string path, CopyWhat what, long error);
+  long open(int in, const char* name, int flags, unsigned mode = 0) noexcept {
+    return folders_.open(in, name, flags, mode);
+  }
+  long open_source(int in, const char* name, int flags) noexcept;
   void add_bytes(std::uint64_t bytes);
-  void add_file_system(CopyFolder& folder);
+  void add_file_system(CopyFolder& folder) noexcept;
   void look();
 
   CopyTreeOptions& options_;
@@ -196,6 +268,9 @@ class CopyJob {
 
   sync::Mutex mutex_;  // for all below
   CopyTreeResult result_;
+  CopyTreeProblem untold_;  // had from the beginning: other problems found no memory
+  bool some_untold_ = false;
+  std::vector<std::unique_ptr<CopyFolder>> roots_;
   CopyTreeProgress progress_;
   std::unordered_map<FileId, Link, IdHash> links_;
   std::vector<Pending> pending_;

@@ -19,8 +19,8 @@ CopyJob::Claim CopyJob::claim(CopyFolder& folder, const CopyEntry& entry,
     if (is_new) return Claim::first;
     Link& link = found->second;
     if (!link.ready) {
-      folders_.add_work(folder);
       link.waiters.push_back({&folder, entry});
+      folders_.add_work(folder);
       return Claim::waits;
     }
     place = link.place;
@@ -31,13 +31,13 @@ CopyJob::Claim CopyJob::claim(CopyFolder& folder, const CopyEntry& entry,
 
 void CopyJob::link_to(const Place& place, CopyFolder& folder, const CopyEntry& entry,
                       const struct statx& attributes) {
-  long result = folders_.pin(*place.folder);
-  if (result < 0) return problem(to_path(folder, entry), "open what it is linked to", result);
   std::string temporary;
-  const std::string name = new_name(folder, entry, temporary);
+  const std::string& name = new_name(folder, entry, temporary);
+  long result = folders_.pin(*place.folder);
+  if (result < 0) return problem(to_path(folder, entry), {"open what it is linked to"}, result);
   result = calls_.link(place.folder->to, place.name.c_str(), folder.to, name.c_str());
   folders_.unpin(*place.folder);
-  if (result < 0) return problem(to_path(folder, entry), "link", result);
+  if (result < 0) return problem(to_path(folder, entry), {"link"}, result);
   if (!give_name(folder, entry, temporary)) return;
   sync::Lock lock(mutex_);
   ++progress_.files;
@@ -52,21 +52,28 @@ void CopyJob::link_to(const Place& place, CopyFolder& folder, const CopyEntry& e
 
 // The copy stands, whole, under `temporary`, or its own name.
 void CopyJob::publish(CopyFolder& folder, const CopyEntry& entry, const std::string& temporary,
-                      FileId id) {
+                      FileId id, CopyWorker& worker) noexcept {
   if (id == FileId{}) return;
-  folders_.retain(folder);  // until the end
   std::vector<Waiter> waiters;
-  {
-    sync::Lock lock(mutex_);
-    Link& link = links_[id];
-    link.ready = true;
-    link.place = {&folder, temporary.empty() ? entry.target() : temporary};
-    waiters.swap(link.waiters);
+  const bool noted = attempt(
+      [&] {
+        Place place{&folder, temporary.empty() ? entry.target() : temporary};
+        sync::Lock lock(mutex_);
+        Link& link = links_[id];
+        link.ready = true;
+        link.place = std::move(place);
+        waiters.swap(link.waiters);
+      },
+      []() noexcept {});
+  if (!noted) {
+    problem(to_path(folder, entry), {"keep its hard links"}, -ENOMEM);
+    return withdraw(id, worker);
   }
-  send(std::move(waiters));
+  folders_.retain(folder);  // until the end
+  send(std::move(waiters), worker);
 }
 
-void CopyJob::withdraw(FileId id) {
+void CopyJob::withdraw(FileId id, CopyWorker& worker) noexcept {
   if (id == FileId{}) return;
   std::vector<Waiter> waiters;
   {
@@ -76,23 +83,27 @@ void CopyJob::withdraw(FileId id) {
     waiters.swap(found->second.waiters);
     links_.erase(found);
   }
-  send(std::move(waiters));
+  send(std::move(waiters), worker);
 }
 
-void CopyJob::send(std::vector<Waiter> waiters) {
+// As they wait they are work of their folders: that of a new task is one more.
+void CopyJob::send(std::vector<Waiter> waiters, CopyWorker& worker) noexcept {
   for (Waiter& waiter : waiters) {
-    std::vector<CopyEntry> one;
-    one.push_back(std::move(waiter.entry));
-    crew_.push([this, folder = waiter.folder, entries = std::move(one)](CopyWorker& worker) {
-      run_batch(*folder, entries, worker);
+    CopyFolder& folder = *waiter.folder;
+    call_safely({&folder, {}, false}, [&] {
+      std::vector<CopyEntry> one;
+      one.push_back(std::move(waiter.entry));
+      push(folder, 1, &worker,
+           [this, &folder, one = std::move(one)](CopyWorker& its) { run_batch(folder, one, its); });
     });
+    end_work(folder, worker);
   }
 }
 
 // After the last task. What fails to be synced does not get its name.
-void CopyJob::name_all() {
+void CopyJob::name_all(CopyWorker& worker) noexcept {
   const bool synced = !options_.durable || sync_all();
-  for (Pending& entry : pending_) {
+  for (const Pending& entry : pending_) {
     CopyFolder& folder = *entry.folder;
     long result = synced ? folders_.pin(folder) : 0;
     if (synced && result == 0) {
@@ -101,23 +112,23 @@ void CopyJob::name_all() {
       folders_.unpin(folder);
     }
     if (!synced || result < 0) {
-      problem(folders_.to_path(folder, entry.name),
-              "is left as " + entry.temporary + (synced ? "" : ": it was not synced"), result);
+      const char* const said = synced ? "is left as " : "was not synced, and is left as ";
+      problem({&folder, entry.name, true}, {said, entry.temporary}, result);
     }
-    end_work(folder);
+    end_work(folder, worker);
     if (entry.made != nullptr) folders_.release(entry.made);
     folders_.release(&folder);
   }
   if (synced && !pending_.empty()) static_cast<void>(sync_all());
 }
 
-bool CopyJob::sync_all() {
+bool CopyJob::sync_all() noexcept {
   bool synced = true;
   for (const FileSystem& system : file_systems_) {
     const long result = calls_.sync_file_system(system.descriptor);
     if (result >= 0) continue;
     synced = false;
-    problem(system.path, "sync what was written, nothing counts as durable", result);
+    problem(system.path, {"sync what was written, nothing counts as durable"}, result);
   }
   return synced;
 }

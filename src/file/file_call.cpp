@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <linux/fs.h>
-#include <linux/openat2.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <handoff/probe/detail/slice.hpp>
+
+#include "../sync/descriptor.hpp"
+#include "../sync/file_limit.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -39,30 +41,41 @@ const char* name_of(const FileCall& call) noexcept {
   return "other";
 }
 
-long open_beneath(const FileCall& call) noexcept {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(static_cast<unsigned>(call.flags));
-  // O_TMPFILE has the bit of O_DIRECTORY in it.
-  const bool makes = (call.flags & O_CREAT) != 0 || (call.flags & O_TMPFILE) == O_TMPFILE;
-  how.mode = makes ? call.mode : 0;
-  how.resolve = call.resolve;
-  return ::syscall(SYS_openat2, call.descriptor, call.path, &how, sizeof how);
-}
-
 long copy_range(const FileCall& call) noexcept {
   auto from = static_cast<off_t>(call.offset);
   auto to = static_cast<off_t>(call.to_offset);
   return ::copy_file_range(call.descriptor, &from, call.to_descriptor, &to, call.bytes, 0);
 }
 
+// Whether it would be answered by a signal in place of EFBIG.
+bool is_refused_by_limit(const FileCall& call) noexcept {
+  switch (call.kind) {
+    case FileCallKind::write: return is_beyond_limit(call.descriptor, call.offset);
+    case FileCallKind::copy_range: return is_beyond_limit(call.to_descriptor, call.to_offset);
+    // Of the last byte, which it may have.
+    case FileCallKind::truncate:
+      return call.offset != 0 && is_beyond_limit(call.descriptor, call.offset - 1);
+    case FileCallKind::preallocate:
+      return call.bytes != 0 && is_beyond_limit(call.descriptor, call.offset + call.bytes - 1);
+    default: return false;
+  }
+}
+
 // As the C library says it: -1, and errno.
 long make(const FileCall& call) noexcept {
+  if (is_refused_by_limit(call)) {
+    errno = EFBIG;
+    return -1;
+  }
   const auto offset = static_cast<off_t>(call.offset);
   const auto count = static_cast<int>(std::min(call.piece_count, kMostPieces));
   switch (call.kind) {
     case FileCallKind::open:
-      if (call.resolve != 0) return open_beneath(call);
-      return ::openat(call.descriptor, call.path, call.flags, call.mode);
+      if (call.resolve == 0) {
+        return descriptors::of_file_in(call.descriptor, call.path, call.flags, call.mode);
+      }
+      return descriptors::of_resolved_file(call.descriptor, call.path, call.flags, call.mode,
+                                           call.resolve);
     case FileCallKind::close: return ::close(call.descriptor);
     case FileCallKind::read:
       if (count == 1) {  // spares the kernel a copy of the list

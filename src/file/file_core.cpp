@@ -91,10 +91,9 @@ FileCore::~FileCore() {
 
 void FileCore::open_beneath() {
   if (options_.beneath.empty()) return;
-  const long result = perform_whole({.kind = FileCallKind::open,
-                                     .path = options_.beneath.c_str(),
-                                     .flags = O_PATH | O_DIRECTORY | O_CLOEXEC},
-                                    options_.tap);
+  const long result = perform_whole(
+      {.kind = FileCallKind::open, .path = options_.beneath.c_str(), .flags = O_PATH | O_DIRECTORY},
+      options_.tap);
   if (result < 0) {
     raise(std::system_error(static_cast<int>(-result), std::generic_category(),
                             "FileEngine: beneath '" + options_.beneath + "'"));

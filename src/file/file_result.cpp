@@ -19,9 +19,9 @@ std::string reason(int error) { return std::generic_category().message(error); }
 std::string text_without_reason(const FileFailure& failure) {
   std::string text = detail::escaped(failure.file);
   text += text.empty() ? "" : ": ";
+  if (*failure.step != 0) return text += failure.step;
   text += to_string(failure.operation);
-  text += " at " + std::to_string(failure.offset);
-  return text;
+  return text += " at " + std::to_string(failure.offset);
 }
 
 }  // namespace
@@ -62,6 +62,7 @@ FileError::FileError(const FileFailure& failure)
     : std::system_error(failure.error, std::generic_category(), text_without_reason(failure)),
       file_(failure.file),
       call_(failure.call),
+      step_(failure.step),
       offset_(failure.offset),
       further_(failure.further),
       operation_(failure.operation) {}
@@ -70,6 +71,7 @@ FileFailure FileError::failure() const {
   return {.error = code().value(),
           .operation = operation_,
           .call = call_,
+          .step = step_,
           .file = file_.what(),
           .offset = offset_,
           .further = further_};

@@ -144,6 +144,8 @@ class FileRun {
     ended,
   };
 
+  enum class Target : std::uint8_t { none, plain, with_attributes };
+
   // One call of a transfer, or the rest of it.
   struct Slot {
     std::uint64_t begin;  // in the transfer
@@ -239,7 +241,11 @@ class FileRun {
   void temporary_is_open(long result) noexcept;
   void contents_are_written(long) noexcept;
   void contents_are_whole() noexcept;
-  bool keep_owner_and_mode() noexcept;
+  long list_attributes(char* into, std::size_t bytes) noexcept;
+  std::uint32_t temporary_mode() noexcept;
+  bool keep_rights() noexcept;
+  bool keep_attributes(bool& group_kept, bool& has_list, std::uint32_t& mode) noexcept;
+  bool drop_inherited_list(std::uint32_t mode) noexcept;
   void temporary_is_synced(long result) noexcept;
   void temporary_is_closed(long result) noexcept;
   void name_is_changed(long result) noexcept;
@@ -289,7 +295,7 @@ class FileRun {
   unsigned opens_ = 0;
   bool direct_ = false;  // fd_ has O_DIRECT of our own
   bool has_temporary_ = false;
-  bool target_is_there_ = false;
+  Target there_ = Target::none;  // what is to be replaced
   bool renamed_ = false;
   struct statx attributes_;  // of fd_, or of the source
   struct statx target_;  // of the file to be replaced, or of directory_

@@ -39,11 +39,15 @@ class HeldFile {
 };
 
 [[noreturn]] void fail(const std::string& path, int error, const char* call) {
-  raise(FileError({.error = error, .operation = FileOperation::stat, .call = call, .file = path}));
+  raise(FileError({.error = error,
+                   .operation = FileOperation::stat,
+                   .call = call,
+                   .step = "open",
+                   .file = path}));
 }
 
 int flags_of(const OpenFileOptions& options) noexcept {
-  int flags = O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (options.write ? O_RDWR : O_RDONLY);
+  int flags = O_NOCTTY | O_NONBLOCK | (options.write ? O_RDWR : O_RDONLY);
   if (options.create) flags |= O_CREAT;
   if (options.direct) flags |= O_DIRECT;
   if (!options.follow_last) flags |= O_NOFOLLOW;
@@ -53,10 +57,9 @@ int flags_of(const OpenFileOptions& options) noexcept {
 // The directory that the path must not leave, for the time of the call.
 void open_beneath(HeldFile& directory, const OpenFileOptions& options) {
   if (options.beneath.empty()) return;
-  const long result = perform_whole({.kind = FileCallKind::open,
-                                     .path = options.beneath.c_str(),
-                                     .flags = O_PATH | O_DIRECTORY | O_CLOEXEC},
-                                    options.tap);
+  const long result = perform_whole(
+      {.kind = FileCallKind::open, .path = options.beneath.c_str(), .flags = O_PATH | O_DIRECTORY},
+      options.tap);
   if (result < 0) fail(options.beneath, static_cast<int>(-result), "openat");
   directory.set(result);
 }

@@ -15,7 +15,8 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr std::size_t kFileNameMost = 255;
+// Also eCryptfs and encrypted shares take names that long.
+constexpr std::size_t kTemporaryNameMost = 143;
 
 std::array<unsigned char, 16> random_bytes() noexcept {
   std::array<unsigned char, 16> bytes{};
@@ -34,6 +35,19 @@ std::array<unsigned char, 16> random_bytes() noexcept {
     }
   }
   return bytes;
+}
+
+// What it begins with, at most so many bytes. No letter of UTF-8 is cut: a file system may refuse
+// the rest of one.
+std::string_view beginning_of(std::string_view name, std::size_t most) noexcept {
+  if (name.size() <= most) return name;
+  constexpr std::size_t behind_first = 3;  // bytes of a letter
+  const auto inside = [&](std::size_t at) {
+    return (static_cast<unsigned char>(name[at]) & 0xc0) == 0x80;
+  };
+  std::size_t end = most;
+  while (end > 0 && most - end < behind_first && inside(end)) --end;
+  return name.substr(0, inside(end) ? most : end);  // else it is no UTF-8
 }
 
 // The next part of a path; removes it.
@@ -55,22 +69,6 @@ PathParts parts_of(std::string_view path) {
   return {std::string(directory), std::string(name)};
 }
 
-std::string escaped(std::string_view name) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f && c != '\\') {
-      text += c;
-    } else {
-      text += "\\x";
-      text += digits[byte >> 4];
-      text += digits[byte & 15];
-    }
-  }
-  return text;
-}
-
 std::string temporary_name(std::string_view name) {
   constexpr std::string_view digits = "abcdefghijklmnopqrstuvwxyz234567";
   constexpr std::string_view end = ".handoff~";
@@ -84,7 +82,7 @@ std::string temporary_name(std::string_view name) {
     for (count += 8; count >= 5; count -= 5) random += digits[bits >> (count - 5) & 31];
   }
   random += digits[bits << (5 - count) & 31];
-  name = name.substr(0, kFileNameMost - 1 - random.size() - end.size());
+  name = beginning_of(name, kTemporaryNameMost - 1 - random.size() - end.size());
   std::string temporary(".");  // not by operator+: g++ 12 warns of a copy that cannot be
   return temporary.append(name).append(random).append(end);
 }
@@ -150,7 +148,7 @@ long open_by_steps(const FileCall& call, FileTap* tap) noexcept {
           {.kind = FileCallKind::open,
            .descriptor = directory,
            .path = name.data(),
-           .flags = last ? call.flags | O_NOFOLLOW : O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+           .flags = last ? call.flags | O_NOFOLLOW : O_PATH | O_DIRECTORY | O_NOFOLLOW,
            .mode = call.mode},
           tap);
     }

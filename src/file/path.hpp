@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "../core/escaped_text.hpp"
 #include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -23,11 +24,9 @@ struct PathParts {
 };
 PathParts parts_of(std::string_view path);
 
-// A new name beside `name`: ".NAME.R.handoff~" with 128 random bits, at most 255 bytes long.
+// A new name beside `name`: ".NAME.R.handoff~" with 128 random bits. At most 143 bytes long, which
+// every file system for long names takes: of a longer NAME it has the beginning.
 std::string temporary_name(std::string_view name);
-
-// For a line of text: bytes that would break it, or a terminal, as \xHH.
-std::string escaped(std::string_view name);
 
 // 0, or why the engine does not open this one: EISDIR, EINVAL (a FIFO, a socket, a device).
 int refusal_of(const struct statx& attributes) noexcept;

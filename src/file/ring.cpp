@@ -5,11 +5,12 @@
 
 #if defined(HANDOFF_HAS_URING)
 
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+
+#include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -91,7 +92,7 @@ RingBell::~RingBell() {
 }
 
 int RingBell::open() noexcept {
-  descriptor_ = ::eventfd(0, EFD_CLOEXEC);
+  descriptor_ = descriptors::of_event(0);
   return descriptor_ < 0 ? errno : 0;
 }
 
@@ -120,9 +121,15 @@ int Ring::set_up(unsigned calls) noexcept {
                                          IORING_SETUP_COOP_TASKRUN, 0};
   int error = EINVAL;
   for (const unsigned flags : ways) {
+    // descriptor: above_streams() has it below; the kernel closes it on an exec.
     error = -io_uring_queue_init(calls, &ring_, flags);
     if (error != EINVAL) break;
   }
+  if (error != 0) return error;
+  const int number = descriptors::above_streams(ring_.ring_fd);
+  error = number < 0 ? errno : 0;
+  ring_.ring_fd = ring_.enter_ring_fd = number;
+  if (error != 0) io_uring_queue_exit(&ring_);  // the mappings
   return error;
 }
 
@@ -187,15 +194,17 @@ void Ring::add(RingCall& what, std::uint64_t label) noexcept {
   switch (call.kind) {
     case FileCallKind::open:
       if (call.resolve == 0) {
-        io_uring_prep_openat(entry, call.descriptor, call.path, call.flags, call.mode);
+        // descriptor: above_streams() has what comes back (RingDriver::came_back()).
+        io_uring_prep_openat(entry, call.descriptor, call.path, call.flags | O_CLOEXEC, call.mode);
         break;
       }
       what.how = {};
-      what.how.flags = static_cast<std::uint64_t>(call.flags);
+      what.how.flags = static_cast<std::uint64_t>(call.flags | O_CLOEXEC);
       // O_TMPFILE has the bit of O_DIRECTORY in it.
       what.how.mode =
           (call.flags & O_CREAT) != 0 || (call.flags & O_TMPFILE) == O_TMPFILE ? call.mode : 0;
       what.how.resolve = call.resolve;
+      // descriptor: as above.
       io_uring_prep_openat2(entry, call.descriptor, call.path, &what.how);
       break;
     case FileCallKind::close: io_uring_prep_close(entry, call.descriptor); break;

@@ -26,6 +26,7 @@
 #include <handoff/sync/mutex.hpp>
 #include <utility>
 
+#include "../sync/descriptor.hpp"
 #include "call_slots.hpp"
 #include "open_file_state.hpp"
 #include "ring.hpp"
@@ -262,6 +263,10 @@ void RingDriver::came_back(RingSlot& slot, long result) noexcept {
   FileRun& run = *slot.run;
   const FileCall call = slot.call;
   slots_.give_back(slot);
+  if (call.kind == FileCallKind::open && result >= 0) {
+    const int number = descriptors::above_streams(static_cast<int>(result));
+    result = number < 0 ? -errno : number;
+  }
   if (tap_ != nullptr) tap_->after(view(call), result);
   run.completed(call, result);
   if (run.driver_word == 0) make_ready(run);

@@ -23,7 +23,7 @@ FileCall FileRun::open_call(const std::string& path, int flags) const noexcept {
           .descriptor = beneath,
           .path = path.c_str(),
           // openat2 refuses what means nothing beside O_PATH.
-          .flags = flags | O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NOCTTY),
+          .flags = flags | ((flags & O_PATH) != 0 ? 0 : O_NOCTTY),
           .resolve = beneath == AT_FDCWD ? 0 : resolve_beneath(),
           .mode = request_.mode};
 }

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
 // New contents under an old name: a temporary file in the same directory, all of the contents, a
-// sync, and only then the name (docs/design/file_engine.md). The temporary file never allows more
-// than the finished one does. On any failure it is removed, and the old file is as it was.
+// sync, and only then the name (docs/design/file_engine.md). The temporary file never allows
+// anybody more than the finished one does, and that no more than the old one did. On any failure it
+// is removed, and the old file is as it was.
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <handoff/core/detail/attempt.hpp>
 
 #include "file_run.hpp"
 #include "open_file_state.hpp"
+#include "rights.hpp"
 #include "run_other.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr std::uint32_t kPermissions = 07777;
 constexpr unsigned kMostNames = 16;
+constexpr std::size_t kAttributeMost = std::size_t{64} << 10;  // of a value, and of all keys
 
 }  // namespace
 
@@ -38,19 +41,42 @@ void FileRun::replace_in_directory(long /*result*/) noexcept {
 // itself, unless the request refuses links.
 void FileRun::target_is_known(long result) noexcept {
   if (result < 0 && result != -ENOENT) return fail(result, "statx");
-  target_is_there_ = result >= 0 && !S_ISLNK(target_.stx_mode);
+  if (result >= 0 && !S_ISLNK(target_.stx_mode)) there_ = Target::plain;
   if (result >= 0 && S_ISLNK(target_.stx_mode) && !request_.follow_last) {
     return fail(-ELOOP, "statx");
   }
-  if (target_is_there_) {
+  if (there_ != Target::none) {
     const int refused = refusal_of(target_);
     if (refused != 0) return fail(-refused, "statx");
   }
-  if (target_is_there_ && source_ >= 0 && target_.stx_ino == attributes_.stx_ino &&
+  if (there_ != Target::none && source_ >= 0 && target_.stx_ino == attributes_.stx_ino &&
       device_of(target_) == device_of(attributes_)) {
     return fail(-EINVAL, "statx");  // a copy onto itself
   }
+  if (there_ != Target::none && list_attributes(nullptr, 0) != 0) there_ = Target::with_attributes;
   make_temporary();
+}
+
+// Of the file that is there: how long their keys are. Unknown counts as some.
+long FileRun::list_attributes(char* into, std::size_t bytes) noexcept {
+  const long result = other("llistxattr", directory_, [&] {
+    return list_attributes_at(directory_, parts_.name.c_str(), into, bytes);
+  });
+  return result == -EOPNOTSUPP ? 0 : result;
+}
+
+// As long as it is not known which owner, group and list it will have.
+std::uint32_t FileRun::temporary_mode() noexcept {
+  if (there_ != Target::none) {
+    return early_mode(target_.stx_mode & kModeBits, there_ == Target::with_attributes);
+  }
+  if (source_ < 0) return request_.mode;
+  // A copy under a new name keeps no owner, group or list: it allows what the source allows
+  // anybody.
+  const long list =
+      other("fgetxattr", source_, [&] { return ::fgetxattr(source_, kAccessList, nullptr, 0); });
+  const bool has_list = list != -ENODATA && list != -EOPNOTSUPP;
+  return request_.mode & early_mode(attributes_.stx_mode & kModeBits, has_list);
 }
 
 void FileRun::make_temporary() noexcept {
@@ -58,12 +84,11 @@ void FileRun::make_temporary() noexcept {
     return fail(-ENOMEM, "");
   }
   direct_ = source_ < 0 && may_be_direct();
-  const std::uint32_t mode = target_is_there_ ? target_.stx_mode : request_.mode;
   call({.kind = FileCallKind::open,
         .descriptor = directory_,
         .path = temporary_.c_str(),
         .flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | (direct_ ? O_DIRECT : 0),
-        .mode = mode & 0777},
+        .mode = temporary_mode() & 0777},
        &FileRun::temporary_is_open);
 }
 
@@ -93,8 +118,9 @@ void FileRun::temporary_is_open(long result) noexcept {
 
 void FileRun::contents_are_written(long /*result*/) noexcept { contents_are_whole(); }
 
-// Owner and mode of the file that was there, as far as we may. False: it failed.
-bool FileRun::keep_owner_and_mode() noexcept {
+// Owner, lists, `user` attributes and mode of the file that was there, as far as we may. What
+// cannot be kept of who may do what is taken away. False: it failed.
+bool FileRun::keep_rights() noexcept {
   struct statx made{};
   const long asked = perform_whole({.kind = FileCallKind::stat,
                                     .descriptor = fd_,
@@ -103,23 +129,84 @@ bool FileRun::keep_owner_and_mode() noexcept {
                                     .attributes = &made},
                                    services_.tap());
   if (asked < 0) return fail(asked, "statx"), false;
-  std::uint32_t mode = target_.stx_mode & kPermissions;
-  bool changes = (made.stx_mode & kPermissions) != mode;
-  if (made.stx_uid != target_.stx_uid || made.stx_gid != target_.stx_gid) {
-    const long given =
-        other("fchown", fd_, [&] { return ::fchown(fd_, target_.stx_uid, target_.stx_gid); });
+  std::uint32_t mode = target_.stx_mode & kModeBits;
+  bool group_kept = made.stx_gid == target_.stx_gid;
+  const bool moves = made.stx_uid != target_.stx_uid || !group_kept;
+  if (moves) {
+    const auto give = [this](unsigned user) {
+      return other("fchown", fd_, [&] { return ::fchown(fd_, user, target_.stx_gid); }) >= 0;
+    };
     // What runs as its owner does so for that owner only; and chown takes that away.
-    if (given < 0) mode &= 0777;
-    changes = true;
+    const bool given = give(target_.stx_uid);
+    if (!given) mode &= ~kSetId;
+    group_kept = group_kept || given || give(~0u);
   }
-  if (!changes) return true;
+  bool has_list = false;
+  const bool had = there_ == Target::with_attributes;
+  if (had && !keep_attributes(group_kept, has_list, mode)) return false;
+  if (!has_list && !group_kept) mode = narrow_group(mode);
+  if (!has_list && !drop_inherited_list(mode)) return false;
+  if (!moves && !had && (made.stx_mode & kModeBits) == mode) return true;
   const long set = other("fchmod", fd_, [&] { return ::fchmod(fd_, mode); });
   if (set < 0) return fail(set, "fchmod"), false;
   return true;
 }
 
+bool FileRun::keep_attributes(bool& group_kept, bool& has_list, std::uint32_t& mode) noexcept {
+  buffer_.clear();
+  if (!attempt([&] { buffer_.resize(2 * kAttributeMost); }, []() noexcept {})) {
+    return fail(-ENOMEM, ""), false;
+  }
+  char* const keys = reinterpret_cast<char*>(buffer_.data());
+  const std::span value = std::span(buffer_).subspan(kAttributeMost);
+  const long listed = list_attributes(keys, kAttributeMost);
+  if (listed == -ENOSYS) {  // nobody can say
+    group_kept = false;
+    return true;
+  }
+  if (listed < 0) return fail(listed, "llistxattr"), false;
+  for (long at = 0; at < listed;) {
+    const std::string_view key(keys + at);
+    at += static_cast<long>(key.size()) + 1;
+    const bool is_list = key == kAccessList;
+    if (!is_list && !key.starts_with("user.")) continue;  // the system's, and of the old contents
+    const long got = other("lgetxattr", directory_, [&] {
+      return get_attribute_at(directory_, parts_.name.c_str(), key.data(), value.data(),
+                              value.size());
+    });
+    if (got == -ENODATA) continue;  // it is gone
+    if (got < 0) return fail(got, "lgetxattr"), false;
+    const std::span<std::byte> kept = value.first(static_cast<std::size_t>(got));
+    if (is_list && !group_kept) mode &= ~kOtherBits | narrow_group(kept);
+    const auto set = [&] {
+      return other("fsetxattr", fd_,
+                   [&] { return ::fsetxattr(fd_, key.data(), kept.data(), kept.size(), 0); });
+    };
+    long result = set();
+    if (result == -EACCES) {  // its mode does not let its owner write
+      (void)other("fchmod", fd_, [&] { return ::fchmod(fd_, S_IRUSR | S_IWUSR); });
+      result = set();
+    }
+    if (result < 0) return fail(result, "fsetxattr"), false;
+    has_list = has_list || is_list;
+  }
+  return true;
+}
+
+// What the directory gives to new files, and the old one did not have.
+bool FileRun::drop_inherited_list(std::uint32_t mode) noexcept {
+  const long own =
+      other("fgetxattr", fd_, [&] { return ::fgetxattr(fd_, kAccessList, nullptr, 0); });
+  if (own < 0) return own == -ENODATA || own == -EOPNOTSUPP || (fail(own, "fgetxattr"), false);
+  const auto plain = plain_list(mode);
+  const long set = other("fsetxattr", fd_, [&] {
+    return ::fsetxattr(fd_, kAccessList, plain.data(), plain.size(), 0);
+  });
+  return set >= 0 || (fail(set, "fsetxattr"), false);
+}
+
 void FileRun::contents_are_whole() noexcept {
-  if (target_is_there_ && !keep_owner_and_mode()) return;
+  if (there_ != Target::none && !keep_rights()) return;
   if (!request_.durable) return temporary_is_synced(0);
   // Nobody else can wait for this file.
   call({.kind = FileCallKind::fsync, .descriptor = fd_}, &FileRun::temporary_is_synced);

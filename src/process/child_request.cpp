@@ -5,25 +5,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <climits>
-#include <cstdlib>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/subprocess_exit.hpp>
+#include <span>
 #include <stdexcept>
 #include <string_view>
+
+#include "../sync/file_limit.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 // Where execvp(3) looks if there is no PATH.
 constexpr const char* kUsualPath = "/bin:/usr/bin";
-constexpr unsigned kNoExecutableSeal = 0x8;  // MFD_NOEXEC_SEAL, since Linux 6.3
 
 void require(bool right, const char* what) {
   if (!right) raise(std::invalid_argument(std::string("Subprocess: ") + what));
@@ -55,8 +55,8 @@ ChildRequest::ChildRequest(const std::vector<std::string>& arguments,
   argument_pointers_.push_back(nullptr);
   require_no_zero(options.executable, "a zero byte in `executable`");
   require_no_zero(options.directory, "a zero byte in `directory`");
-  find_executables();
   make_environment();
+  find_executables();
   add_limits();
   choose_cpus();
   add_descriptors();
@@ -69,13 +69,23 @@ ChildRequest::ChildRequest(const std::vector<std::string>& arguments,
   plan_.executables = executables_.data();
 }
 
+// The child's; null: it has none.
+const char* ChildRequest::childs_path() const noexcept {
+  constexpr std::string_view name = "PATH=";
+  const auto found = std::find_if(
+      environment_.begin(), environment_.end() - 1, [&](const char* variable) noexcept {
+        return std::string_view(variable).substr(0, name.size()) == name;
+      });
+  return *found == nullptr ? nullptr : *found + name.size();
+}
+
 // An empty part of PATH is the directory in which the child is.
 void ChildRequest::find_executables() {
   if (program_.find('/') != std::string::npos) {
     executables_ = {program_.c_str(), nullptr};
     return;
   }
-  const char* const given = std::getenv("PATH");
+  const char* const given = childs_path();
   std::string_view rest = given != nullptr ? given : kUsualPath;
   for (bool more = !program_.empty(); more;) {
     const std::size_t colon = rest.find(':');
@@ -170,7 +180,7 @@ void ChildRequest::fail_stream(int error) const {
 }
 
 int ChildRequest::null_device() {
-  if (!null_.is_open()) null_ = Descriptor(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null_.is_open()) null_ = Descriptor(descriptors::of_file("/dev/null", O_RDWR));
   if (!null_.is_open()) fail_stream(errno);
   return null_.get();
 }
@@ -183,7 +193,7 @@ int ChildRequest::inherited_or_null(int number) {
 // Only this process' end does not block: a program expects that its own does.
 void ChildRequest::make_pipe(std::size_t stream) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail_stream(errno);
+  if (descriptors::of_pipe(ends) != 0) fail_stream(errno);
   const bool child_reads = stream == STDIN_FILENO;
   childs_ends_[stream] = Descriptor(ends[child_reads ? 0 : 1]);
   own_ends_[stream] = Descriptor(ends[child_reads ? 1 : 0]);
@@ -192,17 +202,12 @@ void ChildRequest::make_pipe(std::size_t stream) {
 
 // Sealed, so that what a child does to it is seen by nobody.
 void ChildRequest::make_input_file(const std::string& bytes) {
-  constexpr unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-  int file = ::memfd_create("input", flags | kNoExecutableSeal);
-  if (file < 0 && errno == EINVAL) file = ::memfd_create("input", flags);
+  const int file = descriptors::of_memory("input");
   if (file < 0) fail_stream(errno);
   childs_ends_[STDIN_FILENO] = Descriptor(file);
-  for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t written = ::write(file, bytes.data() + at, bytes.size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail_stream(written == 0 ? EIO : errno);
-    at += static_cast<std::size_t>(written);
-  }
+  std::uint64_t written = 0;
+  const auto all = std::as_bytes(std::span(bytes.data(), bytes.size()));
+  if (const int error = write_fully(file, all, written); error != 0) fail_stream(error);
   constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL;
   if (::fcntl(file, F_ADD_SEALS, seals) != 0 || ::lseek(file, 0, SEEK_SET) != 0) {
     fail_stream(errno);

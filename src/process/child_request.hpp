@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "../sync/descriptor.hpp"
 #include "child_side.hpp"
-#include "descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -40,6 +40,7 @@ class ChildRequest {
   [[nodiscard]] const std::string& program() const noexcept { return program_; }
 
  private:
+  [[nodiscard]] const char* childs_path() const noexcept;
   void find_executables();
   void make_environment();
   void open_streams();

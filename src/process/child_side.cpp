@@ -70,12 +70,14 @@ HANDOFF_CHILD_SIDE bool place_descriptors(ChildPlan& plan) noexcept {
   for (std::size_t i = 0; i < plan.descriptor_count; ++i) {
     ChildDescriptor& here = plan.descriptors[i];
     if (here.from == here.to || !is_target(plan, here.from)) continue;
+    // descriptor: in the child, whose numbers are what the parent asked for.
     const long moved = ::syscall(SYS_fcntl, here.from, F_DUPFD_CLOEXEC, beyond);
     if (moved < 0) return fail(plan, SubprocessStep::descriptors);
     here.from = static_cast<int>(moved);
   }
   for (std::size_t i = 0; i < plan.descriptor_count; ++i) {
     const ChildDescriptor& here = plan.descriptors[i];
+    // descriptor: as above.
     const long done = here.from == here.to ? ::syscall(SYS_fcntl, here.to, F_SETFD, 0)
                                            : ::syscall(SYS_dup3, here.from, here.to, 0);
     if (done < 0) return fail(plan, SubprocessStep::descriptors);
@@ -100,6 +102,7 @@ HANDOFF_CHILD_SIDE void close_listed(const ChildPlan& plan, const unsigned char*
 // Where there is no close_range(2): what /proc lists. Closing does not disturb the listing, whose
 // place is a number.
 HANDOFF_CHILD_SIDE bool close_by_list(ChildPlan& plan) noexcept {
+  // descriptor: in the child, for as long as this takes; nothing prints here.
   const long folder =
       ::syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (folder < 0) return fail(plan, SubprocessStep::close);

@@ -49,6 +49,7 @@ ssize_t receive_message(int socket, void* bytes, std::size_t size, std::span<Des
   message.msg_controllen = sizeof control;
   ssize_t received = -1;
   do {
+    // descriptor: above_streams() has each of them below.
     received = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | no_wait(may_wait));
   } while (received < 0 && errno == EINTR);
   if (received < 0) return received;
@@ -60,7 +61,7 @@ ssize_t receive_message(int socket, void* bytes, std::size_t size, std::span<Des
     for (std::size_t i = 0; i < count; ++i) {
       int number = -1;
       std::memcpy(&number, CMSG_DATA(head) + i * sizeof number, sizeof number);
-      Descriptor one(number);  // closed unless it is wanted
+      Descriptor one(descriptors::above_streams(number));  // closed unless it is wanted
       if (next < passed.size()) passed[next++] = std::move(one);
     }
   }

@@ -11,7 +11,7 @@
 #include <handoff/config.hpp>
 #include <span>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

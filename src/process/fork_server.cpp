@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -65,7 +64,7 @@ bool await_nudging(int first, int pidfd, sync::Deadline late) noexcept {
 // A pidfd of a child that has not given its own yet. Its number is its own while it lives, or was
 // not waited for; what is no child of this process is none of them.
 Descriptor pidfd_of_child(pid_t child) noexcept {
-  Descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+  Descriptor pidfd(descriptors::of_process(child));
   siginfo_t info;
   if (pidfd.is_open() && ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd.get()),
                                   &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
@@ -81,8 +80,8 @@ bool send(int socket, const ServerRequest& request) noexcept {
 }  // namespace
 
 int ForkServer::start() noexcept {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+  std::array<int, 2> ends{};
+  if (descriptors::of_socket_pair(ends) != 0) return errno;
   Descriptor mine(ends[0]);
   Descriptor its(ends[1]);
   const pid_t master = ::getpid();
@@ -178,7 +177,10 @@ bool ForkServer::receive(ServerAnswer& answer, Forked& passed) noexcept {
   }
   passed = {.pidfd = std::move(all[0]), .door = std::move(all[1])};
   // Without both it is none; it ends when its door is closed.
-  if (answer.kind == ServerAnswer::spare && passed.is_whole()) spare_ = std::move(passed);
+  if (answer.kind == ServerAnswer::spare && passed.is_whole()) {
+    spare_ = std::move(passed);
+    spare_serial_ = answer.serial;
+  }
   return true;
 }
 
@@ -205,8 +207,11 @@ bool ForkServer::hire(std::uint32_t slot, std::uint32_t serial, Descriptor& pidf
   Forked spare = std::move(spare_);
   // If it ends before it has heard this it is a worker that has ended at no block.
   if (send_message(spare.door.get(), &slot, sizeof slot) != 0) return false;
-  const ServerRequest told{
-      .kind = ServerRequest::hired, .slot = slot, .serial = serial, .wants_spare = 1};
+  const ServerRequest told{.kind = ServerRequest::hired,
+                           .slot = slot,
+                           .serial = serial,
+                           .spare = spare_serial_,
+                           .wants_spare = 1};
   // A server that has just died hears nothing. The worker has its slot all the same, and may claim
   // a block before it ends with the server: so it counts, and its pidfd says when what it had is
   // free.

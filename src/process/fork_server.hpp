@@ -18,7 +18,9 @@
 //   FS-4  Once a worker had to be replaced, a spare stands by: forked already, it waits for the
 //         number of its slot. The master hires it by a message to it, without the server, which
 //         hears of it afterwards and forks the next one when it has nothing else to do. There is
-//         never more than one, and a team that loses nobody has none.
+//         never more than one, and a team that loses nobody has none. Each has a number, by which
+//         the server knows which one was hired: it may have ended since, and the next one may stand
+//         by already.
 //   FS-5  A worker does nothing in its slot before the master has its pidfd: it waits at its door
 //         for the master's word. So one whose server died before it told of it, or whose pidfd the
 //         master has no descriptor for, has claimed nothing, and its slot may be given to another.
@@ -36,7 +38,7 @@
 #include <string>
 #include <vector>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -84,6 +86,7 @@ struct ServerRequest {
   } kind = start;
   std::uint32_t slot = 0;
   std::uint32_t serial = 0;  // of the worker: each has another
+  std::uint32_t spare = 0;  // which one is hired
   std::uint32_t wants_spare = 0;  // whether to have one from now on
 };
 struct ServerAnswer {
@@ -94,7 +97,7 @@ struct ServerAnswer {
     spare,  // with its pidfd and door
   } kind = ready;
   std::uint32_t slot = 0;
-  std::uint32_t serial = 0;
+  std::uint32_t serial = 0;  // of the worker; or of the spare, which are counted by themselves
   std::int32_t error = 0;
   WorkerEnd end = {};
 };
@@ -164,6 +167,7 @@ class ForkServer {
   std::uint32_t first_serial_ = 0;  // of this server; 0: it has started none
   std::uint32_t started_ = 0;  // by this server
   Forked spare_;
+  std::uint32_t spare_serial_ = 0;
   std::vector<ServerAnswer> ends_;  // heard while something else was waited for
 };
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <handoff/process/detail/claim_table.hpp>
 #include <utility>
@@ -55,18 +56,26 @@ void block_signals() noexcept {
 // does with a job, leaves it time to take away the names.
 pid_t the_programs_group = 0;  // written once, by the only thread there is
 
-int open_pidfd(pid_t process) noexcept {
-  return static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
-}
+int open_pidfd(pid_t process) noexcept { return descriptors::of_process(process); }
 
 void kill_by(int pidfd) noexcept {
   (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
 }
 
-// The worker's end, and the master's.
-bool make_door(int* ends) noexcept {
-  return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0;
+// A stream that the program has closed leads nowhere here: else a file that a kernel opens would
+// get its number, and with it what is printed.
+void fill_closed_streams() noexcept {
+  int number = -1;
+  do {
+    // descriptor: it is to have the number of a stream, and to be there in what a kernel executes.
+    number = ::open("/dev/null", O_RDWR);
+  } while (number >= 0 && number <= STDERR_FILENO);
+  if (number >= 0) ::close(number);
 }
+
+// The worker's end, and the master's.
+using Door = std::array<int, 2>;
+bool make_door(Door& ends) noexcept { return descriptors::of_socket_pair(ends) == 0; }
 
 class Server {
  public:
@@ -85,6 +94,7 @@ class Server {
   void start(const ServerRequest& request) noexcept;
   void take_spare(const ServerRequest& request) noexcept;
   void make_spare() noexcept;
+  void bury_spare() noexcept;
   Child make_child(pid_t process, std::uint32_t serial) const noexcept;
   void end_unheard(std::uint32_t slot) noexcept;
   void bury(std::uint32_t slot) noexcept;
@@ -99,7 +109,10 @@ class Server {
   int master_ = -1;  // a pidfd
   Child children_[Claim::most_slots];  // by slot
   Child spare_;
-  WorkerEnd spare_end_;  // of the last one that ended before it had a slot
+  std::uint32_t spares_ = 0;  // so far
+  // Of the last ones that ended before they had a slot, by their numbers. Until the master's next
+  // word there are no more: the one that it may have hired, and the one that was made once more.
+  WorkerEnd spare_ends_[2];
   bool wants_spare_ = false;
   bool may_want_another_ = false;  // if the spare ends before it is hired: once for each request
 };
@@ -122,6 +135,7 @@ void Server::get_ready(pid_t master) noexcept {
   int kept[] = {socket_, plan_.event, plan_.asks};
   std::sort(std::begin(kept), std::end(kept));
   close_all_but(std::begin(kept), std::end(kept));
+  fill_closed_streams();
   program_ = master;
   __fpurge(stdout);  // what the program has not yet written is the program's to write
   master_ = open_pidfd(master);
@@ -157,7 +171,7 @@ void Server::serve(pid_t master) noexcept {
     if (ready <= 0) continue;
     if ((polled[1].revents & POLLIN) != 0) end(false);
     if (polled[2].revents != 0) {
-      spare_end_ = reap(spare_);
+      bury_spare();
       wants_spare_ = wants_spare_ || std::exchange(may_want_another_, false);
     }
     for (nfds_t i = 3; i < count; ++i) {
@@ -180,7 +194,7 @@ void Server::obey() noexcept {
   }
   // The master may know already that the last one has ended.
   pollfd polled{.fd = spare_.pidfd, .events = POLLIN, .revents = 0};
-  if (::poll(&polled, 1, 0) > 0) spare_end_ = reap(spare_);
+  if (::poll(&polled, 1, 0) > 0) bury_spare();
   may_want_another_ = request.wants_spare != 0;
   wants_spare_ = request.wants_spare != 0 && spare_.pidfd < 0;
 }
@@ -188,7 +202,7 @@ void Server::obey() noexcept {
 void Server::start(const ServerRequest& request) noexcept {
   const std::uint32_t slot = request.slot;
   ServerAnswer said{.kind = ServerAnswer::started, .slot = slot, .serial = request.serial};
-  int door[2] = {-1, -1};
+  Door door{-1, -1};
   if (slot >= plan_.width) {
     said.error = EINVAL;
   } else {
@@ -227,30 +241,38 @@ void Server::take_spare(const ServerRequest& request) noexcept {
   if (request.slot >= plan_.width) return;
   Child& child = children_[request.slot];
   if (child.pidfd >= 0) bury(request.slot);
-  child = {spare_.pidfd, request.serial};
-  spare_ = {};
-  if (child.pidfd >= 0) return;
+  if (spare_.pidfd >= 0 && spare_.serial == request.spare) {
+    child = {spare_.pidfd, request.serial};
+    spare_ = {};
+    return;
+  }
   // It has ended meanwhile.
   if (!answer({.kind = ServerAnswer::ended,
                .slot = request.slot,
                .serial = request.serial,
-               .end = spare_end_},
+               .end = spare_ends_[request.spare % std::size(spare_ends_)]},
               -1)) {
     end(false);
   }
 }
 
+void Server::bury_spare() noexcept {
+  WorkerEnd& end = spare_ends_[spare_.serial % std::size(spare_ends_)];
+  end = reap(spare_);
+}
+
 // If there is none to be had the next worker is forked when it is asked for.
 void Server::make_spare() noexcept {
   wants_spare_ = false;
-  int door[2];
+  Door door{};
   if (!make_door(door)) return;
   const pid_t server = ::getpid();
   const pid_t worker = ::fork();
   if (worker == 0) be_spare(plan_, door[0], server);
   ::close(door[0]);
-  spare_ = make_child(worker, 0);
-  if (spare_.pidfd >= 0 && !answer({.kind = ServerAnswer::spare}, spare_.pidfd, door[1])) {
+  spare_ = make_child(worker, ++spares_);
+  const ServerAnswer told{.kind = ServerAnswer::spare, .serial = spares_};
+  if (spare_.pidfd >= 0 && !answer(told, spare_.pidfd, door[1])) {
     end(false);
   }
   ::close(door[1]);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <span>
 
@@ -27,8 +26,8 @@ constexpr int kMostAsks = 64;
 int the_asks = -1;  // of a worker; written once, before it works
 
 int ask_the_master(std::uint64_t key, Descriptor& file, bool& writable) noexcept {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+  std::array<int, 2> ends{};
+  if (descriptors::of_socket_pair(ends) != 0) return errno;
   const Descriptor mine(ends[0]);
   Descriptor masters(ends[1]);
   const MemoryAsk ask{key};
@@ -58,12 +57,11 @@ void ask_for_memory_by(int descriptor) noexcept {
 }
 
 int MemoryAsks::open() noexcept {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+  std::array<int, 2> ends{};
+  if (descriptors::of_socket_pair(ends) != 0) return errno;
   own_ = Descriptor(ends[0]);
-  const Descriptor low(ends[1]);
-  theirs_ = Descriptor(::fcntl(low.get(), F_DUPFD_CLOEXEC, 3));
-  return theirs_.is_open() ? 0 : errno;
+  theirs_ = Descriptor(ends[1]);
+  return 0;
 }
 
 void MemoryAsks::answer() noexcept {
@@ -72,7 +70,10 @@ void MemoryAsks::answer() noexcept {
     Descriptor back;
     const ssize_t bytes = receive_message(own_.get(), &ask, sizeof ask, {&back, 1}, MayWait::no);
     if (bytes < 0) return;
-    if (bytes == 0) return own_.close();  // it would be readable for ever
+    if (bytes == 0) {  // it would be readable for ever
+      own_.close();
+      return;
+    }
     if (bytes != static_cast<ssize_t>(sizeof ask) || !back.is_open()) continue;
     Descriptor file;
     bool writable = false;

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "memory_left.hpp"
 #include "shared_pages.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 int InheritedPages::map(std::size_t bytes) noexcept {
+  if (!is_memory_there(bytes)) return ENOMEM;
   void* const memory =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return errno;

@@ -11,7 +11,7 @@
 #include <new>
 #include <span>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -13,7 +13,7 @@
 #include <handoff/process/process_team_options.hpp>
 #include <handoff/sync/detail/shared_fence.hpp>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 #include "failure_text.hpp"
 #include "handed_memory.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 // Of this process; 0 where it cannot be read. Opened each time: a kernel may close what it finds.
 std::size_t resident_bytes_here() noexcept {
-  const Descriptor file(::open("/proc/self/statm", O_RDONLY | O_CLOEXEC));
+  const Descriptor file(descriptors::of_file("/proc/self/statm", O_RDONLY));
   char text[128];
   const ssize_t length = file.is_open() ? ::read(file.get(), text, sizeof text - 1) : 0;
   if (length <= 0) return 0;

@@ -53,6 +53,7 @@ JobMaster::JobMaster(const ProcessPoolOptions& options)
     : options_(options),
       owner_(::getpid()),
       life_(options_),
+      thread_("handoff-jobs"),
       crew_(crew_options_of(options_), options_.width, life_),
       entries_(options_.capacity),
       now_(sync::clock::now()),
@@ -63,7 +64,7 @@ JobMaster::JobMaster(const ProcessPoolOptions& options)
     free_.push_back(static_cast<std::uint32_t>(place));
   }
   crew_.wait(now_, deaths_);  // has all the memory that the thread will need
-  thread_ = sync::Thread({.name = "handoff-jobs"}, [this]() noexcept { dispatch(); });
+  thread_.begin([](void* self) noexcept { static_cast<JobMaster*>(self)->dispatch(); }, this);
 }
 
 JobMaster::~JobMaster() {
@@ -110,8 +111,8 @@ Status JobMaster::reserve(JobCall call, const ProcessJobOptions& options, bool m
     throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT);
   }
   Status said = try_reserve(place);
-  const bool waits = may_wait && options_.on_full == OnFull::wait && !is_here();
-  if (said != Status::full || !waits) return said;
+  const bool sleeps = may_wait && options_.on_full == OnFull::wait && !is_here();
+  if (said != Status::full || !sleeps) return said;
   const sync::Wakeup why = room_.await(
       [&]() noexcept {
         said = try_reserve(place);

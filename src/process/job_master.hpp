@@ -23,13 +23,13 @@
 #include <handoff/process/process_pool_options.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
-#include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <optional>
 #include <vector>
 
+#include "early_thread.hpp"
 #include "job_life.hpp"
 #include "loaded_code.hpp"
 #include "team_crew.hpp"
@@ -121,6 +121,7 @@ class JobMaster {
   const std::int64_t owner_;
   const LoadedCode code_;  // before the fork
   JobLife life_;
+  EarlyThread thread_;  // before the workers, which take what places there are
   TeamCrew crew_;
 
   mutable sync::Mutex mutex_;
@@ -150,7 +151,6 @@ class JobMaster {
 
   sync::EventCount room_;  // a place was freed
   sync::EventCount idle_;  // nothing is unfinished
-  sync::Thread thread_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <new>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -84,7 +84,7 @@ const NamePlacesEnd the_name_places_end;
 // The process was killed when the file had just been made, or not yet. What nobody has locked is of
 // a creator that is gone.
 void take_away_if_left(const char* name) noexcept {
-  const Descriptor file(::shm_open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0));
+  const Descriptor file(descriptors::of_shared_file(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   FileFacts facts;
   if (!file.is_open() || facts_of(file.get(), facts)) return;
   if (!S_ISREG(facts.mode) || facts.owner != ::geteuid()) return;

@@ -29,7 +29,7 @@ timespec as_timespec(std::chrono::nanoseconds time) noexcept {
 
 PipeWait::PipeWait(const Until& until) : until_(until), stop_(until.stop_token()) {
   if (!stop_.stop_possible()) return;
-  bell_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  bell_ = Descriptor(descriptors::of_event(EFD_NONBLOCK));
   if (bell_.is_open()) callback_.emplace(stop_, &PipeWait::ring, this);
 }
 

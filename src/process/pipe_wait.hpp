@@ -12,7 +12,7 @@
 #include <handoff/sync/stop_token.hpp>
 #include <optional>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "../core/escaped_text.hpp"
 #include "descriptor_message.hpp"
 #include "worker_hello.hpp"
 
@@ -39,12 +39,7 @@ std::string sizes_of(const KernelSignature& kernel) {
 ProgramWorkers::ProgramWorkers(const ProcessTeamOptions& options, const ProgramPlan& plan)
     : options_(options),
       plan_(plan),
-      program_("the worker program \"" + options.program.front() + "\"") {
-  std::replace_if(
-      program_.begin(), program_.end(),
-      [](char each) noexcept { return static_cast<unsigned char>(each) < 0x20U || each == 0x7f; },
-      '?');  // a text is one line
-}
+      program_("the worker program \"" + escaped(options.program.front()) + "\"") {}
 
 // Most often it has ended, and its pidfd will say so in a moment.
 void ProgramWorker::hang_up() noexcept {
@@ -91,8 +86,8 @@ int ProgramWorkers::start(std::uint32_t slot, std::unique_ptr<ProgramWorker>& wo
 }
 
 int ProgramWorkers::try_start(std::uint32_t slot, std::unique_ptr<ProgramWorker>& worker) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+  std::array<int, 2> ends{};
+  if (descriptors::of_socket_pair(ends) != 0) {
     return say(errno, "could not be started (socketpair)");
   }
   Descriptor mine(ends[0]);

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 #include "name_keeper.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -128,7 +128,7 @@ long write_quietly(int descriptor, std::string_view bytes) noexcept {
 
 // A process may not wait for itself: that it has no such child is the right answer.
 int lack_of_pidfds() noexcept {
-  const Descriptor self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const Descriptor self(descriptors::of_process(::getpid()));
   if (!self.is_open()) return errno;
   if (send_signal(self.get(), 0, 0) != 0) return errno;
   siginfo_t ignored{};

@@ -22,8 +22,8 @@
 #include <string>
 #include <string_view>
 
+#include "../sync/descriptor.hpp"
 #include "child_request.hpp"
-#include "descriptor.hpp"
 #include "spawner.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 #include "handed_memory.hpp"
 #include "kept_names.hpp"
 #include "name_keeper.hpp"

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,13 +15,12 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <utility>
 
+#include "../sync/file_limit.hpp"
+#include "memory_left.hpp"
+
 // Newer than some headers.
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 0x0008U
-#endif
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -35,8 +33,6 @@ namespace {
 
 constexpr std::uint64_t kSharedPage = 4096;  // the header's; the system's may be larger
 constexpr std::size_t kSharedNameMost = 255;
-// So little is taken without asking what is left, which takes longer than the rest.
-constexpr std::uint64_t kAlwaysLeft = std::uint64_t{16} << 20U;
 constexpr int kSharedSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 SharedFailure call_failed(const char* step, const char* why = "") noexcept {
@@ -54,30 +50,8 @@ auto uninterrupted(const Call& call) noexcept {
   return result;
 }
 
-// What the system could give without killing a process for it; as much as there can be where it
-// does not say.
-std::uint64_t memory_left() noexcept {
-  constexpr std::uint64_t unknown = std::numeric_limits<std::uint64_t>::max();
-  const Descriptor file(::open("/proc/meminfo", O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return unknown;
-  std::array<char, 4096> text{};
-  const ssize_t read =
-      uninterrupted([&] { return ::read(file.get(), text.data(), text.size() - 1); });
-  if (read <= 0) return unknown;
-  std::uint64_t sum = 0;
-  for (const char* const name : {"MemAvailable:", "SwapFree:"}) {
-    const char* const line = std::strstr(text.data(), name);
-    if (line == nullptr) return unknown;
-    sum += std::strtoull(line + std::strlen(name), nullptr, 10) * 1024;
-  }
-  return sum;
-}
-
 SharedFailure limit_of_files(std::uint64_t bytes) noexcept {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      bytes > limit.rlim_cur) {
-    // The call would fail too, and send a signal that ends the process.
+  if (bytes > most_file_bytes()) {
     return refused_as("ftruncate", EFBIG,
                       "this process may not make a file as large (RLIMIT_FSIZE)");
   }
@@ -141,9 +115,7 @@ SharedFailure facts_of(int file, FileFacts& facts) noexcept {
 }
 
 SharedFailure make_unnamed(bool huge, Descriptor& file, FileFacts& facts) noexcept {
-  const unsigned usual = MFD_CLOEXEC | MFD_ALLOW_SEALING | (huge ? MFD_HUGETLB : 0U);
-  int number = ::memfd_create("handoff", usual | MFD_NOEXEC_SEAL);
-  if (number < 0 && errno == EINVAL) number = ::memfd_create("handoff", usual);  // before Linux 6.3
+  const int number = descriptors::of_memory("handoff", huge ? MFD_HUGETLB : 0U);
   if (number < 0) return call_failed("memfd_create", "memory without a name cannot be had here");
   file = Descriptor(number);
   // Another user that is given a descriptor for reading must not open it anew for writing.
@@ -153,7 +125,7 @@ SharedFailure make_unnamed(bool huge, Descriptor& file, FileFacts& facts) noexce
 
 SharedFailure make_named(const std::string& name, Descriptor& file, FileFacts& facts) noexcept {
   const int number = uninterrupted([&] {
-    return ::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return descriptors::of_shared_file(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   });
   if (number < 0) return call_failed("shm_open", errno == EEXIST ? "the name is taken" : "");
   file = Descriptor(number);
@@ -180,8 +152,9 @@ SharedFailure make_named(const std::string& name, Descriptor& file, FileFacts& f
 SharedFailure open_named(const std::string& name, bool writable, Descriptor& file,
                          FileFacts& facts) noexcept {
   // O_NONBLOCK: not to wait for the other end of a FIFO.
-  const int flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-  const int number = uninterrupted([&] { return ::shm_open(name.c_str(), flags, 0); });
+  const int flags = (writable ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK;
+  const int number =
+      uninterrupted([&] { return descriptors::of_shared_file(name.c_str(), flags); });
   if (number < 0) {
     if (errno == ELOOP) return call_failed("shm_open", "what has the name is a link");
     return call_failed("shm_open", errno == EACCES ? "what has the name is another user's" : "");
@@ -192,7 +165,7 @@ SharedFailure open_named(const std::string& name, bool writable, Descriptor& fil
 }
 
 void remove_named(const char* name, const FileFacts& facts) noexcept {
-  const Descriptor file(::shm_open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0));
+  const Descriptor file(descriptors::of_shared_file(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   FileFacts now;
   if (!file.is_open() || facts_of(file.get(), now)) return;
   if (now.device == facts.device && now.number == facts.number) ::shm_unlink(name);
@@ -211,9 +184,10 @@ SharedFailure remove_left_behind(const std::string& name, int file) noexcept {
 
 SharedFailure set_size(int file, std::uint64_t bytes, PageKind kind) noexcept {
   if (const SharedFailure failure = limit_of_files(bytes)) return failure;
-  if (kind != PageKind::huge && bytes > kAlwaysLeft && bytes > memory_left()) {
+  if (kind != PageKind::huge && !is_memory_there(bytes)) {
     // The kernel would take pages as long as there are some, and then kill a process.
-    return refused_as("size", ENOMEM, "the system has not so much memory left");
+    return refused_as("size", ENOMEM,
+                      "the system, or a cgroup of this process, has not so much memory left");
   }
   if (uninterrupted([&] { return ::ftruncate(file, static_cast<off_t>(bytes)); }) != 0) {
     return call_failed("ftruncate");
@@ -290,14 +264,14 @@ SharedFailure reopen_for_reading(int file, int& reopened) noexcept {
   std::array<char, 32> path{"/proc/self/fd/"};  // and a number, and a zero
   char* const number_at = path.data() + std::strlen(path.data());
   std::to_chars(number_at, path.data() + path.size() - 1, file);
-  const int number = uninterrupted([&] { return ::open(path.data(), O_RDONLY | O_CLOEXEC); });
+  const int number = uninterrupted([&] { return descriptors::of_file(path.data(), O_RDONLY); });
   if (number < 0) return call_failed("open", "/proc cannot be used here");
   reopened = number;
   return {};
 }
 
 SharedFailure duplicate(int file, Descriptor& copy) noexcept {
-  const int number = ::fcntl(file, F_DUPFD_CLOEXEC, 0);
+  const int number = descriptors::copy_of(file);
   if (number < 0)
     return call_failed("fcntl", "it is no descriptor, or there can be no more of them");
   copy = Descriptor(number);

@@ -22,13 +22,13 @@
 #include <system_error>
 #include <utility>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
 int open_alarm_event() {
-  const int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int made = detail::descriptors::of_event(EFD_NONBLOCK);
   if (made < 0)
     raise(std::system_error(errno, std::generic_category(), "SharedRingAlarm: eventfd"));
   return made;

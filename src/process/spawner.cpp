@@ -92,10 +92,9 @@ void leave_out_own_cpus(ChildPlan& plan) noexcept {
 
 // Its program does not run, so it has ended, and nobody but this thread knows of it: it was made
 // without a signal for its end, and is none of those that a wait for any child means.
-void reap(int pidfd) noexcept {
+void reap(pid_t child) noexcept {
   siginfo_t ignored{};
-  while (::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &ignored,
-                  WEXITED | __WALL) != 0 &&
+  while (::waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | __WALL) != 0 &&
          errno == EINTR) {
   }
 }
@@ -108,6 +107,7 @@ Spawned make_child(ChildPlan& plan, void* stack) noexcept {
   int error = 0;
   {
     const NoSignals held;
+    // descriptor: above_streams() has it below.
     made.id = HANDOFF_CLONE(&run_child, stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD, &plan, &pidfd);
     error = errno;
   }
@@ -116,9 +116,16 @@ Spawned make_child(ChildPlan& plan, void* stack) noexcept {
     made.failed = SubprocessStep::clone;
     return made;
   }
-  made.pidfd = Descriptor(pidfd);
+  made.pidfd = Descriptor(descriptors::above_streams(pidfd));
+  if (!made.pidfd.is_open()) {  // as if it had not been made
+    made.error = errno;
+    made.failed = SubprocessStep::clone;
+    ::kill(made.id, SIGKILL);
+    reap(made.id);
+    return made;
+  }
   if (plan.error != 0) {
-    reap(pidfd);
+    reap(made.id);
     made.pidfd.close();
     made.error = plan.error;
     made.failed = plan.failed;

@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <handoff/config.hpp>
 
+#include "../sync/descriptor.hpp"
 #include "child_side.hpp"
-#include "descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

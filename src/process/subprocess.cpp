@@ -9,29 +9,13 @@
 #include <handoff/process/subprocess.hpp>
 #include <utility>
 
+#include "../core/escaped_text.hpp"
 #include "child_request.hpp"
 #include "running_child.hpp"
 #include "spawner.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
-
-// For a line of text: bytes that would break it, or a terminal, as \xHH.
-std::string escaped(const std::string& text) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string line;
-  for (const char each : text) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (byte >= 0x20 && byte != 0x7f) {
-      line += each;
-    } else {
-      line += "\\x";
-      line += digits[byte >> 4];
-      line += digits[byte & 0xf];
-    }
-  }
-  return line;
-}
 
 std::string name_of_signal(int number) {
 #if defined(__GLIBC__)
@@ -69,7 +53,8 @@ const char* to_string(SubprocessStep step) noexcept {
 }
 
 SubprocessError::SubprocessError(SubprocessStep step, int error, const std::string& program)
-    : std::system_error(error, std::generic_category(), escaped(program) + ": " + to_string(step)),
+    : std::system_error(error, std::generic_category(),
+                        detail::escaped(program) + ": " + to_string(step)),
       step_(step) {}
 
 std::string SubprocessExit::text() const {

@@ -35,12 +35,6 @@ bool is_ready(int descriptor) noexcept {
   return ::poll(&polled, 1, 0) > 0;
 }
 
-// Above the standard ones, which workers keep.
-int open_event() noexcept {
-  const Descriptor low(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  return low.is_open() ? ::fcntl(low.get(), F_DUPFD_CLOEXEC, 3) : -1;
-}
-
 }  // namespace
 
 void check_workers(const char* type, std::size_t& width, std::size_t max_width, std::uint32_t tries,
@@ -63,7 +57,7 @@ TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerL
       life_(life),
       tokens_(rate_),
       tokens_at_(sync::clock::now()) {
-  event_ = Descriptor(open_event());
+  event_ = Descriptor(descriptors::of_event(EFD_NONBLOCK));
   if (!event_.is_open()) throw ProcessTeamError(ProcessTeamStep::server, errno);
   if (const int error = asks_.open(); error != 0) {
     throw ProcessTeamError(ProcessTeamStep::server, error);

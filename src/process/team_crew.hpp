@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "descriptor.hpp"
+#include "../sync/descriptor.hpp"
 #include "fork_server.hpp"
 #include "handed_memory.hpp"
 #include "program_workers.hpp"

@@ -111,25 +111,30 @@ bool TeamRun::is_over(bool told) {
   return false;
 }
 
+// OnCrash::reset_all: the words forget their attempts when all is begun again.
+bool TeamRun::has_had_its_tries(std::size_t block) {
+  ends_.resize(job_.blocks());
+  return ++ends_[block] >= options_.tries;
+}
+
 // What the dead had is given to others, or given up.
 void TeamRun::handle(const std::vector<TeamCrew::Death>& deaths) {
   const bool all_again = options_.on_crash == OnCrash::reset_all;
-  const std::uint32_t tries = options_.on_crash == OnCrash::report ? 1
-                              : all_again                          ? Claim::most_attempts
-                                                                   : options_.tries;
+  const std::uint32_t tries = options_.on_crash == OnCrash::report ? 1 : options_.tries;
   bool had_any = false;
   for (const TeamCrew::Death& death : deaths) {
     bool had = false;
     watched_[death.slot] = {};
     table().give_back(number_, death.slot, tries, [&](std::size_t block, bool closed) {
       had = true;
-      const bool last_try = all_again && resets_ + 1 >= options_.tries;
-      if (closed || last_try) lost_.push_back({job_.range_of(block), death.end});
+      const bool is_lost = all_again ? has_had_its_tries(block) : closed;
+      if (is_lost) lost_.push_back({job_.range_of(block), death.end});
+      given_up_ = given_up_ || (all_again && is_lost);
     });
     had_any = had_any || had;
     idle_deaths_ += had ? 0 : 1;
   }
-  if (had_any && all_again && !given_up_) return begin_again();
+  if (had_any && all_again) return begin_again();
   // What was stopped is not begun again.
   if (closed_ != Closed::no) close(closed_);
   ring_again();
@@ -142,7 +147,6 @@ void TeamRun::begin_again() {
   const sync::Deadline late = sync::deadline_after(kEndPatience);
   while (crew_.alive() != 0 && sync::clock::now() < late) crew_.wait(late, deaths);
   if (crew_.alive() != 0) return close(Closed::no_workers);
-  given_up_ = ++resets_ >= options_.tries;
   open();
   ring_again();
   if (given_up_) {

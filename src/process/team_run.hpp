@@ -54,6 +54,7 @@ class TeamRun {
 
   void open();
   void handle(const std::vector<TeamCrew::Death>& deaths);
+  bool has_had_its_tries(std::size_t block);
   void begin_again();
   void refill();
   void look_at_limit();
@@ -79,8 +80,8 @@ class TeamRun {
 
   Closed closed_ = Closed::no;
   std::size_t closed_blocks_indices_ = 0;  // taken by close()
-  std::uint32_t resets_ = 0;
-  bool given_up_ = false;  // OnCrash::reset_all, and the tries are used up
+  std::vector<std::uint8_t> ends_;  // reset_all, by block: workers that it has ended
+  bool given_up_ = false;  // ... and one of them has had its tries
   std::size_t mended_ = 0;
   std::size_t idle_deaths_ = 0;  // of workers that were at no block, since a block was ended
   std::size_t ended_ = 0;  // blocks, at the last look

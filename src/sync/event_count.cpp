@@ -92,12 +92,7 @@ void EventCount::Waiter::stop(void* self) noexcept {
 Wakeup EventCount::Waiter::wait(Deadline deadline, const StopToken& token,
                                 const char* cause) noexcept {
   waited_ = true;
-  if (cause == nullptr) return wait_unseen(deadline, token);
   const probe::Slice asleep(probe::Kind::sleep, cause);
-  return wait_unseen(deadline, token);
-}
-
-Wakeup EventCount::Waiter::wait_unseen(Deadline deadline, const StopToken& token) noexcept {
   // Runs at once if the stop was requested already. Its destructor waits for stop() to end, so
   // this object outlives that too.
   const StopCallback on_stop(token, &Waiter::stop, this);

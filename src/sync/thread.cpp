@@ -15,6 +15,8 @@
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <system_error>
 
+#include "file_limit.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {
 
@@ -137,6 +139,7 @@ void* Thread::enter(void* entry) noexcept {
   // By the thread itself: another one would have to open a file of /proc for it. A name is a
   // comfort: not worth failing for.
   if (owned->name.front() != '\0') pthread_setname_np(pthread_self(), owned->name.data());
+  handoff::detail::file_limit_is_no_signal_here();  // it has all of signals_to_block() blocked
   owned->run();
   return nullptr;
 }

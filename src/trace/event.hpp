@@ -9,6 +9,8 @@
 #include <handoff/config.hpp>
 #include <handoff/probe/detail/hook.hpp>
 
+#include "thread_times.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
 struct Event {
@@ -20,6 +22,8 @@ struct Event {
   static constexpr std::size_t kTextBytes = 16;
   // Between the two events around it others found no room.
   static constexpr std::uint64_t kGap = 14;
+  // What the kernel counts of the thread, at its first event and at its end.
+  static constexpr std::uint64_t kTimes = 13;
 
   static Event of(std::uint64_t ticks, probe::Mark mark, probe::Kind kind, const char* name,
                   const void* what) noexcept {
@@ -34,8 +38,14 @@ struct Event {
 
   static Event of_gap(std::uint64_t ticks) noexcept { return {ticks << kWordBits | kGap, 0, 0}; }
 
+  static Event of_times(std::uint64_t ticks, const ThreadTimes& times) noexcept {
+    return {ticks << kWordBits | kTimes, times.cpu, times.ready};
+  }
+
   bool is_text() const noexcept { return mark_bits() == kText; }
   bool is_gap() const noexcept { return mark_bits() == kGap; }
+  bool is_times() const noexcept { return mark_bits() == kTimes; }
+  ThreadTimes times() const noexcept { return {name, what}; }
   probe::Mark mark() const noexcept { return static_cast<probe::Mark>(mark_bits()); }
   probe::Kind kind() const noexcept {
     return static_cast<probe::Kind>(word >> kMarkBits & ((1U << (kWordBits - kMarkBits)) - 1));

@@ -60,8 +60,8 @@ class Lane {
     // order: relaxed, both: only the owner writes it.
     dropped_.store(dropped_.load(sync::order::relaxed) + 1, sync::order::relaxed);
   }
-  // Text that belongs to an event: not counted.
-  void put_text(const Event& text) noexcept { (void)ring_.try_push(text); }
+  // What is no event by itself: not counted, and left out where there is no room.
+  void put_beside(const Event& event) noexcept { (void)ring_.try_push(event); }
 
   // The reader's. Calls `each(event)` for all that are there.
   template <class Each>

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -30,6 +31,7 @@
 
 #include "end_word.hpp"
 #include "lanes.hpp"
+#include "thread_times.hpp"
 #include "ticks.hpp"
 #include "trace_file.hpp"
 #include "trace_writer.hpp"
@@ -48,12 +50,24 @@ constexpr std::uint32_t kByClock = 2;
 constexpr std::size_t kLaneEvents = 1U << 18U;  // 6 MiB a thread, as far as they are used
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 
+std::uint32_t watched_by() noexcept {
+  return probe::watched.load(order::relaxed);  // order: relaxed, see probe::is_watched()
+}
+
+void put_times(Lane& lane, std::uint64_t ticks) noexcept {
+  if (const auto times = times_of(sync::this_kernel_thread())) {
+    lane.put_beside(Event::of_times(ticks, *times));
+  }
+}
+
 // What a thread has.
 struct Here {
   Lane* lane = nullptr;  // to write into; null: there is none yet, or it was full
   Lane* own = nullptr;
   ~Here() {
-    if (own != nullptr) Lanes::leave(*own);
+    if (own == nullptr) return;
+    if (const std::uint32_t by = watched_by()) put_times(*own, ticks_now(by == kByCycles));
+    Lanes::leave(*own);
   }
 };
 
@@ -62,13 +76,33 @@ Here& here() noexcept {
   return sync::thread_object<Here, Slot>::get();
 }
 
+// On standard error, where there is no caller to be told. Without memory nothing is said.
+void say(const std::string& path, const std::error_code& why, const char* what) noexcept {
+#if defined(__cpp_exceptions)
+  try {
+#endif
+    const std::string line =
+        "handoff: HANDOFF_TRACE=" + path + ": " + why.message() + "; " + what + "\n";
+    [[maybe_unused]] const ssize_t wrote = ::write(STDERR_FILENO, line.data(), line.size());
+#if defined(__cpp_exceptions)
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+#endif
+}
+
+// Who asked for a trace: start(), whose caller is told what went wrong, or the environment.
+enum class Asked : std::uint8_t { by_a_call, by_environment };
+
 // A trace that runs, and its thread. That passes no probe and has no object of its own: its first
 // look at one would wait for the loader, which, where the library is unloaded, waits for it. So it
 // locks nothing and sleeps on a bare word.
 class Recording {
  public:
-  Recording(Lanes& lanes, TraceFile file, bool by_cycles)
-      : writer_(lanes, std::move(file), by_cycles) {}
+  Recording(Lanes& lanes, TraceFile file, bool by_cycles, const std::string& path, Asked asked)
+      : writer_(lanes, std::move(file), by_cycles),
+        path_(path),
+        tells_(asked == Asked::by_environment) {}
 
   // Throws std::system_error and std::bad_alloc.
   void begin() {
@@ -104,15 +138,24 @@ class Recording {
       end_.sleep(kBetweenLooks);
     }
     writer_.finish();
+    if (writer_.tally().error) tell();
   }
 
   // From here on nothing is noted.
   void give_up(std::error_code why) noexcept {
     probe::watched.store(0, order::relaxed);  // order: relaxed, one event more or less
     writer_.fail(why);
+    tell();
+  }
+
+  // Once.
+  void tell() noexcept {
+    if (std::exchange(tells_, false)) say(path_, writer_.tally().error, "the trace ends there");
   }
 
   TraceWriter writer_;
+  const std::string path_;
+  bool tells_;  // the thread's
   EndWord end_;
   sync::Thread thread_;
 };
@@ -143,7 +186,11 @@ Lane* take_lane() noexcept {
 
 // Where the thread has none to write into. Null: there is none, and the event is counted.
 [[gnu::cold, gnu::noinline]] Lane* find_lane(Here& here, std::uint64_t ticks) noexcept {
-  if (here.own == nullptr) return here.lane = here.own = take_lane();
+  if (here.own == nullptr) {
+    here.lane = here.own = take_lane();
+    if (here.own != nullptr) put_times(*here.own, ticks);
+    return here.own;
+  }
   if (here.own->put_gap(ticks)) return here.lane = here.own;
   here.own->drop();
   return nullptr;
@@ -157,7 +204,7 @@ Lane* take_lane() noexcept {
     const std::size_t size = std::min(left, Event::kTextBytes);
     std::array<std::uint64_t, 2> words{};
     std::memcpy(words.data(), name, size);
-    lane.put_text(Event::of_text(ticks, words[0], words[1]));
+    lane.put_beside(Event::of_text(ticks, words[0], words[1]));
     left -= size;
     if (size < Event::kTextBytes) return;
   }
@@ -178,13 +225,14 @@ void forget_parent() noexcept {
 }
 
 // Under the mutex. Throws std::system_error and std::bad_alloc.
-std::error_code start_recording(Recorder& recorder, const std::string& path) {
+std::error_code start_recording(Recorder& recorder, const std::string& path, Asked asked) {
   TraceFile file;
   if (const std::error_code error = file.open(path)) return error;
   static const bool is_told_of_forks = sync::at_fork_in_child(&forget_parent);
   if (!is_told_of_forks) return std::make_error_code(std::errc::not_enough_memory);
   const bool by_cycles = cycles_are_even();
-  auto recording = std::make_unique<Recording>(recorder.lanes, std::move(file), by_cycles);
+  auto recording =
+      std::make_unique<Recording>(recorder.lanes, std::move(file), by_cycles, path, asked);
   recording->begin();
   recorder.recording.write() = recording.release();
   // order: relaxed, the lanes are there, and nothing else is needed.
@@ -192,11 +240,23 @@ std::error_code start_recording(Recorder& recorder, const std::string& path) {
   return {};
 }
 
-// On standard error, as there is no caller to be told.
-void say_not_traced(const std::string& path, const std::error_code& why) {
-  const std::string line =
-      "handoff: HANDOFF_TRACE=" + path + ": " + why.message() + "; this program is not traced\n";
-  [[maybe_unused]] const ssize_t wrote = ::write(STDERR_FILENO, line.data(), line.size());
+std::error_code start(const std::string& path, Asked asked) {
+  Recorder& recorder = place.recorder;
+  const sync::Lock lock(recorder.mutex);
+  if (recorder.recording.read() != nullptr) {
+    return std::make_error_code(std::errc::device_or_resource_busy);
+  }
+#if defined(__cpp_exceptions)
+  try {
+    return start_recording(recorder, path, asked);
+  } catch (const std::system_error& error) {
+    return error.code();
+  } catch (const std::bad_alloc&) {
+    return std::make_error_code(std::errc::not_enough_memory);
+  }
+#else
+  return start_recording(recorder, path, asked);
+#endif
 }
 
 // Before the constructors of the program's own objects, and after their destructors.
@@ -205,7 +265,9 @@ constexpr int kEarly = 1000;
 [[gnu::constructor(kEarly)]] void begin_by_environment() {
   const char* const path = ::secure_getenv("HANDOFF_TRACE");
   if (path == nullptr || *path == 0) return;
-  if (const std::error_code why = start(path)) say_not_traced(path, why);
+  if (const std::error_code why = start(path, Asked::by_environment)) {
+    say(path, why, "this program is not traced");
+  }
 }
 
 // Where a shared object is unloaded its functions for the end come first, then the destructors of
@@ -226,24 +288,7 @@ const StaticObject static_object;
 
 }  // namespace
 
-std::error_code start(const std::string& path) {
-  Recorder& recorder = place.recorder;
-  const sync::Lock lock(recorder.mutex);
-  if (recorder.recording.read() != nullptr) {
-    return std::make_error_code(std::errc::device_or_resource_busy);
-  }
-#if defined(__cpp_exceptions)
-  try {
-    return start_recording(recorder, path);
-  } catch (const std::system_error& error) {
-    return error.code();
-  } catch (const std::bad_alloc&) {
-    return std::make_error_code(std::errc::not_enough_memory);
-  }
-#else
-  return start_recording(recorder, path);
-#endif
-}
+std::error_code start(const std::string& path) { return start(path, Asked::by_a_call); }
 
 Tally stop() noexcept {
   Recorder& recorder = place.recorder;
@@ -268,7 +313,7 @@ constinit decltype(watched) watched{0};
 
 // The way of an event: the clock, the thread's lane, a place in it.
 void seen(Mark mark, Kind kind, const char* name, const void* what) noexcept {
-  const std::uint32_t by = watched.load(sync::order::relaxed);  // order: relaxed, see is_watched()
+  const std::uint32_t by = trace::watched_by();
   if (by == 0) return;
   const std::uint64_t ticks = trace::ticks_now(by == trace::kByCycles);
   trace::Here& here = trace::here();

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <string_view>
 
+#include "../sync/descriptor.hpp"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -20,12 +22,11 @@ namespace {
 
 // What the kernel tells the time by.
 bool kernel_uses_cycles() noexcept {
-  const int file = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                          O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
+  const detail::Descriptor file(detail::descriptors::of_file(
+      "/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY));
+  if (!file.is_open()) return false;
   std::array<char, 16> text{};
-  const ssize_t got = ::read(file, text.data(), text.size());
-  ::close(file);
+  const ssize_t got = ::read(file.get(), text.data(), text.size());
   return got > 0 && std::string_view(text.data(), static_cast<std::size_t>(got)) == "tsc\n";
 }
 

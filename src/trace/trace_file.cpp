@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// The lock that says that a process traces into a file is the file's own (flock): it ends with the
-// process, however that ends.
+// A pipe is opened and written without blocking: one that nobody reads is no trace, and one that is
+// not read any more ends it. The lock that says that a process traces into a file is the file's own
+// (flock): it ends with the process, however that ends.
 #include "trace_file.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <span>
+
+#include "../sync/descriptor.hpp"
+#include "../sync/file_limit.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
@@ -35,15 +42,33 @@ bool is_plain(int file) noexcept {
 
 // Pipes and devices are for any number. Where there are no locks all is as if there were no other.
 int open_locked(const std::string& path, bool& is_taken) noexcept {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, kMode);
+  constexpr int how = O_WRONLY | O_CREAT | O_NOCTTY | O_NONBLOCK;
+  const int file = detail::descriptors::of_file(path.c_str(), how, kMode);
   is_taken =
       file >= 0 && is_plain(file) && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   return file;
 }
 
+// Whether a pipe has room again, before who reads it has had long enough.
+bool has_room(int file) noexcept {
+  constexpr int patience_ms = 10'000;
+  pollfd asked{file, POLLOUT, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&asked, 1, patience_ms);
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
 }  // namespace
 
 void TraceFile::close() noexcept {
+  if (file_ < 0) return;
+  ::flock(file_, LOCK_UN);  // a child that was forked may have the file still
+  forget();
+}
+
+void TraceFile::forget() noexcept {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
@@ -52,7 +77,7 @@ std::error_code TraceFile::open(const std::string& path) {
   const std::string own = with_process(path);
   file_ = open_locked(own, is_taken);
   if (is_taken) {
-    ::close(file_);
+    forget();
     file_ = open_locked(own + "." + std::to_string(::getpid()), is_taken);
   }
   if (file_ < 0) return last_error();
@@ -60,16 +85,15 @@ std::error_code TraceFile::open(const std::string& path) {
   return {};
 }
 
-std::error_code TraceFile::write(std::string_view text) const noexcept {
-  while (!text.empty()) {
-    const ssize_t wrote = ::write(file_, text.data(), text.size());
-    if (wrote < 0) {
-      if (errno == EINTR) continue;
-      return last_error();
-    }
-    text.remove_prefix(static_cast<std::size_t>(wrote));
+std::error_code TraceFile::write(std::string_view text) noexcept {
+  auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+  for (;;) {
+    const std::uint64_t before = written_;
+    const int error = detail::write_fully(file_, bytes, written_);
+    if (error != EAGAIN) return {error, std::generic_category()};
+    if (!has_room(file_)) return std::make_error_code(std::errc::timed_out);
+    bytes = bytes.subspan(written_ - before);
   }
-  return {};
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::trace

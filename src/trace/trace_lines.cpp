@@ -112,6 +112,27 @@ void TraceLines::thread(std::int32_t thread, std::string_view name) {
       "\n");
 }
 
+void TraceLines::cpus(unsigned count) {
+  begin_line(0);
+  put(R"({"ph":"M","name":"handoff_cpus")");
+  put(process_);
+  put(R"(0,"args":{"cpus":)");
+  put(std::uint64_t{count});
+  put("}},\n");
+}
+
+void TraceLines::times(std::int32_t thread, const ThreadTimes& times) {
+  begin_line(0);
+  put(R"({"ph":"M","name":"handoff_times")");
+  put(process_);
+  put(static_cast<std::uint64_t>(thread));
+  put(R"(,"args":{"cpu_ns":)");
+  put(times.cpu);
+  put(R"(,"ready_ns":)");
+  put(times.ready);
+  put("}},\n");
+}
+
 void TraceLines::slice(std::string_view category, std::string_view name, std::int32_t thread,
                        std::int64_t from, std::int64_t until) {
   begin_line(category.size() + name.size());

@@ -14,6 +14,7 @@
 #include <handoff/trace/trace.hpp>
 
 #include "hand_overs.hpp"
+#include "thread_times.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
@@ -25,6 +26,10 @@ class TraceLines {
   explicit TraceLines(std::int32_t process);
 
   void begin(std::string_view program);
+  // How many CPUs the program may use.
+  void cpus(unsigned count);
+  // What the kernel has counted of a thread since it was asked before.
+  void times(std::int32_t thread, const ThreadTimes& times);
   // Names are in JSON's form already. Times are nanoseconds since the start.
   void thread(std::int32_t thread, std::string_view name);
   void slice(std::string_view category, std::string_view name, std::int32_t thread,

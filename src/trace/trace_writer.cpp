@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <handoff/sync/cpu_budget.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
@@ -21,6 +22,7 @@ constexpr std::size_t kMany = 4096;  // events: the next look comes at once
 constexpr std::size_t kFlushBytes = 1U << 18U;
 constexpr std::size_t kWaitingMost = 1U << 20U;  // events: 24 MiB
 constexpr std::size_t kWrittenBetween = 1U << 11U;  // events that are written between two
+constexpr std::int64_t kBetweenTimes = 100'000'000;  // nanoseconds
 constexpr std::int64_t kBetweenDepths = 50'000;  // nanoseconds
 // The rate of the ticks is measured over this time.
 constexpr std::chrono::nanoseconds kMeasured = std::chrono::milliseconds(10);
@@ -29,8 +31,9 @@ constexpr std::size_t kDeepest = 4096;
 constexpr std::size_t kLooksBack = 64;
 
 std::string_view category(Kind kind) noexcept {
-  constexpr std::array<std::string_view, 10> names{"task", "loop",    "event", "message", "command",
-                                                   "file", "process", "sleep", "steal",   "wake"};
+  constexpr std::array<std::string_view, 11> names{"task",    "loop", "event",   "message",
+                                                   "command", "file", "process", "sleep",
+                                                   "steal",   "wake", "spin"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -58,23 +61,32 @@ std::string program_name() {
 
 TraceWriter::TraceWriter(Lanes& lanes, TraceFile file, bool by_cycles)
     : lanes_(lanes), file_(std::move(file)), rate_(by_cycles), lines_(::getpid()) {
-  lanes_.visit([](Lane& lane, const LaneOwner&, bool) {
+  lines_.begin(program_name());
+  lines_.cpus(sync::cpu_budget().width());
+  lanes_.visit([this](Lane& lane, const LaneOwner& owner, bool is_left) {
     lane.read([](const Event&) {});
     (void)lane.take_dropped();
+    if (!is_left) track_of(owner).times = times_of(owner.thread);
   });
   (void)lanes_.take_lost();
-  lines_.begin(program_name());
-  flush();
 }
 
 bool TraceWriter::look() {
   const std::int64_t until =
       std::exchange(looked_at_, static_cast<std::int64_t>(rate_.now() - rate_.start()));
   const std::size_t count = collect();
-  if (rate_.age() < kMeasured) return count >= kMany;
+  if (rate_.age() < kMeasured) {
+    flush();
+    return count >= kMany;
+  }
   rate_.measure();
   write_until(until);
   show_last_depths();
+  const std::int64_t now = rate_.nanoseconds(looked_at_);
+  if (now - times_at_ >= kBetweenTimes) {
+    times_at_ = now;
+    write_all_times();
+  }
   forget_ended();
   flush();
   return count >= kMany;
@@ -89,6 +101,7 @@ void TraceWriter::finish() {
     write_until(std::numeric_limits<std::int64_t>::max());
   } while (collect() != 0);
   show_last_depths();
+  write_all_times();
   for (auto& [thread, track] : tracks_) {
     const bool goes_on = !track.is_left && !track.has_dropped;
     cut(track, 0, goes_on ? std::max(now, track.last) : track.last);
@@ -100,17 +113,21 @@ void TraceWriter::finish() {
   flush();
 }
 
+TraceWriter::Track& TraceWriter::track_of(const LaneOwner& owner) {
+  const auto [at, is_new] = tracks_.try_emplace(owner.thread);
+  if (is_new) {
+    at->second.thread = owner.thread;
+    lines_.thread(owner.thread, in_json(owner.name.data()));
+  }
+  return at->second;
+}
+
 // Takes what is in the lanes; returns how many events that were.
 std::size_t TraceWriter::collect() {
   std::size_t count = 0;
   if (waiting_ >= kWaitingMost) return count;
   lanes_.visit([&](Lane& lane, const LaneOwner& owner, bool is_left) {
-    const auto [at, is_new] = tracks_.try_emplace(owner.thread);
-    Track& track = at->second;
-    if (is_new) {
-      track.thread = owner.thread;
-      lines_.thread(owner.thread, in_json(owner.name.data()));
-    }
+    Track& track = track_of(owner);
     track.is_left = is_left;
     const std::size_t before = track.events.size();
     lane.read([&track](const Event& event) { track.events.push_back(event); });
@@ -179,6 +196,12 @@ void TraceWriter::write(Track& track, const Event& event) {
   if (event.is_gap()) {
     cut(track, 0, track.last);
     track.text.clear();
+    return;
+  }
+  if (event.is_times()) {
+    const bool is_end = track.times.has_value();  // its number may be another one's from here on
+    write_times(track, event.times());
+    if (is_end) track.times.reset();
     return;
   }
   const std::int64_t when = rate_.nanoseconds(event.ticks_since(rate_.start()));
@@ -257,6 +280,20 @@ void TraceWriter::meet(const std::optional<HandOver>& hand) {
     }
   }
   lines_.hand_over(*hand);  // that slice has ended
+}
+
+// What was added since they were written last. At the first event of a thread nothing was.
+void TraceWriter::write_times(Track& track, const ThreadTimes& now) {
+  const std::optional<ThreadTimes> last = std::exchange(track.times, now);
+  if (last) lines_.times(track.thread, {now.cpu - last->cpu, now.ready - last->ready});
+}
+
+// Of all threads that go on, so that a program that is killed has some.
+void TraceWriter::write_all_times() {
+  for (auto& [thread, track] : tracks_) {
+    const auto times = track.times ? times_of(thread) : std::nullopt;
+    if (times) write_times(track, *times);
+  }
 }
 
 // Not each change is shown: the lines would be more than all the others.

@@ -30,6 +30,7 @@
 #include "hand_overs.hpp"
 #include "lanes.hpp"
 #include "name_texts.hpp"
+#include "thread_times.hpp"
 #include "ticks.hpp"
 #include "trace_file.hpp"
 #include "trace_lines.hpp"
@@ -50,7 +51,7 @@ class TraceWriter {
   // For an error of somebody else.
   void fail(std::error_code why) noexcept { tally_.error = why; }
   // In a process that was forked: the file is its parent's.
-  void forget_file() noexcept { file_.close(); }
+  void forget_file() noexcept { file_.forget(); }
 
  private:
   // Something that was begun.
@@ -68,6 +69,7 @@ class TraceWriter {
     bool is_left = false;
     bool has_dropped = false;
     std::size_t next = 0;  // of `events`
+    std::optional<ThreadTimes> times;  // as written last; nothing once its end was seen
     std::int64_t last = 0;  // the latest moment; none of the next ones is the same
     std::vector<Event> events;  // taken, not written
     std::vector<Begun> begun;
@@ -81,6 +83,7 @@ class TraceWriter {
     std::int32_t thread = 0;
   };
 
+  Track& track_of(const LaneOwner& owner);
   std::size_t collect();
   void write_until(std::int64_t ticks);
   std::int64_t head_of(const Track& track) const noexcept;
@@ -90,6 +93,8 @@ class TraceWriter {
   void write_slice(const Track& track, const Begun& begun, std::int64_t until);
   void cut(Track& track, std::size_t kept, std::int64_t until);
   void meet(const std::optional<HandOver>& hand);
+  void write_times(Track& track, const ThreadTimes& now);
+  void write_all_times();
   void note_depth(probe::Kind kind, const HandEnd& at);
   void show_depth(probe::Kind kind, Gauge& gauge, const HandEnd& at);
   void show_last_depths();
@@ -100,6 +105,7 @@ class TraceWriter {
   TraceFile file_;
   TickRate rate_;
   std::int64_t looked_at_ = 0;  // ticks since the start
+  std::int64_t times_at_ = 0;   // nanoseconds since it; those of the threads were written then
   TraceLines lines_;
   NameTexts names_;
   HandOvers hand_overs_;

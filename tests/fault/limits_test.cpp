@@ -162,6 +162,30 @@ TEST(FullDevice, ALogStopsAndGoesOnWhenItIsOpenedAnew) {
   if (!mounted) GTEST_SKIP() << "no file system of one's own here";
 }
 
+// An empty log leaves a small device to others, and gives all back.
+TEST(FullDevice, ALogTakesAPartOfWhatIsLeft) {
+  const Folder root;
+  const bool mounted = on_small_device(root.path(), "40m", [&] {
+    const auto left = [&] {
+      struct statvfs device{};
+      EXPECT_EQ(::statvfs(root.path().c_str(), &device), 0);
+      return static_cast<std::uint64_t>(device.f_bavail) * device.f_frsize;
+    };
+    const std::uint64_t before = left();
+    {
+      AppendLog log(root.at("log"));
+      EXPECT_GT(left(), before / 10 * 9) << "while it is empty";
+      const std::string record = filled(100'000, 1);
+      for (int i = 0; i < 100; ++i) ASSERT_TRUE(log.append(record).ok());
+      EXPECT_GT(left(), before / 2) << "with 10 MB in it";
+      root.put("other", std::string(100'000, 'x'));
+      EXPECT_EQ(root.get("other")->size(), 100'000U) << "another program writes";
+    }
+    EXPECT_GT(left(), before - 11'000'000) << "after its close";
+  });
+  if (!mounted) GTEST_SKIP() << "no file system of one's own here";
+}
+
 // ---- The longest file ----
 
 // A limit of this process, for a while.
@@ -189,10 +213,9 @@ TEST_P(LengthOfFile, IsReportedAndNothingIsLeft) {
   const Folder root;
   root.put("old", kOld);
   const std::string larger = filled(200'000, 3);
-  ::signal(SIGXFSZ, SIG_IGN);
   const std::size_t descriptors = test::open_descriptors();
   {
-    const Limit limit(RLIMIT_FSIZE, most);
+    const Limit limit(RLIMIT_FSIZE, most);  // the signal would end this process
     FileEngine files({.backend = GetParam(), .width = 2});
     const FileResult replaced =
         result_of(files.replace(root.at("old"), bytes_of(larger), {.durable = true}));
@@ -204,7 +227,6 @@ TEST_P(LengthOfFile, IsReportedAndNothingIsLeft) {
     const FileResult appended = result_of(files.append(root.at("old"), bytes_of(larger)));
     EXPECT_EQ(appended.failure().error, EFBIG) << test::failure_of(appended);
   }
-  ::signal(SIGXFSZ, SIG_DFL);
   EXPECT_EQ(test::open_descriptors(), descriptors);
   EXPECT_TRUE(root.get("old")->starts_with(kOld));
   EXPECT_TRUE(root.get("new") == larger.substr(0, most));

@@ -42,6 +42,14 @@ CLEAN = {
     + "                                          order::relaxed); }\n"
     + "void end() {\n  // terminate: there is nobody left who could handle this.\n"
     + "  std::terminate();\n}\n",
+    "src/sync/descriptor.cpp": UNIT + "int f() { return ::open(p, O_RDONLY); }\n",
+    "src/pool/opens.cpp": UNIT
+    + "int f() { return descriptors::of_file(p, O_RDONLY); }\n"
+    + "// descriptor: a child's own.\nint g() { return ::dup2(1, 2); }\n"
+    + "void h() { file.open(p); gate->open(); range_.open(1, 2); open(folder, p, O_RDONLY); }\n"
+    + "int socket() { return socket_.socket(); }\nvoid dup(); void pipe();\n",
+    "tests/fault/descriptors_test.cpp": UNIT
+    + 'const char* files[] = {"src/pool/opens.cpp", "src/sync/descriptor.cpp"};\n',
     "src/pool/literals.cpp": UNIT
     + 'const char* names = "std::mutex printf( // order";  // std::mutex is only spoken of here\n'
     + 'const char* raw = R"(std::thread \' " abort( )";\n'
@@ -104,6 +112,8 @@ CPP_FAULTS = {
     "long file of the lab": ("lab/harness/a.cpp", "int x;\n" * 700, 601, "a file of 704 lines"),
     "JSON amid the lab": (
         "lab/commands/a.hpp", "#include <nlohmann/json.hpp>\n", 6, "use the typed Row"),
+    "JSON parsed by a reader": (
+        "lab/report/json.cpp", "auto j = json::parse(text);\n", 5, "use parse_foreign()"),
     "a key read by a writer": (
         "lab/commands/doctor.cpp", 'int f() { return j.at("rows"); }\n', 5, "looked into by key"),
     "a key of a writer": (
@@ -184,6 +194,33 @@ for name in ("std::cout << 1;", "std::cerr << 1;", "std::clog << 1;", 'printf("x
              "abort();", "std::abort();", "std::exit(1);", "::_exit(1);", "assert(x);",
              'fmt::print("x");', "dprintf(2, text);", "syslog(1, text);", "__builtin_trap();"):
     CPP_FAULTS[name] = ("include/handoff/pool/a.hpp", name + "\n", 6, "neither prints nor aborts")
+
+# All that opens a descriptor does it in one place.
+for name in ('int f = ::open(p, flags);', 'int f = open(p.c_str(), flags);',
+             'int f = open("/a", 0);',
+             'int f = open(path, O_RDONLY | O_CLOEXEC);', "int f = openat(d, p, O_PATH);",
+             "int f = syscall(SYS_openat2, d, p, &how, 24);", "int f = ::creat(p, 0600);",
+             "int f = socket(AF_UNIX, kind, 0);", "int f = ::socket(family, kind, 0);",
+             "socketpair(AF_UNIX, 0, 0, ends);", "int f = accept4(s, a, b, 0);",
+             "int f = ::accept(s, a, b);", "int f = ::dup(g);", "int f = dup(g);", "dup2(f, g);",
+             "::dup3(f, g, 0);", "int f = fcntl(g, F_DUPFD, 3);",
+             "int f = fcntl(g, F_DUPFD_CLOEXEC, 0);", "pipe2(ends, 0);", "::pipe(ends);",
+             "pipe(ends);", "int f = ::memfd_create(n, 0);", "int f = shm_open(n, 0, 0);",
+             "int f = ::eventfd(0, 0);", "int f = epoll_create1(0);",
+             "int f = timerfd_create(c, 0);", "int f = signalfd(-1, &s, 0);",
+             "int f = inotify_init1(0);", "int f = perf_event_open(a, b);",
+             "int f = syscall(SYS_pidfd_open, p, 0);", "int f = pidfd_getfd(p, 1, 0);",
+             "int f = syscall(SYS_io_uring_setup, 8, &p);", "io_uring_queue_init(8, &r, 0);",
+             "io_uring_prep_openat(e, d, p, 0, 0);", "recvmsg(s, &m, 0);",
+             "clone(f, s, CLONE_PIDFD, a);", 'FILE* f = fopen(p, "r");', "DIR* d = ::opendir(p);",
+             "FILE* f = tmpfile();", "int f = mkostemp(p, 0);", "std::ifstream f(p);",
+             "std::ofstream f(p);", "for (auto& e : fs::directory_iterator(p)) g(e);",
+             "std::random_device d;"):
+    CPP_FAULTS["opens: " + name] = ("src/pool/a.cpp", name + "\n", 5, "opens a descriptor")
+CPP_FAULTS["an opener that no test names"] = (
+    "src/pool/a.cpp", "int f = descriptors::of_file(p, 0);\n", 5, "that no test sees")
+CPP_FAULTS["a noted opener that no test names"] = (
+    "src/pool/a.cpp", "// descriptor: in a child\nint f = ::dup(g);\n", 6, "that no test sees")
 
 OTHER_FAULTS = {
     "C++ without licence": ("src/pool/a.cpp", HEAD.replace("MIT", "ABC"), 1, "no licence line"),

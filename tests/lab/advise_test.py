@@ -247,6 +247,17 @@ class Advise(LabTest):
         self.assertTrue(80 <= change["at"] <= 90, change)  # equal at 80, 2 % better from 88 on
         self.assertEqual(self.ways(rows, *question, "--bytes", "1k"), ["own.channel", "own.bus"])
 
+    def test_units_are_taken_as_people_write_them(self):
+        rows = [message("own.bus", 20 + size / 4, size=size) for size in (8, 72, 1024, 65536)]
+        question = ("--unit", "message", "--count", "1000")
+        for same in (("4k", "4K", "4KiB", "4096"), ("4kB", "4000"), ("1M", "1MiB", "1048576"),
+                     ("1MB", "1000000"), ("1G", "1GiB"), ("1GB", "1000000000")):
+            asked = [self.advice(rows, *question, "--bytes", one)["question"] for one in same]
+            self.assertEqual(asked, asked[:1] * len(same))
+        for same in (("20us", "20\u00b5s", "20\u03bcs", "20000ns"), ("1ms", "1000us")):
+            asked = [self.advice(MESSAGES, *question, "--grain", one)["question"] for one in same]
+            self.assertEqual(asked, asked[:1] * len(same))
+
     def test_who_must_sleep_is_judged_by_rows_of_sleepers(self):
         rows = MESSAGES + [message("own.channel", 90, consumer="sleeps")]
         self.assert_costs({"own.channel": 90e3}, rows, "--unit", "message", "--count", "1000",

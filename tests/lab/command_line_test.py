@@ -64,6 +64,13 @@ class CommandLine(LabTest):
             self.assert_refused("list", "--manifest", "list.json", mentions=["list.json"],
                                 leaves=["list.json"])
 
+    def test_the_help_names_every_command(self):
+        known = self.run_lab("nonesuch").stderr.split("known: ")[1].strip().split(", ")
+        text = self.run_lab("--help").stdout
+        for command in known:
+            self.assertRegex(text, rf"\n  {command} +\w", command)
+        self.assertIn("check-advice", known)
+
     def test_list_names_scenarios_parameters_and_contenders(self):
         done = self.run_lab("list")
         self.assertEqual(done.returncode, 0)

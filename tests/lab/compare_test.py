@@ -126,6 +126,46 @@ class Files(LabTest):
                       "0.90", "worse", "0 improved, 0 unchanged, 1 worse, 0 too noisy"]:
             self.assertIn(words, done.stdout)
 
+    def test_the_columns_say_what_they_are(self):
+        done = self.compare(result(row(100)), result(row(90)))
+        self.assertRegex(done.stdout, r"contender +median before +median now +now / before +"
+                                      r"99 % interval of it +verdict")
+
+    def test_the_ratio_is_that_of_the_medians_or_a_line_says_why_not(self):
+        numbers = random.Random(5)
+        tried = apart = 0
+        for case in range(60):
+            def launches():
+                states = [10.0, 25.0 if case % 2 else 10.2]
+                return [[numbers.choice(states) * (1 + 0.002 * numbers.random()) for _ in range(3)]
+                        for _ in range(8 + case % 3)]
+            before, now = synthetic.row("own.a", launches()), synthetic.row("own.a", launches())
+            done = self.compare(result(before), result(now), "--json")
+            [one] = json.loads(done.stdout)
+            quotient = one["now"] / one["before"]
+            tried += 1
+            slack = 1 + one["margin"]
+            if min(one["low"], one["ratio"] / slack) <= quotient <= max(
+                    one["high"], one["ratio"] * slack):
+                self.assertEqual(one["reason"], "")
+                continue
+            apart += 1
+            self.assertIn(f"the quotient of the medians is {quotient:.3f}", one["reason"])
+            self.assertIn(one["reason"], self.compare(result(before), result(now)).stdout)
+            if (quotient > slack and one["ratio"] < 1) or (quotient < 1 / slack
+                                                           and one["ratio"] > 1):
+                self.assertEqual(one["verdict"], "too noisy")
+        self.assertGreater(tried - apart, 10)
+        self.assertGreater(apart, 0)
+
+    def test_medians_on_the_other_side_of_1_are_too_noisy(self):
+        """Most pairs of launches say 1.2; the medians, each of all its launches, say 0.5."""
+        before = synthetic.row("own.a", [[v] for v in [10, 10, 10, 10, 20, 20, 20, 20, 20]])
+        now = synthetic.row("own.a", [[v] for v in [12, 12, 12, 12, 10, 10, 10, 24, 24]])
+        done = self.compare(result(before), result(now), "--json")
+        [one] = json.loads(done.stdout)
+        self.assertEqual((done.returncode, one["verdict"]), (4, "too noisy"))
+
     def test_different_machines_are_noted(self):
         one, other = synthetic.result(0), synthetic.result(1)
         done = self.compare(one, other)

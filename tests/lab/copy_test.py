@@ -63,6 +63,22 @@ class Copy(unittest.TestCase):
         self.assertIn(", 1 problem above\n", done.stderr)
         self.assertTrue((self.target / "source" / "d0" / "f0").exists())
 
+    def test_no_name_acts_on_a_terminal(self):
+        for name in ("\x1b]0;taken\x07", "a\x9b2J", "a\nb", "\u202egnp", "\x7f", "\x85"):
+            for arguments in ((self.root / name, self.target),
+                              (self.source, self.root / name / "x"),
+                              ("-" + name, self.source, self.target),
+                              (self.source, f"--width={name}", self.target)):
+                with self.subTest(arguments=arguments):
+                    done = self.run_copy(*arguments)
+                    self.assertIn(done.returncode, (1, 2))
+                    self.assertNotRegex(done.stderr, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]")
+                    self.assertNotIn("a\nb", done.stderr)
+        # A byte that is no UTF-8, which some terminals obey.
+        done = subprocess.run([PROGRAM, os.fsencode(self.root) + b"/a\x9b2J", self.target],
+                              capture_output=True, check=False)
+        self.assertIn(b"a\\x9b2J: ", done.stderr)
+
     def test_bad_usage_is_one_line_and_2(self):
         for arguments in ((), (self.source,), ("--durabel", self.source, self.target),
                           (self.source, self.source / "new"), (self.source, "/dev/null/x"),

@@ -8,12 +8,13 @@
 
 #include "events_in.hpp"
 #include "tracing/critical_path.hpp"
+#include "tracing/usage.hpp"
 
 namespace handoff::lab::tracing { namespace {
 
 CriticalPath path_in(const std::string& lines) {
   Recording recording = recording_in(whole(lines));
-  const CriticalPath path = critical_path(recording);
+  const CriticalPath path = critical_path(recording, usage_of(recording).at_work());
   std::uint64_t sum = 0;
   for (const PathPart& part : path.parts) sum += part.ns;
   EXPECT_EQ(sum, path.length_ns) << lines;
@@ -82,6 +83,24 @@ TEST(CriticalPath, CountsWaitsForFilesAndNoOtherSleep) {
       "90: a 60 io 30");
 }
 
+// Two workers and a queue of one: a third worker makes this shorter, so it is no chain.
+TEST(CriticalPath, DoesNotWaitForRoom) {
+  const std::string lines =
+      kWorkers + slice(1, "posts", 1, 2) + hand_over(1, 1, 1, 2, 10) + slice(2, "task", 10, 30) +
+      asleep(1, "full", 2, 31) + slice(1, "posts", 31, 33) + hand_over(2, 1, 32, 2, 32) +
+      slice(2, "task", 32, 52) + spun(1, "full", 33, 53) + slice(1, "posts", 53, 54);
+  EXPECT_EQ(said(path_in(lines)), "22: task 20 posts 2");
+}
+
+TEST(CriticalPath, IsThatOfWorkAndNotOfThreadsThatAreReady) {
+  const std::string alone = slice(1, "a", 0, 60) + slice(1, "b", 60, 100);
+  EXPECT_EQ(said(path_in(alone + counted(1, 40, 60))), "40: a 24 b 16");
+  EXPECT_EQ(said(path_in(alone + counted(1, 40, 10))), "90: a 54 b 36");  // the rest it slept
+  // What the kernel counted was in the wait for room.
+  EXPECT_EQ(said(path_in(alone + spun(1, "full", 100, 500) + counted(1, 100, 400))),
+            "100: a 60 b 40");
+}
+
 TEST(CriticalPath, TakesTheLongerOfTwoThatComeTogether) {
   EXPECT_EQ(said(path_in(kWorkers + slice(1, "makes", 0, 40) + slice(3, "other", 1, 50) +
                          hand_over(1, 1, 20, 2, 60) + hand_over(2, 3, 45, 2, 60) +
@@ -115,6 +134,7 @@ TEST(CriticalPath, IsNeverLongerThanTheRecordingAndSumsUp) {
       const int at = 1 + below(200);
       lines += hand_over(id, 1 + below(3), at, 1 + below(3), at + below(30));
     }
+    if (below(2) == 0) lines += counted(1 + below(3), below(250), below(250));
     path_in(lines);
   }
 }

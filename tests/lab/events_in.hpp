@@ -50,6 +50,21 @@ inline std::string slice(int thread, const std::string& name, int from, int to,
 inline std::string asleep(int thread, const std::string& cause, int from, int to) {
   return slice(thread, cause, from, to, "sleep");
 }
+inline std::string spun(int thread, const std::string& cause, int from, int to) {
+  return slice(thread, cause, from, to, "spin");
+}
+// What the kernel counts of a thread, in us too.
+inline std::string counted(int thread, int cpu, int ready) {
+  return fmt::format(
+      "{{\"ph\":\"M\",\"name\":\"handoff_times\",\"pid\":1,\"tid\":{},\"args\":{{\"cpu_ns\":{},"
+      "\"ready_ns\":{}}}}},\n",
+      thread, 1000 * cpu, 1000 * ready);
+}
+inline std::string cpus(int count) {
+  return fmt::format(
+      "{{\"ph\":\"M\",\"name\":\"handoff_cpus\",\"pid\":1,\"tid\":0,\"args\":{{\"cpus\":{}}}}},\n",
+      count);
+}
 inline std::string hand_over(int id, int from_thread, int from, int to_thread, int to) {
   return fmt::format(
       "{{\"ph\":\"s\",\"cat\":\"hand\",\"name\":\"hand "

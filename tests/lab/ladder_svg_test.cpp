@@ -38,11 +38,11 @@ Ladder ladder() {
   made.rungs[0].limit = way("limit.ring", 4);
   made.grey = {{"a system call", 120}, {"a cache miss", 95}};
   made.sentence = "On this machine a task costs 28 ns here, 155 in oneTBB.";
+  made.peers = {"oneTBB 2021.8"};
   return made;
 }
 
-const LadderContext context{"EPYC & Co, 2 CPUs", "2", "KVM", "2026-11-25", "GNU 12.2.0", "0.1.0",
-                            {"oneTBB 2021.8"}};
+const LadderContext context{"EPYC & Co, 2 CPUs", "2", "KVM", "2026-11-25", "GNU 12.2.0", "0.1.0"};
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
@@ -172,10 +172,7 @@ TEST(LadderSvg, AnotherWayOfThisLibraryStandsBesideTheBestAndIsNoPeer) {
     EXPECT_NE(svg.find("pool.fixed 31.0 ns</text>"), std::string::npos);
     EXPECT_NE(svg.find("another way of this library: pool.fixed 31.0 ns ("), std::string::npos);
     EXPECT_NE(svg.find(", 31.0 ns in pool.fixed,"), std::string::npos) << "the words";
-    EXPECT_EQ(
-        context_of(Environment(nlohmann::json{{"peers", {{"peer.onetbb", "tbb 2021.8"}}}}), made)
-            .peers,
-        std::vector<std::string>{"oneTBB 2021.8"});
+    EXPECT_NE(ladder_svg(made, context, form).find("oneTBB 2021.8"), std::string::npos);
   }
 }
 
@@ -209,20 +206,18 @@ TEST(LadderSvg, OnlyAWideIntervalIsDrawn) {
   EXPECT_EQ(interval_of(*made.rungs[0].own), "not stable");
 }
 
-TEST(LadderContextTest, KnowsTheMachineAndWhomItWasComparedWith) {
+TEST(LadderContextTest, KnowsTheMachine) {
   const Environment environment(nlohmann::json{{"date", "2026-11-25T12:00:00Z"},
                                                {"cpu", {{"model", "Model 1"}}},
                                                {"budget", {{"width", 4}}},
                                                {"hypervisor", "none"},
                                                {"compiler", "GNU 12.2.0"},
-                                               {"handoff", {{"version", "0.1.0"}}},
-                                               {"peers", {{"peer.onetbb", "libtbb-dev 2021.8"}}}});
+                                               {"handoff", {{"version", "0.1.0"}}}});
   const LadderContext found = context_of(environment, ladder());
   EXPECT_EQ(found.machine, "Model 1, 4 CPUs");
   EXPECT_EQ(found.threads, "2");
   EXPECT_EQ(found.hypervisor, "none");
   EXPECT_EQ(found.date, "2026-11-25");
-  EXPECT_EQ(found.peers, std::vector<std::string>{"oneTBB 2021.8"});
 }
 
 TEST(TextRoom, CutsAndWrapsToTheRoom) {

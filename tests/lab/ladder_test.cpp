@@ -16,6 +16,7 @@
 #include "report/ladder_words.hpp"
 #include "report/read_result.hpp"
 #include "report/rung_words.hpp"
+#include "report/table.hpp"
 #include "report/view.hpp"
 
 namespace ladder_test { namespace {
@@ -157,6 +158,46 @@ TEST(LadderOf, TheBestOfThePeersStandsForThemAndTheOthersBesideIt) {
   EXPECT_EQ(beside_the_best(rung)[0]->contender, "peer.onetbb");
   EXPECT_NE(clause_of(rung).find(" in fastest, 70.1 ns in oneTBB, "), std::string::npos)
       << clause_of(rung);
+}
+
+TEST(LadderOf, PeersHaveTheirVersions) {
+  RungChoice choice = task_choice();
+  choice.peers = {"peer.onetbb", "peer.std_async"};
+  Result result = result_of(
+      {task_row("peer.onetbb", around(70)), task_row("peer.std_async", around(60))}, choice);
+  result.environment = Environment(nlohmann::json{
+      {"budget", {{"width", 2}}},
+      {"peers", {{"peer.onetbb", "libtbb-dev 2021.8"}, {"peer.std_async", "libstdc++ 12"}}}});
+  const Ladder ladder = ladder_of(result);
+  EXPECT_EQ(ladder.peers, std::vector<std::string>{"oneTBB 2021.8"});
+  EXPECT_EQ(ladder.cpus, 2);
+}
+
+TEST(Tables, JudgeEachOwnWayBesideTheBestPeer) {
+  Row memory = task_row("own.pool.stealing", around(30));
+  memory.metric = "memory";
+  memory.unit = "bytes";
+  Row others_memory = task_row("peer.fastest", around(60));
+  others_memory.metric = memory.metric;
+  others_memory.unit = memory.unit;
+  Row rate = task_row("own.pool.stealing", around(30));
+  rate.metric = "rate";
+  rate.unit = "items/s";
+  rate.higher_is_better = true;
+  Row others_rate = task_row("peer.fastest", around(90));
+  others_rate.metric = rate.metric;
+  others_rate.unit = rate.unit;
+  others_rate.higher_is_better = true;
+  const std::string text = tables(
+      result_of({task_row("own.pool.stealing", around(30)), task_row("own.pool.fixed", around(90)),
+                 task_row("peer.fastest", around(60)), task_row("peer.onetbb", around(70)), memory,
+                 others_memory, rate, others_rate}),
+      false);
+  EXPECT_NE(text.find("2.0x faster (2.0 .. 2.0)"), std::string::npos) << text;
+  EXPECT_NE(text.find("1.50x slower (1.50 .. 1.50)"), std::string::npos) << text;
+  EXPECT_NE(text.find("3.0x slower (3.0 .. 3.0)"), std::string::npos) << text << "of a rate";
+  const std::string of_memory = text.substr(text.find("(memory,"));
+  EXPECT_EQ(of_memory.substr(0, of_memory.find("\n\n")).find("faster"), std::string::npos) << text;
 }
 
 TEST(LadderOf, OnlyRowsOfItsCellCount) {

@@ -28,6 +28,8 @@ Ladder whole_ladder() {
       "On this machine a task costs 28 ns here, 155 in oneTBB; below 60 ns of work, hot, at width "
       "2, do not hand it over one by one.";
   ladder.title = "handoff 0.3, AMD EPYC, 2 CPUs";
+  ladder.peers = {"Asio 1.22", "oneTBB 2021.8"};
+  ladder.cpus = 2;
   ladder.grey = {{"a cache miss", 81}, {"core to core", 120}, {"a system call", 95}};
   const std::map<std::string, Answer> answers{
       {"call", {1 / 14.8, {1 / 15.2, 1 / 14.1}, Word::faster}},
@@ -115,6 +117,14 @@ TEST(LadderText, TheAnswerIsOnASmallTerminal) {
   look.rows = 21;
   EXPECT_LE(lines_of(ladder_text(ladder, look)).size(), 19U);
   EXPECT_NE(line_with(ladder_text(ladder, look), "3 more"), "") << ladder_text(ladder, look);
+}
+
+TEST(LadderText, SaysWhoseVersionsWereMeasuredAndUpToHowManyCpus) {
+  EXPECT_EQ(line_with(ladder_text(whole_ladder(), whole_look()), "peers"),
+            "peers: Asio 1.22, oneTBB 2021.8; not measured above 2 CPUs");
+  Ladder bare = whole_ladder();
+  bare.peers.clear();
+  EXPECT_NE(line_with(ladder_text(bare, whole_look()), "not measured above 2 CPUs"), "");
 }
 
 TEST(LadderText, BeginsWithTheSumAndTheSentence) {

@@ -18,7 +18,7 @@ GROFF = ("groff", "-man", "-ww", "-z", "-Tascii")
 
 def commands():
     said = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
-    return re.findall(r"^  (\w+) ", said.split("Subcommands:")[1], re.MULTILINE)
+    return re.findall(r"^  ([\w-]+) ", said.split("Subcommands:")[1], re.MULTILINE)
 
 
 def groff_of(path):

@@ -108,12 +108,25 @@ class Replay(LabTest):
         faster = self.report_of(trace, *TWO, "--speed", "6")
         self.assertEqual(faster["bounds"]["lower_ns"], 10000167)
 
+    def test_it_ends_in_its_time_and_says_how_far_it_is(self):
+        """Where a launch takes a second and five are needed, three seconds are too few: that is
+        said. A second launch is made only if the first one was quick enough."""
+        trace = self.write("t.csv", "duration_ms\n" + "400\n" * 2)
+        done = self.run_lab("replay", trace, *TWO, "--no-probe", "--speed", "1", "--time-budget",
+                            "3")
+        self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"too noisy to tell: .* in the time, and 5 are needed")
+        self.assertRegex(done.stderr, r"(?m)^replaying in 2 ways by turns: [23] s at most$")
+
     def test_from_ninja_finds_the_log(self):
         (self.folder / "b").mkdir()
         self.write("b/.ninja_log", "# ninja log v5\n0\t5\t0\ta\tb\n5\t7\t0\tc\td\n")
         report = self.report_of("--from-ninja", "b", *TWO)
         self.assertEqual(report["trace"]["pieces"], 2)
         self.assertEqual(report["trace"]["work_ns"], 7e6)
+        self.write("b/.ninja_log", "# ninja log v5\n0\t5\t0\ta\tb\n5\t7\t0\tc")
+        done = self.run_lab("replay", "--from-ninja", "b", *TWO, *QUICKLY)
+        self.assertIn("note: the last line is torn: it is left out\n", done.stdout)
 
     def test_what_cannot_be_replayed(self):
         good = self.write("t.csv", "duration\n5\n")
@@ -128,6 +141,7 @@ class Replay(LabTest):
                 (("--from-ninja", "."), "there is no ./.ninja_log"),
                 (("none.csv",), "none.csv cannot be read"), ((".",), "it is a folder"),
                 ((good, "--speed", "0"), "--speed takes"), ((good, "--speed", "nan"), "--speed"),
+                ((good, "--speed", "1e9"), "nothing is left to replay"),
                 ((good, "--width", "0"), "--width takes"),
                 ((good, "--width", "65"), "--width takes"),
                 ((good, "--arrivals", "never"), "kept or at-once"),
@@ -136,6 +150,12 @@ class Replay(LabTest):
                 ((good, "--output", good), "--output")):
             with self.subTest(arguments=arguments):
                 self.assert_refused("replay", *arguments, mentions=[words], leaves=[good])
+
+    def test_its_help_says_what_it_does_and_not_what_run_does(self):
+        text = " ".join(self.run_lab("replay", "--help").stdout.split())
+        self.assertIn("--quick launch each way once", text)
+        self.assertIn("seconds for all of it (default 90)", text)
+        self.assertNotIn("per cell", text)
 
     def test_it_is_none_of_the_scenarios_of_run(self):
         self.assert_refused("run", "replay", mentions=["there is no scenario or rung 'replay'"])

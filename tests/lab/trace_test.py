@@ -4,6 +4,7 @@ what docs/guide/tracing.md promises, Perfetto takes them, and bad input gets one
 
 import bisect
 import collections
+import gzip
 import json
 import os
 import re
@@ -242,6 +243,34 @@ class Trace(TraceTest):
         self.assertIn("11 whole events were read; the last line is torn and left out\n",
                       self.run_lab("trace", "t.json").stdout)
 
+    def test_what_only_ends_is_left_out_and_that_is_said(self):
+        self.written([{"ph": "E", "name": "x", "pid": 9, "tid": 9, "ts": 0.5}, *EXAMPLE])
+        self.assertIn("1 slice ended and had not begun: left out\n",
+                      self.run_lab("trace", "t.json").stdout)
+        self.assertEqual(self.summary_of("t.json")["unbegun"], 1)
+
+    def test_it_says_what_the_critical_path_is_of_and_what_one_more_worker_does(self):
+        said = self.run_lab("trace", self.written()).stdout.splitlines()
+        self.assertEqual(said[2], "  critical path 21.0 us, 88 % of the wall time: the longest "
+                                  "chain of dependent work")
+        self.assertEqual(said[3], "  computed: 21.0 us with its 1 worker, 21.0 us (0.0 % less) "
+                                  "with 2, 21.0 us with any number")
+        self.assertEqual(said[4], "  as if each worker had a CPU: what the kernel counted is not "
+                                  "in the trace")
+        self.assertNotIn("more threads do not", "\n".join(said))
+
+    def test_the_time_of_threads_is_told_apart_where_the_kernel_was_asked(self):
+        self.assertIn("in slices 52 %, waiting for room 0.0 %, asleep 38 % of the threads' time",
+                      self.run_lab("trace", self.written()).stdout)
+        times = {"ph": "M", "name": "handoff_times", "pid": 9, "tid": 9,
+                 "args": {"cpu_ns": 3000, "ready_ns": 1500}}
+        self.written([*EXAMPLE[:-1], times, EXAMPLE[-1]])
+        self.assertIn("on a CPU 6.2 %, ready for one 3.1 %, waiting for room 0.0 %, asleep 38 %",
+                      self.run_lab("trace", "t.json").stdout)
+        main = self.summary_of("t.json")["threads"][0]
+        self.assertEqual((main["on_cpu_ns"], main["ready_ns"], main["slept_ns"], main["other_ns"]),
+                         (3000, 1500, 18000, 1500))
+
     def test_flame_graphs_are_pictures(self):
         done = self.run_lab("trace", self.written(), "--flame", "on.svg", "--off-cpu", "off.svg")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -260,6 +289,9 @@ class Trace(TraceTest):
                             leaves=["empty"])
         (self.folder / "empty").write_text("#!/bin/sh\n")
         self.assert_refused("trace", "empty", mentions=["no trace", "#!/bin/sh"], leaves=["empty"])
+        (self.folder / "empty").write_bytes(gzip.compress(b"[]"))
+        self.assert_refused("trace", "empty", mentions=["empty is compressed: gunzip -c empty"],
+                            leaves=["empty"])
         (self.folder / "empty").write_text("[\n{\"ph\":\"X\",\"ts\":1}\n]\n")
         self.assert_refused("trace", "empty", mentions=["line 2", "no dur"], leaves=["empty"])
 
@@ -319,6 +351,27 @@ class Traced(TraceTest):
                         *re.findall(r"-l(?!handoff)\S+", (BUILD / "handoff.pc").read_text()),
                         "-pthread", "-o", program], check=True)
         return program
+
+    def test_a_bounded_pool_that_is_too_small(self):
+        """The program's own thread waits for room, mostly, whether it sleeps or not; the critical
+        path is not what two workers make of it; and replay finds the tasks, and nothing else."""
+        program = self.stranger()
+        traced = {**os.environ, "HANDOFF_TRACE": str(self.folder / "out.json")}
+        subprocess.run([program, "bounded"], env=traced, check=True)
+        summary = self.summary_of("out.json")
+        self.assert_right(self.folder / "out.json", summary)
+        self.assertGreater(summary["cpus"], 0)
+        main = next(thread for thread in summary["threads"] if thread["name"] == "stranger")
+        self.assertIsNotNone(main["on_cpu_ns"])
+        self.assertGreater(main["for_room_ns"], main["other_ns"])
+        reruns = summary["reruns"]
+        self.assertEqual(reruns["workers"], 2)
+        self.assertLess(summary["critical_path"]["length_ns"], reruns["as_it_was_ns"] / 2)
+        self.assertLess(reruns["one_more_worker_ns"], reruns["as_it_was_ns"])
+        self.assertLess(reruns["any_number_of_workers_ns"], reruns["one_more_worker_ns"])
+        done = self.run_lab("replay", "out.json", "--contenders", "limit.serial", "--quick",
+                            "--no-probe", "--json")
+        self.assertEqual(json.loads(done.stdout)["trace"]["pieces"], 200, done.stderr)
 
     def test_a_stranger_and_the_same_one_killed(self):
         program = self.stranger()

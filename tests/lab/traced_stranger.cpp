@@ -1,15 +1,30 @@
 // SPDX-License-Identifier: MIT
-// A program that knows nothing of traces. With an argument it never ends by itself.
+// A program that knows nothing of traces. With the argument `on` it never ends by itself; with
+// `bounded` it has a pool that is too small for what it posts, and tasks that sleep.
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 
 #include <handoff/pool/thread_pool.hpp>
 
-int main(int arguments, char** /*words*/) {
+static int post_more_than_there_is_room_for() {
+  handoff::ThreadPool pool({.width = 2, .capacity = 4, .on_full = handoff::OnFull::wait});
+  for (int i = 0; i < 200; ++i) {
+    pool.post([] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
+  }
+  pool.wait();
+  return 0;
+}
+
+int main(int arguments, char** words) {
   pthread_setname_np(pthread_self(), "stranger");
+  if (arguments > 1 && std::strcmp(words[1], "bounded") == 0) {
+    return post_more_than_there_is_room_for();
+  }
   std::atomic<long> sum = 0;
   {
     handoff::ThreadPool pool(2);

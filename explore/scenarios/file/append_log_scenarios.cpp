@@ -44,6 +44,12 @@ class Disk final : public detail::FileTap {
       case FileCallKind::open: return {Verdict::answer, 100};
       case FileCallKind::write: return {Verdict::answer, write(call)};
       case FileCallKind::fdatasync: return {Verdict::answer, sync()};
+      case FileCallKind::unlink:
+        explore::check(locks_.read() < 2, "nothing is removed that another writer may have");
+        return {Verdict::answer, 0};
+      case FileCallKind::other:
+        if (std::string_view(call.name) == "fcntl") ++locks_.write();  // taken, and given back
+        return {Verdict::answer, 0};
       default: return {Verdict::answer, 0};
     }
   }
@@ -89,6 +95,7 @@ class Disk final : public detail::FileTap {
   sync::cell<std::uint64_t> written_{0};
   sync::cell<int> syncs_{0};
   sync::cell<bool> failed_{false};
+  sync::cell<int> locks_{0};  // a race too, if a trim comes beside the end of the lock
   sync::atomic<std::uint64_t> synced_{0};
   sync::atomic<std::uint64_t> handed_{0};
 };
@@ -313,6 +320,26 @@ const Scenario close_beside("append_log/close", [] {
   other.join();
   explore::check(tally.accepted == (ok ? 2u : 1u), "what was refused is not counted");
   explore::check(disk.synced() == tally.accepted, "durable");
+  explore::outcome(ok);
+});
+
+// A trim ends before the lock does, or does nothing.
+const Scenario close_and_trim("append_log/close_and_trim", [] {
+  Disk disk;
+  AppendLogOptions options = with(disk);
+  options.segment_bytes = 64;
+  AppendLog log("log", options);
+  append(log, disk);
+  append(log, disk);  // in a second segment
+  bool ok = false;
+  explore::Thread other([&] {
+    const FileResult result = log.trim(2);
+    ok = result.ok();
+    if (!ok) explore::check(result.failure().error == ECANCELED, "refused");
+  });
+  (void)log.close();
+  other.join();
+  explore::check(log.was_first() == (ok ? 2u : 1u), "removed or not");
   explore::outcome(ok);
 });
 

@@ -228,7 +228,9 @@ class BasicMessageBus
 
   // --- Recordings, of messages that are trivially copyable. ---
 
-  // From now on each message is written to the file as it is handed out. Throws std::system_error.
+  // From now on each message is written to a file as it is handed out: beside the path, with a name
+  // of its own (PATH.unfinished, PATH.unfinished.1), so that others may record to the same path
+  // meanwhile; the last that is stopped stays there. Throws std::system_error.
   void record(const char* path) {
     static_assert(kRecordable, "only messages that are trivially copyable can be recorded");
     if (recording_ != nullptr) misuse("a message bus was recorded twice at a time");

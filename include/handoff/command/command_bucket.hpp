@@ -210,7 +210,8 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   // --- Files. Commands are written as their bytes: without pointers, for the same program. ---
 
   // All commands in their order, with their keys, as bytes that load() takes, or in a file. The
-  // file is whole and in its place, or this throws std::system_error.
+  // file is whole and in its place, or this throws std::system_error. Where several capture to one
+  // path at a time the last one's stays.
   [[nodiscard]] detail::CommandImage captured() {
     const detail::CommandStore::Use use(store_);
     arrange(detail::PartsRun());

@@ -427,7 +427,7 @@ Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, const
   const auto ready = [&] { return (found = any()) || closed(); };
   // What came before the close is there now.
   const auto verdict = [&] { return found || store_->any() ? Status::ok : Status::closed; };
-  if (detail::look_until(ready, spin_for_, until)) return verdict();
+  if (detail::look_until(ready, spin_for_, until, "idle")) return verdict();
   const detail::RareSleepers::Asleep asleep(sleepers_);
   const Status waited = detail::status_of(
       arrivals_.await(ready, until.deadline(), until.stop_token(), sync::Spin::never, "idle"));

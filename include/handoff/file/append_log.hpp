@@ -34,12 +34,19 @@
 //   call, gets that failure; nothing is tried again. A log that is opened anew goes on with what is
 //   there. So it is with a full disk.
 // - Allocates: two batches at the start, more for a longer record; append_async() one node.
-// - Closed: append() fails with ECANCELED.
+// - Closed: append() and trim() fail with ECANCELED.
 // - Closing: close() makes all durable. Its Tally counts records: done are durable, failed were
-//   never acknowledged as durable. A second call waits for the first and returns the same.
-// - Exceptions: the constructor throws FileError: the directory cannot be had, or what is in it is
-//   damaged. It never throws anything of the disk away but the torn end of the last segment, which
-//   was not acknowledged. Appends throw std::bad_alloc, and nothing was appended then.
+//   never acknowledged as durable. Another AppendLog may have the directory then, also while a
+//   child that was forked lives. A second call waits for the first and returns the same.
+// - Recovery: opening a log after its writer ended without close() cuts off what is not whole at
+//   the end of the newest segment. That is a batch that was being written, or an acknowledged
+//   record of the last batch that the device has damaged: nothing behind it tells the two apart. So
+//   it is kept in a file beside the segment, before anything is cut, and cut() says so.
+// - Exceptions: the constructor throws FileError: the directory cannot be had, what is in it is
+//   damaged, or what must be cut cannot be kept. It throws nothing of the disk away. Appends throw
+//   std::bad_alloc, and nothing was appended then.
+// - Limits: a file that would be longer than RLIMIT_FSIZE allows is EFBIG, and no signal. Where a
+//   file system cannot sync a folder (EINVAL), a new segment's name is as durable as it makes it.
 //
 // Format, recovery, proof: docs/design/append_log.md.
 #pragma once
@@ -108,6 +115,10 @@ class AppendLog {
   [[nodiscard]] std::uint64_t was_durable() const noexcept;
   [[nodiscard]] std::uint64_t was_last() const noexcept;
   [[nodiscard]] AppendLogStatistics statistics() const noexcept;
+
+  // What was cut off when the log was opened. A program that counts on each acknowledged record
+  // looks at it, and says so if there is something.
+  [[nodiscard]] const AppendLogCut& cut() const noexcept;
 
  private:
   std::unique_ptr<detail::AppendLogCore> core_;

@@ -11,7 +11,8 @@
 //
 // Where to: a destination that is a directory gets the sources inside, each under its own name;
 // else the one source becomes the destination. What stands there is replaced, directories are
-// merged. "SOURCE/." is what is in it.
+// merged. "SOURCE/." is what is in it. A destination that ends in a slash is, or becomes, a
+// directory.
 //
 // Contract:
 // - Concurrency: thread-safe, as far as the trees are different ones.
@@ -22,9 +23,14 @@
 // - Never follows a link, neither in the source nor below the destination, also where a directory
 //   is swapped for a link meanwhile. Never writes into a file that is there: it is replaced by
 //   another, so that no source and no hard link to one is overwritten.
+// - Devices, FIFOs and sockets of the destination are replaced by their own kind only: a file that
+//   would stand there is a problem.
+// - Rights never widen: a file that is not finished is its owner's alone (in a new directory, that
+//   is). Where a group cannot be kept, the group gets no more than others have; where an access
+//   list cannot be kept, no more than the list gives it.
 // - Errors: each is in `problems`, and all else is copied. A copy inside its own source and the
 //   reverse, several sources for what is no directory, and two sources of one name are refused
-//   before anything is written: `refusal`.
+//   before anything is written: `refusal`. What fails for lack of memory is a problem as well.
 // - A file that changes while it is read is read again, three times at most; then the last copy
 //   stays and a problem says so. One that was replaced under its name is copied as it was opened.
 //   One that is gone is a problem.

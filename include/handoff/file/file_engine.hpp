@@ -25,10 +25,15 @@
 //   sync, of the directory too if it is by path: a name that OpenFile made is durable after that.
 //   One fsync serves all that wait for one file. After an fsync that failed, the data counts as
 //   lost: every later durable request for that OpenFile fails with the same error; nothing is tried
-//   again.
+//   again. A file system that syncs no directories (EINVAL) is taken as it is.
 // - Errors: the result says what, where and at which offset (FileFailure). Short transfers and
 //   interrupted calls are completed; ENOSPC, EDQUOT, EIO are final. A new file that could not be
 //   written whole by `replace` or `copy` is removed; the old one stays as it was.
+// - Rights: `replace`, and `copy` over a file, keep its mode, owner, access list and `user.`
+//   attributes, or fail: attributes that cannot be kept are an error. Only an owner or group that
+//   may not be given is left out, and what it would widen with it: set-ID bits; for another group
+//   all that others do not have. A copy under a new name has of FileRequest::mode what the source
+//   allows both its group and others. At no moment anybody gets more.
 // - Paths: no special file is opened; with `beneath`, no path leaves that directory, and no link
 //   leads out of it (openat2).
 // - Blocks: submit() and post() while full, with OnFull::wait; with FileBackend::caller, as long as

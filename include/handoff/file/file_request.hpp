@@ -81,7 +81,7 @@ struct FileRequest {
   bool direct = false;  // past the page cache, where memory and file allow it; else through it
   bool follow_last = true;  // a link in the place of the name; false: ELOOP
   bool missing_is_ok = false;  // remove: a file that is not there counts as removed
-  std::uint32_t mode = 0666;  // of a new file, less the umask
+  std::uint32_t mode = 0666;  // of a new file, less the umask; of a copy what its source allows
   std::uint64_t limit = to_the_end;  // read: a longer file fails with EFBIG before it is read
 
   sync::StopToken stop = {};  // what has not begun, or could go on, ends with ECANCELED

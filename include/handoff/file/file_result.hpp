@@ -60,11 +60,14 @@ struct FileFailure {
   int error = 0;  // an errno; ECANCELED: stopped or closed, ETIME: the deadline passed
   FileOperation operation = FileOperation::read;
   const char* call = "";     // the system call, "pwrite"
+  // In place of the operation and the offset, where nothing was to be moved: "make the folder".
+  const char* step = "";
   std::string file = {};     // as the request named it
   std::uint64_t offset = 0;  // of the first byte that was not moved
   int further = 0;           // an errno, or 0
 
-  // One line: file, operation, offset, reason. Bytes that would break the line are escaped.
+  // One line: file, operation and offset (or the step), reason. Bytes that would break the line are
+  // escaped.
   [[nodiscard]] std::string text() const;
 };
 
@@ -79,6 +82,7 @@ class FileError : public std::system_error {
   // As one that copies without an allocation, as an exception must.
   std::runtime_error file_;
   const char* call_;
+  const char* step_;
   std::uint64_t offset_;
   int further_;
   FileOperation operation_;

@@ -94,7 +94,7 @@ class ProcessPool {
   // The most bytes of a result.
   static constexpr std::size_t max_result = 4096;
 
-  // Starts the fork server, the workers and the thread that makes results ready. Throws
+  // Starts the thread that makes results ready, the fork server and the workers. Throws
   // ProcessTeamError, std::system_error, std::bad_alloc, with nothing left behind.
   explicit ProcessPool(const ProcessPoolOptions& options = {});
   // With so many workers: ProcessPool pool(4).

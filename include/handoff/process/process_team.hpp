@@ -26,8 +26,9 @@
 //   done. So it writes only what belongs to its own indices, as if for the first time, or commits
 //   once (docs/design/process_team.md shows both). What it wrote elsewhere may be there twice.
 // - A block whose kernel ended ProcessTeamOptions::tries processes is given up: it counts as
-//   failed, and lost() has its indices and the signal. All other blocks are done. Where each index
-//   matters, ask for `RunOptions::block = 1`; a run has at most max_blocks blocks.
+//   failed, and lost() has its indices and the signal. All other blocks are done; with
+//   OnCrash::reset_all they count as failed too. Where each index matters, ask for
+//   `RunOptions::block = 1`; a run has at most max_blocks blocks.
 // - A worker that is at a block for longer than `limit` is killed; then as above. One that is
 //   stopped (SIGSTOP) is one that is late. Without a limit a kernel that hangs is waited for.
 // - No worker left, and none to be had: what is done stays done, the rest counts as cancelled, and
@@ -47,7 +48,8 @@
 //   so arguments may hold pointers into it. What came later is handed over when a SharedSpan first
 //   asks for it; run() refuses pointers into it (ProcessTeamStep::arguments).
 // - Arguments are copied byte by byte, at most 4096 bytes.
-// - They have standard input, output and error, and what is needed here, but no other descriptor.
+// - They have standard input, output and error (/dev/null for one that this program has closed) and
+//   what is needed here, but no other descriptor.
 // - They have one thread; locks that other threads held at that moment stay held. exit() in a
 //   kernel calls no handler and no destructor of the program.
 // - They block all signals but those of faults and limits, and end with this process, at once,

@@ -21,7 +21,8 @@ namespace handoff { inline namespace HANDOFF_ABI {
 enum class OnCrash : std::uint8_t {
   give_again,  // another worker does it, until it has had its tries
   report,  // it is lost at once
-  reset_all,  // all blocks of the run are done again, for results that depend on each other
+  reset_all,  // all blocks of the run are done again, for results that depend on each other: once
+              // one has had its tries, all of them are failed
 };
 
 // When fewer workers can be started than were asked for.
@@ -45,7 +46,7 @@ struct ProcessTeamOptions {
   // Where the workers may run: worker i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};
 
-  // How many workers a block may end before it is given up; 1 to 15.
+  // How many workers a block may end before it is given up; 1 to 15. Others' deaths do not count.
   std::uint32_t tries = 2;
 
   // A worker that is at one block for longer is killed, and that counts as a try; 0: never. It is

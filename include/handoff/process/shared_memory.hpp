@@ -22,7 +22,8 @@
 //   cut it short, and a process that touches what is gone is killed (SIGBUS). So a name is for
 //   programs that trust each other.
 // Reserved: too little memory is an error of create(), no signal later. More than the system says
-//   it has left is refused before anything is taken.
+//   it has left, or than the memory limits of this process's cgroups leave, is refused before
+//   anything is taken.
 // Refused by attach() and open(), with the reason: another magic, version, layout or size; not
 //   published (EAGAIN); not sealed; for names: another user's, open to others, no regular file.
 // Views: a mapping with `writable = false` cannot be written to. With `only_creator_writes` nobody

@@ -12,15 +12,18 @@
 //   one), daemons that outlive this program.
 //
 // Contract:
-// - Which program: the first argument names it, looked for in PATH as execvp(3) does, unless it
-//   has a slash in it. No shell runs a file that has no #! line: that is ENOEXEC.
+// - Which program: the first argument names it, looked for in the child's PATH as execvp(3) does,
+//   in /bin and /usr/bin if it has none, unless there is a slash in it. No shell runs a file that
+//   has no #! line: that is ENOEXEC.
 // - What the child gets: streams, descriptors, variables as SubprocessOptions says; no other
 //   descriptor, also not one that was opened without O_CLOEXEC; all signals at their defaults, none
 //   blocked. It may run where the starting thread may. What else belongs to a thread (priority,
 //   namespaces, filters of system calls) is that of the thread that started the first child.
 // - Ends with this process, however that ends, and not with the thread that started it. The
 //   exception are set-user-ID programs. Its own children do not: they are killed with its group
-//   when the child has ended or the Subprocess is destroyed. execve() in this process ends it too.
+//   when the child has ended or the Subprocess is destroyed. execve() in this process ends it too,
+//   and so does the end of this library's static objects: those of the program that go after them
+//   find their children dead, and start() says ECANCELED.
 // - Concurrency: start() is thread-safe; starts run one after another, each until the program
 //   runs. Of one Subprocess: signal() and kill() by any thread at any time; all else by one thread
 //   at a time. In a process that was forked from this one, the destructor only closes.

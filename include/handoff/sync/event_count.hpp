@@ -37,6 +37,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/detail/spin_until.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 
@@ -73,8 +74,7 @@ class EventCount {
 
   // Returns once `condition()` was true (notified), or the stop was requested, or the deadline
   // passed; the condition is asked last of all, so `notified` means exactly that it was true.
-  // Spins first if `spin` allows. `cause`: what a sleep is called in a trace, see probe::Kind;
-  // null: no trace shows it.
+  // Spins first if `spin` allows. `cause`: what the wait is called in a trace, see probe::Kind.
   template <class Condition>
   Wakeup await(Condition&& condition, Deadline deadline = no_deadline, const StopToken& stop = {},
                Spin spin = spin_policy(), const char* cause = "wait");
@@ -128,7 +128,6 @@ class EventCount::Waiter {
   // stopped, and wakes it if it was asleep. After that store the Waiter may be gone.
   enum State : std::uint32_t { kRegistered, kAsleep, kNotified, kStopped };
 
-  Wakeup wait_unseen(Deadline deadline, const StopToken& stop) noexcept;
   void finish(State reason) noexcept;
   std::uint32_t sleep(Deadline deadline) noexcept;
   static void stop(void* waiter) noexcept;
@@ -144,10 +143,8 @@ class EventCount::Waiter {
 template <class Condition>
 Wakeup EventCount::await(Condition&& condition, Deadline deadline, const StopToken& stop, Spin spin,
                          const char* cause) {
-  for (Backoff backoff(spin);;) {
-    if (condition()) return Wakeup::notified;
-    if (!backoff.snooze()) break;
-  }
+  if (condition()) return Wakeup::notified;
+  if (spin == Spin::allowed && spin_until(condition, cause)) return Wakeup::notified;
   for (;;) {
     Waiter waiter(*this);
     if (condition()) return Wakeup::notified;

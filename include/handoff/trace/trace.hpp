@@ -14,7 +14,8 @@
 // Each thread has a buffer of its own, which is never waited for: what finds it full is dropped and
 // counted. A thread of the recorder writes, a thousand times a second, whole lines.
 // Concurrency: any thread; start() and stop() come one after the other.
-// Blocks: stop(), until all is written. Allocates: start(), and each thread at its first event.
+// Blocks: stop(), until all is written; on a pipe that is not read, for ten seconds at most.
+// Allocates: start(), and each thread at its first event.
 // Exceptions: none.
 // fork(): the child is not traced, and may start a trace of its own. exit() ends a trace that runs;
 //   _exit() and signals leave a file without an end, which opens: the last milliseconds are
@@ -39,10 +40,10 @@ struct Tally {
   std::error_code error = {};  // why nothing more could be written
 };
 
-// Begins a trace. In the path %p stands for the number of this process. A file that is there is
-// replaced, unless another process is tracing into it: then the path gets `.` and the number of
-// this process at its end. The error says why there is no trace; device_or_resource_busy: one is
-// running in this process.
+// Begins a trace. Never waits: a pipe that nobody reads is an error. In the path %p stands for the
+// number of this process. A file that is there is replaced, unless another process is tracing into
+// it: then the path gets `.` and the number of this process at its end. The error says why there is
+// no trace; device_or_resource_busy: one is running in this process.
 [[nodiscard]] std::error_code start(const std::string& path);
 
 // Ends the trace; all zero if there was none.

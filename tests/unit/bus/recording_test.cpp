@@ -4,10 +4,12 @@
 // these messages is refused before anything is handed out; calls that fail leave nothing behind.
 #include <handoff/bus/message_bus.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <gtest/gtest.h>
@@ -190,9 +193,10 @@ TEST_F(RecordingTest, AnEmptyOneIsOne) {
   bus.record(file.c_str());
   const std::size_t closed = test::calls(Call::close);
   bus.stop_recording();
-  EXPECT_EQ(test::calls(Call::close), closed + 1) << "a second one may be of another thread's file";
+  EXPECT_EQ(test::calls(Call::close), closed + 2)
+      << "the file and its lock; a third one may be of another thread's file";
   EXPECT_EQ(bus.replay(file.c_str()), 0U);
-  EXPECT_EQ(test::calls(Call::close), closed + 2);
+  EXPECT_EQ(test::calls(Call::close), closed + 3);
 }
 
 TEST_F(RecordingTest, OneAtATime) {
@@ -214,6 +218,52 @@ TEST_F(RecordingTest, UnfinishedThereIsNone) {
   }
   EXPECT_EQ(files(), 0U);
   EXPECT_EQ(open_files(), before);
+}
+
+// Each has a file of its own, and the last that is finished stays.
+TEST_F(RecordingTest, TwoOfOnePathAreBothWhole) {
+  const std::string file = path("two");
+  MessageBus<int> first;
+  MessageBus<int> second;
+  first.record(file.c_str());
+  for (int i = 0; i < 10'000; ++i) {
+    ASSERT_EQ(first.publish(i), Status::ok);
+    first.drain();
+  }
+  second.record(file.c_str());
+  EXPECT_EQ(second.publish(7), Status::ok);
+  second.drain();
+  first.stop_recording();
+  EXPECT_EQ(first.replay(file.c_str()), 10'000U);
+  second.stop_recording();
+  EXPECT_EQ(first.replay(file.c_str()), 1U);
+  EXPECT_EQ(files(), 1U);
+}
+
+// A program that was killed has left a file; nobody writes it, so it goes away with the next one.
+TEST_F(RecordingTest, WhatWasLeftBehindIsRemoved) {
+  const std::string file = path("killed");
+  std::ofstream(file + ".unfinished") << "half";
+  MessageBus<int> bus;
+  bus.record(file.c_str());
+  EXPECT_EQ(files(), 1U) << "in its place";
+  bus.stop_recording();
+  EXPECT_EQ(bus.replay(file.c_str()), 0U);
+  EXPECT_EQ(files(), 1U);
+}
+
+// What is no file of ours has the name: another one is taken, and nothing is written through it.
+TEST_F(RecordingTest, ANameThatIsTakenIsLeftAlone) {
+  const std::string file = path("taken");
+  std::ofstream(path("elsewhere")) << "kept";
+  std::filesystem::create_symlink(path("elsewhere"), file + ".unfinished");
+  ASSERT_EQ(::mkfifo((file + ".unfinished.1").c_str(), 0600), 0);
+  MessageBus<int> bus;
+  bus.record(file.c_str());
+  bus.stop_recording();
+  EXPECT_EQ(bus.replay(file.c_str()), 0U);
+  EXPECT_EQ(text(path("elsewhere")), "kept");
+  EXPECT_EQ(files(), 4U);
 }
 
 // What a daemon has closed is the first number that open() gives out.
@@ -470,6 +520,48 @@ TEST_F(RecordingTest, CallsThatFailLeaveNothingBehind) {
     });
     EXPECT_GE(places, 1);
   }
+}
+
+// Files that anybody could have made: they are replayed, or refused; nothing else happens, and no
+// length in them is believed.
+TEST_F(RecordingTest, HostileOnes) {
+  using Ints = BasicMessageBus<Everything, int>;
+  Ints bus;
+  const std::string file = path("hostile");
+  bus.record(file.c_str());
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(bus.publish(i, {.topic = "a/topic"}), Status::ok);
+  }
+  bus.drain();
+  bus.stop_recording();
+  const std::string whole = text(file);
+  auto dice = test::random();
+  std::size_t refused = 0;
+  const std::size_t tries = test::deep() ? 1'000'000U : test::rounds(3000);
+  for (std::size_t i = 0; i < tries; ++i) {
+    std::string hostile = whole;
+    for (auto changes = 1 + dice() % 3; changes != 0; --changes) {
+      const std::size_t at = dice() % hostile.size();
+      const std::uint64_t extreme = dice() % 2 == 0 ? ~std::uint64_t{0} : dice() >> dice() % 64;
+      switch (dice() % 3) {
+        case 0: hostile[at] = static_cast<char>(dice() & 255); break;
+        case 1:
+          std::memcpy(hostile.data() + at / 4 * 4, &extreme,
+                      std::min<std::size_t>(8, hostile.size() - at / 4 * 4));
+          break;
+        default: hostile.resize(at + 1);
+      }
+    }
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << hostile;
+    std::size_t handed_out = 0;
+    try {
+      (void)bus.replay(file.c_str(), [&](int) { ++handed_out; });
+    } catch (const std::runtime_error&) {
+      ++refused;
+      ASSERT_EQ(handed_out, 0U);
+    }
+  }
+  EXPECT_GT(refused, tries / 2);
 }
 
 // Whatever fails last is said, for what it is.

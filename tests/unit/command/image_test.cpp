@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstddef>
@@ -23,6 +24,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -440,7 +442,8 @@ TEST_F(CommandFiles, CallsThatFailLeaveNothingBehind) {
       if (whole) std::filesystem::remove(file);
     });
     EXPECT_GE(places, 1);
-    EXPECT_EQ(said, places) << "each of them";
+    // That of the lock changes nothing.
+    EXPECT_EQ(said, call == Call::close ? places - 1 : places) << "each of them";
   }
 }
 
@@ -503,13 +506,39 @@ TEST_F(CommandFiles, AreClosedOnce) {
   fill(bucket, 20);
   const std::size_t before = test::calls(Call::close);
   bucket.capture(path("frame").c_str());
-  EXPECT_EQ(test::calls(Call::close), before + 1);
+  EXPECT_EQ(test::calls(Call::close), before + 2) << "the file and its lock";
   Bucket other;
   EXPECT_EQ((other.load<Tiny, Usual, Wide, WithAux, Target>(path("frame").c_str())), 61U);
-  EXPECT_EQ(test::calls(Call::close), before + 2);
+  EXPECT_EQ(test::calls(Call::close), before + 3);
 }
 
-// Then a file is the number 0, which is as good as any.
+// Two threads capture to one path: each says ok of a file that loads.
+TEST_F(CommandFiles, TwoOfOnePathAreBothWhole) {
+  const std::string file = path("two");
+  std::atomic<int> damaged{0};
+  const auto capture = [&](std::uint64_t count) {
+    Bucket bucket;
+    fill(bucket, count);
+    for (int i = 0; i < 100; ++i) {
+      try {
+        bucket.capture(file.c_str());
+        Bucket other;
+        (void)(other.load<Tiny, Usual, Wide, WithAux, Target>(file.c_str()));
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+        ++damaged;
+      }
+    }
+  };
+  std::thread one(capture, 200);
+  std::thread other(capture, 3000);
+  one.join();
+  other.join();
+  EXPECT_EQ(damaged, 0);
+  EXPECT_EQ(files(), 1U);
+}
+
+// A file does not get the number of a stream.
 TEST_F(CommandFiles, InAProgramWithoutStandardInput) {
   Bucket bucket;
   fill(bucket, 20);
@@ -521,7 +550,7 @@ TEST_F(CommandFiles, InAProgramWithoutStandardInput) {
     bucket.capture(path("frame").c_str());
     (void)(other.load<Tiny, Usual, Wide, WithAux, Target>(path("frame").c_str()));
   });
-  EXPECT_LT(::fcntl(STDIN_FILENO, F_GETFD), 0) << "closed again";
+  EXPECT_LT(::fcntl(STDIN_FILENO, F_GETFD), 0) << "as it was";
   EXPECT_EQ(::dup2(input, STDIN_FILENO), STDIN_FILENO);
   ::close(input);
   EXPECT_EQ(dispatched(other), dispatched(bucket));

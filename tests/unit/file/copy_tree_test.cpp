@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -24,7 +23,10 @@
 
 #include <gtest/gtest.h>
 
+#include "support/failing.hpp"
+#include "support/somebody.hpp"
 #include "support/support.hpp"
+#include "unit/file/copy_tree_support.hpp"
 #include "unit/file/file_support.hpp"
 
 namespace handoff { namespace {
@@ -33,52 +35,12 @@ namespace fs = std::filesystem;
 using detail::FileCallKind;
 using detail::FileCallView;
 using detail::FileTap;
+using test::contents_below;
+using test::CopyTree;
+using test::CopyTreeOften;
+using test::is_sync;
+using test::look;
 using test::put;
-
-struct stat look(const fs::path& path) {
-  struct stat found{};
-  EXPECT_EQ(lstat(path.c_str(), &found), 0) << path;
-  return found;
-}
-
-class CopyTree : public testing::Test {
- protected:
-  explicit CopyTree(const std::string& below = fs::temp_directory_path()) : folder_(below) {
-    fs::create_directory(from);
-  }
-
-  CopyTreeResult copy(CopyTreeOptions options = {}) {
-    return copy_tree({from}, to, std::move(options));
-  }
-  // No temporary name is left anywhere.
-  void expect_clean() const {
-    for (const auto& entry : fs::recursive_directory_iterator(base)) {
-      EXPECT_FALSE(entry.path().filename().string().ends_with(".handoff~")) << entry.path();
-    }
-  }
-  static std::string told(const CopyTreeResult& result) {
-    std::string all = result.refusal;
-    for (const CopyTreeProblem& problem : result.problems) all += problem.text() + '\n';
-    return all;
-  }
-
-  test::FileFolder folder_;
-  const fs::path base{folder_.path()};
-  fs::path from{base / "from"};
-  fs::path to{base / "to"};
-};
-
-// Those that make thousands of files do so in memory, and on the device in a deep run.
-class CopyTreeOften : public CopyTree {
- protected:
-  CopyTreeOften()
-      : CopyTree(test::deep() ? fs::temp_directory_path().string() : test::fast_place()) {}
-};
-
-bool is_sync(const FileCallView& call) {
-  return std::string_view(call.name) == "syncfs" ||
-         std::string_view(call.name) == "sync_file_range";
-}
 
 // Sees calls, and lets one of them fail. Syncs are only said to be made: others write to the disk.
 class Fault final : public FileTap {
@@ -235,6 +197,13 @@ TEST_F(CopyTree, takes_any_name) {
   EXPECT_EQ(test::contents(to / all), "at the edge");
   const CopyTreeProblem odd{.path = "a\nb\x1b", .what = "open", .error = ENOENT};
   EXPECT_EQ(odd.text(), "a\\x0ab\\x1b: open: No such file or directory");
+  // U+009B begins an escape sequence where a terminal takes it for one byte, and so does that byte.
+  const CopyTreeProblem eight{.path =
+                                  "a\xc2\x9b"
+                                  "2J\x9b",
+                              .what = "open",
+                              .error = ENOENT};
+  EXPECT_EQ(eight.text(), "a\\xc2\\x9b2J\\x9b: open: No such file or directory");
 }
 
 TEST_F(CopyTree, never_follows_a_link) {
@@ -299,7 +268,6 @@ TEST_F(CopyTreeOften, walks_deeper_than_paths_and_descriptors_reach) {
 }
 
 TEST_F(CopyTree, a_file_without_permission_is_listed) {
-  if (test::sanitized) GTEST_SKIP() << "ThreadSanitizer starts no threads in a forked child";
   put(from / "closed", "x");
   chmod((from / "closed").c_str(), 0);
   fs::create_directory(from / "shut");
@@ -307,15 +275,11 @@ TEST_F(CopyTree, a_file_without_permission_is_listed) {
   put(from / "open", "y");
   chmod(base.c_str(), 0777);
   chmod(from.c_str(), 0755);
-  const pid_t child = fork();
-  if (child == 0) {
-    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) _exit(9);
+  test::as({.user = test::is_root() ? 65534u : geteuid(), .groups = {65534}}, [&] {
     const CopyTreeResult result = copy();
-    _exit(result.problems.size() == 2 && test::contents(to / "open") == "y" ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    EXPECT_EQ(result.problems.size(), 2u) << told(result);
+    EXPECT_EQ(test::contents(to / "open"), "y");
+  });
   chmod((from / "shut").c_str(), 0755);
 }
 
@@ -343,17 +307,6 @@ TEST_F(CopyTreeOften, is_not_led_out_by_a_swapped_directory) {
   }
 }
 
-std::map<std::string, std::string> contents(const fs::path& root) {
-  std::map<std::string, std::string> all;
-  if (!fs::exists(root)) return all;
-  for (const auto& entry : fs::recursive_directory_iterator(root)) {
-    if (entry.is_regular_file()) {
-      all[entry.path().lexically_relative(root)] = test::contents(entry.path());
-    }
-  }
-  return all;
-}
-
 // What fails is told, or it did not matter: then all is there. What has its name is whole.
 TEST_F(CopyTreeOften, no_call_that_fails_damages_in_silence) {
   fs::create_directories(from / "a" / "b");
@@ -364,7 +317,7 @@ TEST_F(CopyTreeOften, no_call_that_fails_damages_in_silence) {
   fs::create_hard_link(from / "a" / "one", from / "again");
   fs::create_symlink("a", from / "link");
   ASSERT_EQ(mkfifo((from / "fifo").c_str(), 0600), 0);
-  const auto wanted = contents(from);
+  const auto wanted = contents_below(from);
   // A sanitizer sees each call fail once, by one error or another.
   constexpr std::array errors{-long{EIO}, -long{ENOSPC}, -long{EINTR}};
   const bool all = test::deep() || !test::sanitized;
@@ -383,7 +336,7 @@ TEST_F(CopyTreeOften, no_call_that_fails_damages_in_silence) {
         const CopyTreeResult result = copy(std::move(options));
         more = fault.seen() > which;
         EXPECT_EQ(fault.still_open(), 0) << fault.what() << which;
-        const auto got = contents(to);
+        const auto got = contents_below(to);
         for (const auto& [name, text] : got) {
           const auto found = wanted.find(name);
           ASSERT_TRUE(found != wanted.end() || name.ends_with("~")) << name << ' ' << fault.what();
@@ -571,11 +524,23 @@ TEST_F(CopyTreeOften, a_stop_leaves_what_is_whole_and_nothing_else) {
     const CopyTreeResult result = copy(std::move(options));
     EXPECT_TRUE(result.stopped);
     EXPECT_LT(result.files, 200u);
-    const auto got = contents(to);
+    const auto got = contents_below(to);
     EXPECT_EQ(got.size(), result.files);
     for (const auto& [name, text] : got) EXPECT_EQ(text.size(), std::size_t{1} << 12) << name;
     expect_clean();
   }
+}
+
+TEST_F(CopyTreeOften, threads_that_cannot_be_had_are_not_missed) {
+  for (int n = 0; n < 20; ++n) put(from / std::to_string(n), "text");
+  test::until_whole(test::Call::thread, EAGAIN, [&] {
+    fs::remove_all(to);
+    CopyTreeOptions options;
+    options.width = 3;
+    const CopyTreeResult result = copy(std::move(options));
+    EXPECT_TRUE(result.ok()) << told(result);
+    EXPECT_EQ(contents_below(to), contents_below(from));
+  });
 }
 
 }}  // namespace handoff

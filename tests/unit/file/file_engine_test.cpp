@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // What a FileEngine does with each kind of request, with every backend.
+#include <sys/xattr.h>
+
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -150,6 +153,54 @@ TEST_P(FileEngineTest, ReplaceKeepsTheModeAndLeavesNothingElse) {
   }
   files.replace(folder / "b", bytes_of("new"), {.mode = 0600}).get().check();
   EXPECT_EQ(contents(folder / "b"), "new");
+}
+
+// The list says less than the mode: its group bits are what others get.
+TEST_P(FileEngineTest, ReplaceAndCopyKeepListsAndAttributes) {
+  FileEngine files(options());
+  constexpr unsigned char list[] = {2,   0,   0,   0,   1,   0,   6,  0,   255, 255, 255,
+                                    255, 2,   0,   6,   0,   146, 16, 0,   0,   4,   0,
+                                    0,   0,   255, 255, 255, 255, 16, 0,   6,   0,   255,
+                                    255, 255, 255, 32,  0,   0,   0,  255, 255, 255, 255};
+  constexpr const char* key = "system.posix_acl_access";
+  for (const bool copies : {false, true}) {
+    put(folder / "a", "old");
+    put(folder / "b", "new");
+    if (::setxattr((folder / "a").c_str(), key, list, sizeof list, 0) != 0 ||
+        ::setxattr((folder / "a").c_str(), "user.note", "kept", 4, 0) != 0) {
+      GTEST_SKIP() << "no attributes here";
+    }
+    (copies ? files.copy(folder / "b", folder / "a") : files.replace(folder / "a", bytes_of("new")))
+        .get()
+        .check();
+    EXPECT_EQ(contents(folder / "a"), "new");
+    std::array<char, 64> kept{};
+    ASSERT_EQ(::getxattr((folder / "a").c_str(), key, kept.data(), kept.size()),
+              static_cast<ssize_t>(sizeof list));
+    EXPECT_EQ(std::memcmp(kept.data(), list, sizeof list), 0);
+    EXPECT_EQ(::getxattr((folder / "a").c_str(), "user.note", kept.data(), kept.size()), 4);
+  }
+}
+
+// Of a file system that syncs no directories.
+class NoSyncOfDirectories final : public LookingTap {
+ public:
+  Verdict before(const FileCallView& call) noexcept override {
+    struct stat there{};
+    const bool one = ::fstat(call.descriptor, &there) == 0 && S_ISDIR(there.st_mode);
+    return call.kind == FileCallKind::fsync && one ? Verdict{Verdict::answer, -EINVAL} : Verdict{};
+  }
+};
+
+TEST_P(FileEngineTest, WhatSyncsNoDirectoriesIsTakenAsItIs) {
+  NoSyncOfDirectories tap;
+  FileEngineOptions with_tap = options();
+  with_tap.tap = &tap;
+  FileEngine files(with_tap);
+  files.write(folder / "a", bytes_of("x"), {.durable = true}).get().check();
+  files.replace(folder / "a", bytes_of("y"), {.durable = true}).get().check();
+  EXPECT_EQ(contents(folder / "a"), "y");
+  files.remove(folder / "a", true).get().check();
 }
 
 TEST_P(FileEngineTest, ACopyIsTheSameWithItsHoles) {

@@ -27,7 +27,8 @@
 
 namespace handoff::test {
 
-// Shared with all children, zero at first. What lies behind the asked bytes is a page that kills.
+// Shared with all children, zero at first. What lies behind the asked bytes, at the next multiple
+// of what a ring wants, is a page that kills: a number that is not bounded does not come far.
 class CommonPages {
  public:
   explicit CommonPages(std::size_t bytes)
@@ -44,10 +45,13 @@ class CommonPages {
   CommonPages& operator=(const CommonPages&) = delete;
 
   [[nodiscard]] std::span<std::byte> bytes() const {
-    return {static_cast<std::byte*>(data_), wanted_};
+    const std::size_t begin = bytes_ - (wanted_ + kAlignment - 1) / kAlignment * kAlignment;
+    return {static_cast<std::byte*>(data_) + begin, wanted_};
   }
 
  private:
+  static constexpr std::size_t kAlignment = 128;
+
   std::size_t page_;
   std::size_t bytes_;
   std::size_t wanted_;

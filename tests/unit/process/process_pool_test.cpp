@@ -427,6 +427,21 @@ TEST(ProcessPool, AJobThatAlwaysKillsFailsAndNoOtherDoes) {
   EXPECT_THROW(std::rethrow_exception(tally.first_failure), WorkerDied);
 }
 
+// A spare may have ended at its first job before the server has heard that it was hired.
+TEST(ProcessPool, EachDeathHasItsReasonHoweverSoonItComes) {
+  for (std::size_t round = 0; round < test::rounds(20); ++round) {
+    const SharedBoard board;
+    ProcessPool pool{{.width = 1 + round % 3}};
+    for (int i = 0; i < 20; ++i) {
+      const auto& [text, die] = ways_to_die[static_cast<std::size_t>(i) % 5];
+      Future<std::uint64_t> future = pool.submit<die_some_times>(Deadly{board.get(), always, die});
+      const auto error = error_of<WorkerDied>(future);
+      ASSERT_TRUE(error.has_value());
+      ASSERT_EQ(error->end().text(), text) << "round " << round << ", job " << i;
+    }
+  }
+}
+
 TEST(ProcessPool, LackOfMemoryIsADeathAsOthers) {
   const test::SmallGroup group;
   const auto ways = test::ways_to_run_out_of_memory(group);

@@ -127,6 +127,40 @@ TEST(ProcessTeamDeaths, ResetAllDoesAllBlocksAgain) {
   EXPECT_EQ(team.run<compute_rows>(100, Rows{board.get(), 3}).done, 100U);
 }
 
+// Each of these rows ends a worker once.
+void die_once_at_some(IndexRange range, const Rows& rows) {
+  for (const std::size_t i : range) {
+    const bool is_deadly = i % 100 == 7;
+    if (is_deadly && rows.board->calls[i].exchange(1) == 0) ::raise(SIGKILL);
+    rows.board->rows[i] = row(1, i);
+  }
+}
+
+TEST(ProcessTeamDeaths, TriesAreABlocksHoweverManyOthersEndWorkers) {
+  for (const OnCrash on_crash : {OnCrash::give_again, OnCrash::reset_all}) {
+    SCOPED_TRACE(on_crash == OnCrash::reset_all ? "reset_all" : "give_again");
+    const SharedBoard board;
+    ProcessTeam team{{.width = 1, .tries = 2, .on_crash = on_crash}};
+    const Tally tally = team.run<die_once_at_some>(1000, Rows{board.get(), 1}, {.block = 1});
+    EXPECT_EQ(tally.done, 1000U);
+    EXPECT_TRUE(team.lost().empty());
+    expect_rows(*board, 1, 1000);
+  }
+}
+
+TEST(ProcessTeamDeaths, ResetAllLosesTheBlockThatHadItsTriesAndFailsAll) {
+  const SharedBoard board;
+  ProcessTeam team{{.width = 2, .tries = 2, .on_crash = OnCrash::reset_all}};
+  EXPECT_THROW((void)team.run<die_at_three>(50, Deadly{board.get(), 1000, [] { ::raise(SIGKILL); }},
+                                            {.block = 1}),
+               BlocksLost);
+  EXPECT_EQ(board->deaths, 2);
+  EXPECT_EQ(team.tally().failed, 50U);
+  ASSERT_EQ(team.lost().size(), 1U);
+  EXPECT_EQ(team.lost()[0].indices.first, 3U);
+  EXPECT_EQ(team.lost()[0].end.text(), "killed by signal 9");
+}
+
 // Workers are killed at any instant, 1 to 7 of 8, again and again.
 struct LongRows {
   std::uint64_t* rows;

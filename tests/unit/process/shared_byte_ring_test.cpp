@@ -227,6 +227,69 @@ TEST(SharedByteRing, AKilledProducerLeavesWholeRecordsAndASuccessorGoesOn) {
 
 // --- What others may write there. ---
 
+// Without a sum that could be more than there are addresses.
+bool lies_in(std::span<const std::byte> record, std::span<const std::byte> memory) {
+  const std::byte* const end = memory.data() + memory.size();
+  return record.data() >= memory.data() && record.data() <= end &&
+         record.size() <= static_cast<std::size_t>(end - record.data());
+}
+
+// Each length at each place, while the other end says that the ring is full: what is handed out
+// lies within it, and all else is damage.
+TEST(SharedByteRing, ALengthThatReachesBehindTheMemoryIsDamage) {
+  MadeBytes made(256);
+  const std::span<std::byte> bytes = made.pages.bytes();
+  const Bytes whole(bytes.begin(), bytes.end());
+  const std::byte* const end = bytes.data() + bytes.size();
+  const std::byte* const begin = end - made.ring.capacity();
+  std::size_t handed_out = 0;
+  for (std::size_t before = 0; before < made.ring.capacity() / 8; ++before) {
+    std::vector<std::uint64_t> lengths{~std::uint64_t{0}, ~std::uint64_t{0} - 7, 1ULL << 63,
+                                       1ULL << 32, made.ring.capacity()};
+    for (std::uint64_t length = 0; length < made.ring.capacity() + 16; ++length) {
+      lengths.push_back(length);
+    }
+    for (const std::uint64_t length : lengths) {
+      std::copy(whole.begin(), whole.end(), bytes.begin());
+      SharedByteRing::Producer out(made.ring);
+      SharedByteRing::Consumer in(made.ring);
+      std::span<const std::byte> found;
+      for (std::size_t i = 0; i < before; ++i) {
+        ASSERT_EQ(out.try_push({}), Status::ok);
+        ASSERT_EQ(in.try_peek(found), Status::ok);
+        in.release();
+      }
+      // As many records as there is room for, and then the first one's length is another.
+      while (out.try_push({}) == Status::ok) {
+      }
+      std::memcpy(bytes.data() + (begin - bytes.data()) + before * 8 % made.ring.capacity(),
+                  &length, sizeof length);
+      const Status said = in.try_peek(found);
+      ASSERT_EQ(said == Status::closed, in.damaged());
+      if (said != Status::ok) continue;
+      ASSERT_TRUE(lies_in(found, {begin, end}))
+          << "length " << length << " behind " << before << " units";
+      ++handed_out;
+    }
+  }
+  EXPECT_NE(handed_out, 0U);
+}
+
+// ... and what lies behind the last record that was published is nobody's yet.
+TEST(SharedByteRing, ALengthThatReachesBehindTheTailIsDamage) {
+  for (std::uint64_t length = 1; length < 256; ++length) {
+    MadeBytes made(256);
+    const std::span<std::byte> bytes = made.pages.bytes();
+    SharedByteRing::Producer out(made.ring);
+    SharedByteRing::Consumer in(made.ring);
+    ASSERT_EQ(out.try_push({}), Status::ok);
+    std::memcpy(bytes.data() + bytes.size() - made.ring.capacity(), &length, sizeof length);
+    std::span<const std::byte> found;
+    EXPECT_EQ(in.try_peek(found), Status::closed) << length;
+    EXPECT_TRUE(in.damaged());
+  }
+}
+
 TEST(SharedByteRing, RandomImagesAreRefusedOrSurvived) {
   auto random = test::random();
   MadeBytes made(256);
@@ -241,6 +304,7 @@ TEST(SharedByteRing, RandomImagesAreRefusedOrSurvived) {
     SharedByteRing::Consumer in(ring);
     std::span<const std::byte> found;
     const auto read = [&](std::span<const std::byte> record) {
+      ASSERT_TRUE(lies_in(record, bytes));
       for (const std::byte byte : record) sum += std::to_integer<unsigned>(byte);
     };
     for (int i = 0; i < 6; ++i) {

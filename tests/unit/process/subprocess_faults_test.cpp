@@ -95,12 +95,25 @@ TEST(SubprocessFaults, WhatCannotBeRun) {
   EXPECT_EQ(waitpid(-1, &status, WNOHANG | __WALL), -1);  // none is left behind
 }
 
+// The signal would end this process: it is not ignored here.
+TEST(SubprocessFaults, AnInputBeyondTheLimitOfFilesIsAnError) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit few{.rlim_cur = 100'000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
+  const std::string said = failure_of({"cat"}, {.input = std::string(200'000, 'x')});
+  const std::string fits = failure_of({"cat"}, {.input = std::string(100'000, 'x')});
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(said, std::string(to_string(SubprocessStep::streams)) + ": EFBIG");
+  EXPECT_EQ(fits, "");
+}
+
 TEST(SubprocessFaults, ErrorsAreOneLine) {
   try {
-    (void)Subprocess::start({"no\nsuch\x1b"});
+    (void)Subprocess::start({"no\nsuch\x1b\xc2\x9b"});
     ADD_FAILURE() << "it runs";
   } catch (const SubprocessError& error) {
-    EXPECT_STREQ(error.what(), "no\\x0asuch\\x1b: execute: No such file or directory");
+    EXPECT_STREQ(error.what(), "no\\x0asuch\\x1b\\xc2\\x9b: execute: No such file or directory");
     EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
   }
   try {

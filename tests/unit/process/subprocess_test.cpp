@@ -192,6 +192,33 @@ TEST(Subprocess, PathIsSearchedInOrder) {
   setenv("PATH", before.c_str(), 1);
 }
 
+TEST(Subprocess, ThePathIsTheChilds) {
+  const support::Folder folder;
+  const std::string text = "#!/bin/sh\necho found\n";
+  folder.file("handoff-tool", text, 0755);
+  const std::string path = "PATH=" + folder.path.string();
+  const auto is_found = [](const SubprocessEnvironment& environment) {
+    try {
+      return output_of({"handoff-tool"}, {.environment = environment}) == "found\n";
+    } catch (const SubprocessError& error) {
+      EXPECT_EQ(error.code().value(), ENOENT);
+      return false;
+    }
+  };
+  for (const bool inherit : {true, false}) {
+    EXPECT_TRUE(is_found({.inherit = inherit, .set = {path}})) << inherit;
+    EXPECT_TRUE(is_found({.inherit = inherit, .set = {"PATH=/nowhere", path}}))
+        << "the last counts";
+    EXPECT_FALSE(is_found({.inherit = inherit, .set = {"PATH=/nowhere"}})) << inherit;
+  }
+  const std::string before = getenv("PATH");
+  setenv("PATH", (folder.path.string() + ":" + before).c_str(), 1);
+  EXPECT_TRUE(is_found({}));
+  EXPECT_FALSE(is_found({.inherit = false})) << "this program's is no matter";
+  EXPECT_FALSE(is_found({.unset = {"PATH"}}));
+  setenv("PATH", before.c_str(), 1);
+}
+
 TEST(Subprocess, AllExitCodes) {
   const int step = test::sanitized ? 15 : 1;  // it sees nothing of what the kernel says
   for (int code = 0; code < 256; code += step) {

@@ -74,6 +74,21 @@ TEST(FailingCalls, EachKindFailsWhenToldTo) {
   close(null);
 }
 
+TEST(FailingCalls, AQuotaThatCannotBeReadLeavesNoDescriptor) {
+  const auto lowest_free = [] {
+    const int file = ::dup(STDERR_FILENO);
+    ::close(file);
+    return file;
+  };
+  const int before = lowest_free();
+  const int places = until_whole(Call::allocation, 0, [] {
+    (void)cpu_budget();
+    return true;
+  });
+  EXPECT_GT(places, 3);
+  EXPECT_EQ(lowest_free(), before);
+}
+
 TEST(FailingCalls, AThreadThatIsRefusedIsAnErrorThatNamesIt) {
   bool thrown = false;
   const int places = until_whole(Call::thread, EAGAIN, [&] {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // The recorder's parts: which two ends belong together, texts, and the clock.
+#include <errno.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/probe/detail/hook.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +21,7 @@
 #include "trace/event.hpp"
 #include "trace/hand_overs.hpp"
 #include "trace/name_texts.hpp"
+#include "trace/thread_times.hpp"
 #include "trace/ticks.hpp"
 #include "trace/trace_lines.hpp"
 
@@ -172,6 +176,22 @@ TEST(Event, KeepsWhatItIsGiven) {
   EXPECT_TRUE(trace::Event::of_text(5, 1, 2).is_text());
   EXPECT_TRUE(trace::Event::of_gap(5).is_gap());
   EXPECT_FALSE(event.is_gap());
+  const trace::Event times = trace::Event::of_times(5, {7, 9});
+  EXPECT_TRUE(times.is_times());
+  EXPECT_EQ(times.times().cpu, 7U);
+  EXPECT_EQ(times.times().ready, 9U);
+  EXPECT_FALSE(event.is_times());
+}
+
+TEST(ThreadTimes, AreThoseOfAThreadOfThisProcess) {
+  const std::int32_t here = sync::this_kernel_thread();
+  const auto before = trace::times_of(here);
+  ASSERT_TRUE(before.has_value());
+  for (auto now = before; now && now->cpu == before->cpu;) now = trace::times_of(here);
+  errno = 7;
+  EXPECT_FALSE(trace::times_of(-1).has_value());
+  EXPECT_FALSE(trace::times_of(1).has_value() && ::getpid() != 1);  // another process's
+  EXPECT_EQ(errno, 7);
 }
 
 TEST(TraceTexts, AreJson) {

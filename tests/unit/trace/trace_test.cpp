@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,12 +18,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <handoff/bus/detail/parked.hpp>
+#include <handoff/core/detail/rare_sleepers.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/probe/detail/hook.hpp>
 #include <handoff/probe/detail/slice.hpp>
+#include <handoff/queue/channel.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/trace/trace.hpp>
 #include <istream>
@@ -355,6 +361,111 @@ TEST(Trace, SeesThatAThreadSleepsForALock) {
   EXPECT_EQ(trace::stop().open, 0U);
 }
 
+// A wait that ends before it sleeps, by each of the ways in which the library spins.
+struct SpunWait {
+  const char* name;
+  void (*until)(const std::function<bool()>& there);
+};
+const std::array<SpunWait, 5> kSpunWaits{{
+    {"EventCount",
+     [](const std::function<bool()>& there) {
+       sync::EventCount events;
+       (void)events.await(there, sync::no_deadline, {}, sync::Spin::allowed, "full");
+     }},
+    {"look_until",
+     [](const std::function<bool()>& there) {
+       (void)detail::look_until(there, std::chrono::hours(1), {}, "full");
+     }},
+    {"Parked, for a time",
+     [](const std::function<bool()>& there) {
+       (void)detail::Parked().wait(there, std::chrono::hours(1), {}, "full");
+     }},
+    {"Parked, for ever",
+     [](const std::function<bool()>& there) {
+       (void)detail::Parked().wait(there, std::chrono::nanoseconds::max(), {}, "full");
+     }},
+    {"canary: no wait of the library's",
+     [](const std::function<bool()>& there) {
+       while (!there()) std::this_thread::yield();
+     }},
+}};
+
+TEST(Trace, ShowsWaitsForRoomThatDoNotSleep) {
+  constexpr int looks_most = 10;
+  for (const SpunWait& wait : kSpunWaits) {
+    const TraceFolder folder;
+    ASSERT_FALSE(trace::start(folder.file()));
+    int looks = 0;
+    wait.until([&looks] { return ++looks == looks_most; });
+    wait.until([] { return true; });  // no wait, and so no slice
+    (void)trace::stop();
+    const bool is_canary = std::string(wait.name).starts_with("canary");
+    EXPECT_EQ(with(lines_of(folder.file()), R"("cat":"spin","name":"full")").size(),
+              is_canary ? 0U : 1U)
+        << wait.name;
+  }
+}
+
+// Rounds in which a producer finds no room, until one of its waits sleeps.
+template <class Push, class Pop>
+void expect_sleep_for_room(const Push& push, const Pop& pop) {
+  const TraceFolder folder;
+  ASSERT_FALSE(trace::start(folder.file()));
+  test::idle_until([&] {
+    std::thread producer(push);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // so that it mostly sleeps by then
+    pop();
+    producer.join();
+    return !with(lines_of(folder.file()), R"("cat":"sleep","name":"full")").empty();
+  });
+  (void)trace::stop();
+}
+
+TEST(Trace, ShowsSleepsForRoom) {
+  Channel<int> channel(1);
+  int taken = 0;
+  ASSERT_EQ(channel.push(1), Status::ok);
+  expect_sleep_for_room([&] { EXPECT_EQ(channel.push(1), Status::ok); },
+                        [&] { EXPECT_EQ(channel.pop(taken), Status::ok); });
+  ThreadPool pool({.width = 1, .capacity = 1, .on_full = OnFull::wait});
+  const auto lasts = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+  expect_sleep_for_room(
+      [&] {
+        for (int i = 0; i < 3; ++i) pool.post(lasts);  // one runs, one waits
+      },
+      [&] { pool.wait(); });
+}
+
+// What the kernel counts of a thread: one that ended, and one that goes on.
+TEST(Trace, SaysHowLongThreadsHadACpu) {
+  constexpr std::uint64_t burnt_ns = 5'000'000;
+  const auto burn = [] {
+    const probe::Slice slice(probe::Kind::task, "burns");
+    const auto cpu = [] {
+      timespec time{};
+      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+      return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+             static_cast<std::uint64_t>(time.tv_nsec);
+    };
+    for (const std::uint64_t end = cpu() + burnt_ns; cpu() < end;) {
+    }
+  };
+  const TraceFolder folder;
+  ASSERT_FALSE(trace::start(folder.file()));
+  std::thread(burn).join();
+  burn();
+  (void)trace::stop();
+  const std::vector<std::string> lines = lines_of(folder.file());
+  EXPECT_EQ(with(lines, "\"handoff_cpus\"").size(), 1U);
+  std::map<std::string, std::uint64_t> cpu_ns;
+  for (const std::string& line : with(lines, "\"handoff_times\"")) {
+    cpu_ns[value_of(line, "tid")] += std::stoull(value_of(line, "cpu_ns"));
+    EXPECT_LT(std::stoull(value_of(line, "ready_ns")), 3'600'000'000'000U) << line;
+  }
+  EXPECT_EQ(cpu_ns.size(), 2U);
+  for (const auto& [thread, ns] : cpu_ns) EXPECT_GE(ns, burnt_ns) << thread;
+}
+
 // Many threads, one after the other: their buffers are used again.
 TEST(Trace, OutlivesItsThreads) {
   const TraceFolder folder;
@@ -428,7 +539,7 @@ TEST(TraceWriter, CutsWhatIsOpenAtAGap) {
   };
   put(100, probe::Mark::begin, "first", &tasks[0]);
   put(100, probe::Mark::hand, nullptr, &tasks[1]);  // a clock that does not go on
-  lane->put_text(Event::of_text(start + 200, 'x', 0));
+  lane->put_beside(Event::of_text(start + 200, 'x', 0));
   EXPECT_TRUE(lane->put_gap(start + 1000));
   put(1000, probe::Mark::end, nullptr, &tasks[0]);
   put(2000, probe::Mark::begin_named, nullptr, &tasks[1]);
@@ -453,6 +564,39 @@ TEST(TraceWriter, CutsWhatIsOpenAtAGap) {
 TEST(Trace, SaysWhyThereIsNone) {
   EXPECT_EQ(trace::start("/nowhere/trace.json"), std::errc::no_such_file_or_directory);
   EXPECT_FALSE(trace::running());
+}
+
+TEST(Trace, DoesNotWaitForWhoReadsAPipe) {
+  const TraceFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file().c_str(), 0600), 0);
+  EXPECT_EQ(trace::start(folder.file()), std::errc::no_such_device_or_address);
+  EXPECT_FALSE(trace::running());
+}
+
+TEST(Trace, EndsWithWhoReadsAPipe) {
+  const TraceFolder folder;
+  ASSERT_EQ(::mkfifo(folder.file().c_str(), 0600), 0);
+  const int pipe = ::open(folder.file().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(pipe, 0);
+  ASSERT_FALSE(trace::start(folder.file()));
+  ::close(pipe);
+  work_a_little();
+  EXPECT_EQ(trace::stop().error, std::errc::broken_pipe);
+}
+
+// What a program prints into a stream that it has closed lands in no trace.
+TEST(Trace, LeavesTheStandardStreamsAlone) {
+  const TraceFolder folder;
+  const int status = in_child([&] {
+    for (const int stream : {0, 1, 2}) ::close(stream);
+    if (trace::start(folder.file())) ::_exit(1);
+    for (const int stream : {0, 1, 2}) {
+      if (::fcntl(stream, F_GETFD) != -1) ::_exit(2);
+    }
+    (void)trace::stop();
+    ::_exit(0);
+  });
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 TEST(Trace, NeedsAThread) {
@@ -571,20 +715,30 @@ TEST(TraceOfAProgram, KeepsOutOfThatOfAnother) {
   }
 }
 
-TEST(TraceOfAProgram, SaysInOneLineThatThereIsNone) {
+// What a program says that is traced into this.
+std::vector<std::string> said_with(const char* trace) {
   const TraceFolder folder;
   const int saved = ::dup(STDERR_FILENO);
   const int file = ::open(folder.file("said").c_str(), O_WRONLY | O_CREAT, 0600);
   ::dup2(file, STDERR_FILENO);
-  const int code =
-      test::in_fresh_process("TraceOfAProgram.Works", "HANDOFF_TRACE", "/nowhere/trace.json");
+  const int code = test::in_fresh_process("TraceOfAProgram.Works", "HANDOFF_TRACE", trace);
   ::dup2(saved, STDERR_FILENO);
   ::close(saved);
   ::close(file);
   EXPECT_EQ(code, 0);
-  EXPECT_EQ(lines_of(folder.file("said")),
+  return lines_of(folder.file("said"));
+}
+
+TEST(TraceOfAProgram, SaysInOneLineThatThereIsNone) {
+  EXPECT_EQ(said_with("/nowhere/trace.json"),
             std::vector<std::string>{"handoff: HANDOFF_TRACE=/nowhere/trace.json: No such file or "
                                      "directory; this program is not traced"});
+}
+
+TEST(TraceOfAProgram, SaysInOneLineThatTheDiskIsFull) {
+  EXPECT_EQ(said_with("/dev/full"),
+            std::vector<std::string>{"handoff: HANDOFF_TRACE=/dev/full: No space left on device; "
+                                     "the trace ends there"});
 }
 
 }  // namespace

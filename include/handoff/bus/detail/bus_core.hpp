@@ -471,7 +471,7 @@ class BusCore : BusFigures {
       got = try_claim(port, most, priority);
       return got.refused != Status::full;
     };
-    if (!look_until(found, time_to_look(std::chrono::nanoseconds(-1)), until)) {
+    if (!look_until(found, time_to_look(std::chrono::nanoseconds(-1)), until, "full")) {
       auto& waiters = port.ring->waiters;
       sync::EventCount& events = waiters.events[index_of(priority)];
       const RareSleepers::Asleep asleep(waiters.sleepers);

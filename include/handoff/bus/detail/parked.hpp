@@ -20,6 +20,7 @@
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/pause.hpp>
@@ -47,8 +48,8 @@ class Parked {
   template <class Condition>
   Status wait(const Condition& condition, std::chrono::nanoseconds spin_for, const Until& until,
               const char* cause = "idle") {
-    if (spin_for == std::chrono::nanoseconds::max()) return spin(condition, until);
-    if (look_until(condition, time_to_look(spin_for), until)) return Status::ok;
+    if (spin_for == std::chrono::nanoseconds::max()) return spin(condition, until, cause);
+    if (look_until(condition, time_to_look(spin_for), until, cause)) return Status::ok;
     const sync::StopToken stop = until.stop_token();
     const RareSleepers::Asleep asleep(sleepers_);
     return status_of(events_.await(condition, until.deadline(), stop, sync::Spin::never, cause));
@@ -61,11 +62,12 @@ class Parked {
   // Looks after each pause: who never sleeps wants to know at once. Yields now and then, since the
   // one it waits for may need this CPU.
   template <class Condition>
-  static Status spin(const Condition& condition, const Until& until) {
+  static Status spin(const Condition& condition, const Until& until, const char* cause) {
+    if (condition()) return Status::ok;
+    const probe::Slice spins(probe::Kind::spin, cause);
     // equivalent(negate): only speed: how often it yields
     const unsigned looks_a_yield = sync::spin_policy() == sync::Spin::allowed ? 1024 : 1;
     for (unsigned looks = 1;; ++looks) {  // equivalent(bound): only speed: how often it yields
-      if (condition()) return Status::ok;
       if (looks % 64 == 0) {  // equivalent(negate): only speed: how often it looks at the clock
         const bool stopped = until.stop_requested();
         if (stopped || (until.has_deadline() && sync::clock::now() >= until.deadline())) {
@@ -78,6 +80,7 @@ class Parked {
       } else {
         sync::pause();
       }
+      if (condition()) return Status::ok;
     }
   }
 

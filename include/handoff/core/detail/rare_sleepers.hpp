@@ -21,6 +21,7 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -66,15 +67,19 @@ inline std::chrono::nanoseconds time_to_look(std::chrono::nanoseconds asked) noe
   return std::chrono::microseconds(sync::spin_policy() == sync::Spin::allowed ? 20 : 0);
 }
 
-// Looks so long whether there() says true, or until `until` ends; whether it did.
+// Looks so long whether there() says true, or until `until` ends; whether it did. A trace shows the
+// looks behind the first one by their `cause`.
 template <class There>
-bool look_until(There&& there, std::chrono::nanoseconds time, const Until& until) {
-  if (time.count() <= 0) return there();
+bool look_until(There&& there, std::chrono::nanoseconds time, const Until& until,
+                const char* cause) {
+  if (there()) return true;
+  if (time.count() <= 0) return false;
+  const probe::Slice spins(probe::Kind::spin, cause);
   const sync::Deadline end = detail::min(until.deadline(), sync::deadline_after(time));
-  for (unsigned looks = 1;; ++looks) {
+  for (unsigned looks = 2;; ++looks) {
+    sync::pause();
     if (there()) return true;
     if (looks % 64 == 0 && (sync::clock::now() >= end || until.stop_requested())) return false;
-    sync::pause();
   }
 }
 

@@ -30,7 +30,8 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace probe {
 
 // What it is about.
-// A sleep is named by its cause: idle, full, wait, io, lock or join.
+// A sleep is named by its cause: idle, full, wait, io, lock or join. So is the spin before it, or
+// in its place: the same wait, awake.
 enum class Kind : std::uint8_t {
   task,
   loop,
@@ -41,7 +42,8 @@ enum class Kind : std::uint8_t {
   process,
   sleep,
   steal,
-  wake
+  wake,
+  spin
 };
 
 // What is said of it.

@@ -5,6 +5,7 @@
 //
 //   const probe::Slice slice(probe::Kind::loop, "loop", run);
 //
+// It asks once whether something looks: the end of what was not seen to begin is not told.
 // Concurrency: of one thread. Blocks, allocates, throws: never.
 #pragma once
 
@@ -16,14 +17,19 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace probe {
 class Slice {
  public:
   Slice(Kind kind, const char* name, const void* what = nullptr) noexcept
-      : kind_(kind), what_(what) {
-    begin(kind, name, what);
+      : is_seen_(is_watched()), kind_(kind), what_(what) {
+    if (is_seen_) [[unlikely]]
+      seen(Mark::begin, kind, name, what);
   }
-  ~Slice() { end(kind_, what_); }
+  ~Slice() {
+    if (is_seen_) [[unlikely]]
+      seen(Mark::end, kind_, nullptr, what_);
+  }
   Slice(const Slice&) = delete;
   Slice& operator=(const Slice&) = delete;
 
  private:
+  const bool is_seen_;
   const Kind kind_;
   const void* const what_;
 };

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/plain_text.hpp>
 #include <handoff/process/shared_memory.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -64,9 +65,10 @@ static_assert(sizeof(KernelSignature) == 64);
 // Whether a kernel may be called so: 1 to 47 bytes, none of them a space or a control character.
 constexpr bool is_kernel_name(std::string_view name) noexcept {
   if (name.empty() || name.size() >= KernelSignature::most_name) return false;
-  for (const char each : name) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (byte <= 0x20U || byte == 0x7fU) return false;
+  while (!name.empty()) {
+    const std::size_t plain = plain_character(name);
+    if (plain == 0 || name.front() == ' ') return false;
+    name.remove_prefix(plain);
   }
   return true;
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// Text of others, which a terminal or a page is to show and not to obey.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace handoff::lab {
+
+// Whether it is UTF-8 without control characters (U+0000 to U+001F, U+007F to U+009F) and without
+// what ends a line or turns its direction around (U+2028 to U+202E, U+2066 to U+2069).
+[[nodiscard]] bool is_plain(std::string_view text);
+
+// The same with a question mark for each byte of the rest.
+[[nodiscard]] std::string plain(std::string_view text);
+
+}  // namespace handoff::lab

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+//
+// copy_tree() where there is no memory: the k-th allocation fails, or all from then on, in
+// whichever thread they are. The copy throws before it has begun, or it says what is missing; it
+// leaves no descriptor and nothing half.
+//
+// A program of its own: its operator new is everybody's, so that arrays of the library and what the
+// standard library allocates inside fail as well.
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <handoff/file/copy_tree.hpp>
+#include <map>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/support.hpp"
+#include "unit/file/copy_tree_support.hpp"
+#include "unit/file/file_support.hpp"
+
+namespace {
+
+std::atomic<long> left{-1};  // allocations until one fails; negative: none does
+std::atomic<bool> once{true};
+std::atomic<bool> failed{false};
+
+void* allocated(std::size_t bytes) {
+  if (left >= 0 && (left == 0 || left.fetch_sub(1) <= 0)) {
+    if (once) left = -1;
+    else left = 0;
+    failed = true;
+    throw std::bad_alloc();
+  }
+  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocated(bytes); }
+void* operator new[](std::size_t bytes) { return allocated(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace handoff { namespace {
+
+namespace fs = std::filesystem;
+using test::contents_below;
+using test::CopyTreeOften;
+using test::is_sync;
+using test::look;
+using test::put;
+
+// Syncs are only said to be made.
+class NoSyncs final : public detail::FileTap {
+ public:
+  Verdict before(const detail::FileCallView& call) noexcept override {
+    return is_sync(call) ? Verdict{Verdict::answer, 0} : Verdict{};
+  }
+  void after(const detail::FileCallView&, long) noexcept override {}
+};
+
+// What is open, one a line.
+std::string open_descriptors() {
+  std::string all;
+  std::error_code gone;  // that of the directory itself
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    all += entry.path().filename().string() + ' ' + fs::read_symlink(entry.path(), gone).string() +
+           '\n';
+  }
+  return all;
+}
+
+class CopyTreeWithoutMemory : public CopyTreeOften {
+ protected:
+  void SetUp() override {
+    fs::create_directories(from / "folder" / "deep");
+    put(from / "one", "one");
+    put(from / "folder" / "two", std::string(70 << 10, '2'));  // past the page cache, if durable
+    put(from / "folder" / "deep" / "three", "three");
+    fs::create_hard_link(from / "one", from / "folder" / "again");
+    fs::create_hard_link(from / "one", from / "folder" / "deep" / "and again");
+    fs::create_symlink("one", from / "link");
+    ASSERT_EQ(mkfifo((from / "fifo").c_str(), 0600), 0);
+    wanted_ = contents_below(from);
+  }
+
+  // One copy of it into a directory that is there, in which some of it is already. False: nothing
+  // failed.
+  bool copy_once(bool durable, long which, bool only_once) {
+    fs::remove_all(to);
+    fs::create_directories(to / "folder");
+    put(to / "one", "old");
+    const std::vector<std::string> sources{(from / ".").string()};
+    const std::string target = to;
+    NoSyncs tap;
+    CopyTreeOptions options;
+    options.width = 3;
+    options.durable = options.verify = options.count = durable;
+    options.tap = &tap;
+    threw_ = failed = false;
+    result_ = {};
+    once = only_once;
+    left = which;
+    try {
+      result_ = copy_tree(sources, target, std::move(options));
+    } catch (const std::bad_alloc&) {
+      threw_ = true;
+    }
+    left = -1;
+    return failed;
+  }
+
+  void expect_the_promise() {
+    const auto got = contents_below(to);
+    if (threw_) {
+      EXPECT_EQ(got.size(), 1u) << "it had begun";
+      return;
+    }
+    const std::string all = told(result_);
+    bool whole = true;
+    for (const auto& [name, text] : wanted_) {
+      const auto found = got.find(name);
+      whole = whole && found != got.end() && found->second == text;
+    }
+    if (result_.ok()) {
+      EXPECT_TRUE(whole);
+      EXPECT_EQ(got, wanted_);
+      EXPECT_EQ(look(to / "one").st_nlink, 3u);
+      EXPECT_TRUE(fs::is_symlink(to / "link") && fs::is_fifo(to / "fifo"));
+    }
+    for (const auto& [name, text] : got) {
+      const auto found = wanted_.find(name);
+      const bool old = text == "old";  // what was there, and where the link leads
+      if (found != wanted_.end()) {
+        EXPECT_TRUE(old || text == found->second) << name;
+      } else {
+        const bool said = all.find("is left as") != std::string::npos ||
+                          all.find("than there was memory") != std::string::npos;
+        EXPECT_TRUE(said) << name << '\n' << all;
+      }
+    }
+  }
+
+  std::map<std::string, std::string> wanted_;
+  CopyTreeResult result_;
+  bool threw_ = false;
+};
+
+TEST_F(CopyTreeWithoutMemory, ItThrowsBeforeItBeginsOrTellsAndLeavesNothing) {
+  // Which allocation it is differs from run to run: each is met in some.
+  const long step = test::sanitized && !test::deep() ? 3 : 1;
+  for (const bool durable : {false, true}) {
+    for (const bool only_once : {true, false}) {
+      const std::string before = open_descriptors();
+      long places = 0;
+      while (copy_once(durable, places, only_once)) {
+        SCOPED_TRACE(testing::Message() << "allocation " << places << ' ' << durable << only_once);
+        EXPECT_EQ(open_descriptors(), before);
+        expect_the_promise();
+        if (HasFailure()) return;
+        places += step;
+      }
+      EXPECT_GT(places, 50);
+      EXPECT_TRUE(result_.ok()) << told(result_);  // the last run, in which nothing failed
+    }
+  }
+}
+
+}}  // namespace handoff

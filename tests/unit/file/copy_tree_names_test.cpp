@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: MIT
+//
+// copy_tree() and names that are not what they seem: links that are swapped in at any moment,
+// devices and FIFOs in the place of the copy, slashes, zero bytes, many sources, directories that
+// may be entered and not read, file systems that take short names only.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <handoff/file/copy_tree.hpp>
+#include <handoff/file/detail/file_tap.hpp>
+#include <handoff/file/file_engine.hpp>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/somebody.hpp"
+#include "support/support.hpp"
+#include "unit/file/copy_tree_support.hpp"
+#include "unit/file/file_support.hpp"
+
+namespace handoff { namespace {
+
+namespace fs = std::filesystem;
+using detail::FileCallKind;
+using detail::FileCallView;
+using detail::FileTap;
+using test::as;
+using test::contents_below;
+using test::CopyTree;
+using test::CopyTreeOften;
+using test::is_root;
+using test::is_sync;
+using test::look;
+using test::put;
+
+// Fewer descriptors, as long as it lives.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t most) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    rlimit few = before_;
+    few.rlim_cur = most;
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+// ---- Links that are swapped in ----
+
+// Something is moved aside and a link is put in its place, before the k-th call.
+class Swap final : public FileTap {
+ public:
+  Swap(long which, fs::path victim, fs::path bait)
+      : which_(which), victim_(std::move(victim)), bait_(std::move(bait)) {}
+  Verdict before(const FileCallView& call) noexcept override {
+    if (seen_++ == which_) swap();
+    return is_sync(call) ? Verdict{Verdict::answer, 0} : Verdict{};
+  }
+  void after(const FileCallView&, long) noexcept override {}
+  long seen() const { return seen_; }
+
+  void swap() {
+    fs::path victim = victim_;
+    if (victim.filename() == "*") victim = temporary();
+    struct stat there{};
+    if (victim.empty() || lstat(victim.c_str(), &there) != 0) return;
+    EXPECT_EQ(rename(victim.c_str(), (victim.string() + ".aside").c_str()), 0) << victim;
+    EXPECT_EQ(symlink(bait_.c_str(), victim.c_str()), 0) << victim;
+  }
+
+ private:
+  fs::path temporary() const {
+    for (const auto& entry : fs::directory_iterator(victim_.parent_path())) {
+      if (entry.path().string().ends_with(".handoff~")) return entry.path();
+    }
+    return {};
+  }
+
+  const long which_;
+  const fs::path victim_;
+  const fs::path bait_;
+  long seen_ = 0;
+};
+
+class SwappedLinks : public CopyTreeOften {
+ protected:
+  void fresh() {
+    for (const char* const name : {"from", "to", "outside"}) fs::remove_all(base / name);
+    fs::create_directories(base / "outside" / "folder");
+    put(base / "outside" / "secret", "secret");
+    put(base / "outside" / "folder" / "file", "secret");
+    for (const fs::path& root : {from, to / "from"}) {
+      fs::create_directories(root / "folder");
+      put(root / "folder" / "file", root == from ? "new" : "old");
+      put(root / "plain", root == from ? "new" : "old");
+    }
+    put(from / "twice", "new");
+    fs::create_hard_link(from / "twice", from / "folder" / "again");
+    ASSERT_EQ(mkfifo((from / "fifo").c_str(), 0666), 0);
+    fs::create_symlink("plain", from / "link");
+    outside_ = outside();
+  }
+  // What is there, and how.
+  std::string outside() const {
+    std::string all;
+    for (const auto& entry : fs::recursive_directory_iterator(base / "outside")) {
+      const struct stat is = look(entry.path());
+      all += entry.path().string() + ' ' + std::to_string(is.st_mode) + ' ' +
+             std::to_string(is.st_uid) + ' ' + std::to_string(is.st_mtim.tv_nsec) + ' ' +
+             std::to_string(is.st_nlink) + ' ';
+      if (entry.is_regular_file()) all += test::contents(entry.path());
+    }
+    return all;
+  }
+  // "", or what should not be.
+  std::string fault() const {
+    if (outside() != outside_) return "what lies outside has changed";
+    for (const auto& entry : fs::recursive_directory_iterator(to)) {
+      if (!entry.is_symlink() && entry.is_regular_file() &&
+          test::contents(entry.path()) == "secret") {
+        return entry.path().string() + " holds what lies outside";
+      }
+    }
+    return "";
+  }
+
+  struct Place {
+    fs::path victim;
+    fs::path bait;
+  };
+  std::vector<Place> places() const {
+    const fs::path secret = base / "outside" / "secret";
+    const fs::path folder = base / "outside" / "folder";
+    return {{from / "plain", secret},         {from / "folder" / "file", secret},
+            {from / "twice", secret},         {from / "fifo", secret},
+            {from / "folder", folder},        {to / "from" / "plain", secret},
+            {to / "from" / "folder", folder}, {to / "from" / "*", secret},
+            {to / "from" / "*", folder},      {to / "from" / "folder" / "*", secret}};
+  }
+
+ private:
+  std::string outside_;
+};
+
+TEST_F(SwappedLinks, AreFollowedAtNoCall) {
+  for (const Place& place : places()) {
+    bool more = true;
+    for (long which = 0; more; which += test::sanitized && !test::deep() ? 3 : 1) {
+      fresh();
+      Swap swap(which, place.victim, place.bait);
+      CopyTreeOptions options;
+      options.width = 1;
+      options.verify = which % 2 == 0;
+      options.durable = which % 5 == 0;
+      options.tap = &swap;
+      static_cast<void>(copy_tree({from}, to, std::move(options)));
+      ASSERT_EQ(fault(), "") << place.victim << " at call " << which;
+      more = swap.seen() > which;
+    }
+  }
+}
+
+TEST_F(SwappedLinks, CanaryWhoFollowsOneIsFound) {
+  for (const Place& place : places()) {
+    if (place.victim.filename() == "*" || place.victim.filename() == "fifo") continue;
+    fresh();
+    Swap(0, place.victim, place.bait).swap();
+    fs::remove(from / "fifo");
+    std::error_code ignored;
+    fs::copy(from, to / "from", fs::copy_options::recursive | fs::copy_options::overwrite_existing,
+             ignored);
+    EXPECT_NE(fault(), "") << place.victim;
+  }
+}
+
+// ---- What stands where the copy is to be ----
+
+struct Kind {
+  const char* name;
+  std::function<bool(const fs::path&)> make;  // false: it may not be made here
+};
+
+std::vector<Kind> kinds() {
+  return {
+      {"file", [](const fs::path& at) { return put(at, "text"), true; }},
+      {"link", [](const fs::path& at) { return symlink("nowhere", at.c_str()) == 0; }},
+      {"folder", [](const fs::path& at) { return fs::create_directory(at); }},
+      {"fifo", [](const fs::path& at) { return mkfifo(at.c_str(), 0600) == 0; }},
+      {"socket", [](const fs::path& at) { return mknod(at.c_str(), S_IFSOCK | 0600, 0) == 0; }},
+      {"character device",
+       [](const fs::path& at) { return mknod(at.c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0; }},
+      {"block device",
+       [](const fs::path& at) { return mknod(at.c_str(), S_IFBLK | 0600, makedev(7, 0)) == 0; }},
+  };
+}
+
+// All pairs. Nothing waits for the other end of a FIFO, and nothing is written into anything.
+TEST_F(CopyTree, devices_fifos_and_sockets_are_replaced_by_their_kind_only) {
+  for (const Kind& source : kinds()) {
+    for (const Kind& target : kinds()) {
+      SCOPED_TRACE(std::string(source.name) + " onto " + target.name);
+      fs::remove_all(base);
+      fs::create_directories(base / "in");
+      if (!source.make(base / "a") || !target.make(base / "in" / "a")) continue;
+      const mode_t kind = look(base / "in" / "a").st_mode & S_IFMT;
+      const mode_t other = look(base / "a").st_mode & S_IFMT;
+      const CopyTreeResult result = copy_tree({base / "a"}, base / "in");
+      const bool may = kind == other || (kind != S_IFDIR && other != S_IFDIR &&
+                                         (kind == S_IFREG || kind == S_IFLNK));
+      EXPECT_EQ(result.ok(), may) << told(result);
+      EXPECT_EQ(look(base / "in" / "a").st_mode & S_IFMT, may ? other : kind);
+      expect_clean();
+    }
+  }
+}
+
+TEST_F(CopyTree, a_slash_behind_the_destination_says_that_it_is_a_directory) {
+  put(base / "file", "new");
+  put(base / "old", "old");
+  put(from / "in", "in");
+  for (const char* const slashes : {"/", "//"}) {
+    EXPECT_NE(copy_tree({base / "file"}, (base / "none").string() + slashes).refusal, "");
+    EXPECT_FALSE(fs::exists(base / "none"));
+    EXPECT_NE(copy_tree({base / "file"}, (base / "old").string() + slashes).refusal, "");
+    EXPECT_FALSE(copy_tree({from}, (base / "old").string() + slashes).ok());
+    EXPECT_EQ(test::contents(base / "old"), "old");
+    EXPECT_TRUE(copy_tree({from}, (base / "new").string() + slashes).ok());
+    EXPECT_EQ(test::contents(base / "new" / "in"), "in");
+    EXPECT_TRUE(copy_tree({base / "file"}, (base / "new").string() + slashes).ok());
+    EXPECT_EQ(test::contents(base / "new" / "file"), "new");
+    fs::remove_all(base / "new");
+  }
+}
+
+TEST_F(CopyTree, a_zero_byte_ends_no_name) {
+  put(base / "file", "text");
+  using namespace std::string_literals;
+  const std::string file = base / "file";
+  EXPECT_EQ(copy_tree({file + "\0x"s}, to).problems.size(), 1u);
+  EXPECT_NE(copy_tree({file}, to.string() + "\0x"s).refusal, "");
+  EXPECT_FALSE(fs::exists(to));
+}
+
+TEST_F(CopyTreeOften, the_kernels_files_end_where_they_end) {
+  int seen = 0;
+  for (const char* const name :
+       {"/sys/kernel/mm/transparent_hugepage/enabled", "/sys/devices/system/cpu/online",
+        "/sys/kernel/uevent_seqnum", "/proc/version", "/proc/self/status"}) {
+    const std::string wanted = test::contents(name);
+    if (wanted.empty()) continue;
+    ++seen;
+    for (const bool durable : {false, true}) {
+      CopyTreeOptions options;
+      options.durable = durable;
+      // /proc makes a new file for who opens one again: it has changed, by its time.
+      options.verify = std::string_view(name).starts_with("/sys");
+      const CopyTreeResult result = copy_tree({name}, base / "copy", std::move(options));
+      EXPECT_TRUE(result.ok()) << told(result);
+      const std::string got = test::contents(base / "copy");
+      EXPECT_EQ(got.find('\0'), std::string::npos) << name << got.size();
+      if (!std::string_view(name).ends_with("status")) {
+        EXPECT_EQ(got, wanted) << name;
+        EXPECT_EQ(result.bytes, wanted.size()) << name;
+      }
+    }
+  }
+  if (seen == 0) GTEST_SKIP() << "neither /sys nor /proc is here";
+}
+
+// ---- Few descriptors ----
+
+TEST_F(CopyTreeOften, any_number_of_sources_needs_few_descriptors) {
+  std::vector<std::string> together;
+  std::vector<std::string> apart;
+  for (int n = 0; n < 150; ++n) {
+    const std::string name = std::to_string(n);
+    put(from / name, name);
+    together.push_back(from / name);
+    fs::create_directories(base / "apart" / name);
+    put(base / "apart" / name / ("f" + name), name);
+    apart.push_back(base / "apart" / name / ("f" + name));
+  }
+  for (const auto* const sources : {&together, &apart}) {
+    fs::remove_all(to);
+    fs::create_directory(to);
+    const FewDescriptors few(64);
+    const CopyTreeResult result = copy_tree(*sources, to);
+    EXPECT_TRUE(result.ok()) << told(result);
+    EXPECT_EQ(result.files, 150u);
+    EXPECT_EQ(contents_below(to).size(), 150u);
+  }
+}
+
+// A rename takes its time, as on a device: the directory has its name, and whoever finishes it has
+// not yet said so.
+class SlowRenames final : public FileTap {
+ public:
+  Verdict before(const FileCallView&) noexcept override { return {}; }
+  void after(const FileCallView& call, long) noexcept override {
+    if (call.kind == FileCallKind::rename) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+  }
+};
+
+TEST_F(CopyTreeOften, hard_links_into_directories_that_get_their_names_meanwhile_are_kept) {
+  constexpr int folders = 120;
+  for (int n = 0; n < folders; ++n) {
+    fs::create_directory(from / std::to_string(n));
+    put(from / std::to_string(n) / "own", "x");
+  }
+  for (int n = 0; n < folders; ++n) {
+    const fs::path own = from / std::to_string(n) / "own";
+    for (const auto& [a, b] : {std::pair{7, 3}, std::pair{11, 5}, std::pair{13, 8}}) {
+      const std::string into = std::to_string((n * a + b) % folders);
+      fs::create_hard_link(own, from / into / ("l" + std::to_string(a) + "_" + std::to_string(n)));
+    }
+  }
+  fs::create_directory(to);
+  SlowRenames tap;
+  CopyTreeOptions options;
+  options.tap = &tap;
+  options.width = 8;
+  const FewDescriptors few(100);
+  const CopyTreeResult result = copy_tree({(from / ".").string()}, to, std::move(options));
+  EXPECT_TRUE(result.ok()) << told(result);
+  EXPECT_EQ(contents_below(to).size(), 4u * folders);
+  for (int n = 0; n < folders; ++n) {
+    EXPECT_EQ(look(to / std::to_string(n) / "own").st_nlink, 4u) << n;
+  }
+}
+
+// ---- Directories that may be entered, and not read ----
+
+TEST_F(CopyTreeOften, directories_need_no_more_rights_than_what_is_done_in_them) {
+  put(from / "file", "new");
+  fs::create_directories(from / "folder");
+  put(from / "folder" / "inner", "new");
+  const test::Somebody who{.user = is_root() ? 4000u : geteuid(), .groups = {4000}};
+  fs::create_directories(to / "folder");
+  put(to / "folder" / "file", "old");
+  chmod(base.c_str(), 0711);
+  for (const fs::path& path : {from, from / "folder", to, to / "folder"}) {
+    if (is_root()) {
+      ASSERT_EQ(chown(path.c_str(), who.user, 4000), 0);
+    }
+  }
+  const std::vector<std::string> sources{from / "file", from / "folder"};
+  for (const bool durable : {false, true}) {
+    chmod(from.c_str(), 0111);
+    chmod(to.c_str(), 0300);
+    chmod((to / "folder").c_str(), 0300);
+    const auto copy_as_they = [&] {
+      CopyTreeOptions options;
+      options.durable = durable;
+      const CopyTreeResult result = copy_tree(sources, to, std::move(options));
+      EXPECT_TRUE(result.ok()) << told(result);
+    };
+    as(who, copy_as_they);
+    chmod(from.c_str(), 0755);
+    chmod(to.c_str(), 0755);
+    EXPECT_EQ(look(to / "folder").st_mode & 07777, look(from / "folder").st_mode & 07777);
+    EXPECT_EQ(test::contents(to / "file"), "new");
+    EXPECT_EQ(test::contents(to / "folder" / "inner"), "new");
+    EXPECT_EQ(test::contents(to / "folder" / "file"), "old");
+  }
+}
+
+TEST_F(CopyTreeOften, modes_are_the_sources_whatever_the_umask) {
+  const test::Somebody who{.user = is_root() ? 4000u : geteuid(), .groups = {4000}};
+  chmod(base.c_str(), 0777);
+  fs::create_directories(from / "folder");
+  for (const unsigned mode : {0600u, 0644u, 0666u, 0755u, 0777u, 0400u}) {
+    const std::string name = std::to_string(mode);
+    for (const fs::path& folder : {from, from / "folder"}) {
+      put(folder / name, name);
+      chmod((folder / name).c_str(), mode);
+    }
+  }
+  const mode_t before = umask(0);
+  ASSERT_EQ(mkfifo((from / "fifo").c_str(), 0640), 0);
+  chmod(from.c_str(), 0777);
+  chmod((from / "folder").c_str(), 0775);
+  if (is_root()) {
+    ASSERT_EQ(chown(from.c_str(), who.user, 4000), 0);
+    for (const auto& entry : fs::recursive_directory_iterator(from)) {
+      ASSERT_EQ(chown(entry.path().c_str(), who.user, 4000), 0);
+    }
+  }
+  for (const mode_t mask : {0u, 022u, 077u, 0277u, 0777u}) {
+    umask(mask);
+    const auto copy_as_they = [&] {
+      const CopyTreeResult result = copy();
+      EXPECT_TRUE(result.ok()) << mask << told(result);
+    };
+    as(who, copy_as_they);
+    umask(0);
+    for (const auto& entry : fs::recursive_directory_iterator(from)) {
+      const fs::path path = entry.path().lexically_relative(from);
+      EXPECT_EQ(look(to / path).st_mode, look(from / path).st_mode) << mask << path;
+    }
+    fs::remove_all(to);
+  }
+  umask(before);
+}
+
+// ---- File systems that take short names only ----
+
+// As eCryptfs does it.
+class ShortNames final : public FileTap {
+ public:
+  Verdict before(const FileCallView& call) noexcept override {
+    for (const char* const path : {call.path, call.to_path}) {
+      if (path != nullptr && fs::path(path).filename().string().size() > 143) {
+        return {Verdict::answer, -ENAMETOOLONG};
+      }
+    }
+    return {};
+  }
+  void after(const FileCallView&, long) noexcept override {}
+};
+
+TEST_F(CopyTreeOften, names_as_long_as_the_file_system_takes_are_copied_and_replaced) {
+  ShortNames tap;
+  FileEngine files({.backend = FileBackend::caller, .tap = &tap});
+  fs::create_directories(to / "from");
+  for (std::size_t length = 100; length <= 143; ++length) {
+    const std::string name(length, 'n');
+    put(from / name, "new");
+    put(to / "from" / name, "old");
+    EXPECT_TRUE(files.replace(to / "from" / name, test::bytes_of("between")).get().ok()) << length;
+  }
+  fs::create_directory(from / std::string(143, 'd'));
+  for (const bool durable : {false, true}) {
+    CopyTreeOptions options;
+    options.durable = durable;
+    options.tap = &tap;
+    const CopyTreeResult result = copy(std::move(options));
+    EXPECT_TRUE(result.ok()) << told(result);
+    EXPECT_EQ(contents_below(to / "from"), contents_below(from));
+  }
+  expect_clean();
+}
+
+}}  // namespace handoff

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+//
+// Teams, pools and programs that are there when the program ends: wherever they are kept, and
+// however it ends, it ends in time with the code that it said, and leaves no process.
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <handoff/core/future.hpp>
+#include <handoff/process/process_pool.hpp>
+#include <handoff/process/process_team.hpp>
+#include <handoff/process/subprocess.hpp>
+#include <optional>
+#include <string>
+
+#include "unit/process/master_support.hpp"
+#include "unit/process/subprocess_support.hpp"
+#include "unit/process/team_support.hpp"
+#include "unit/process/worker_support.hpp"
+
+namespace process_ends_test { namespace {
+
+using namespace handoff;
+using namespace std::chrono_literals;
+
+struct Number {
+  std::uint64_t value;
+};
+std::uint64_t twice(const Number& number) { return 2 * number.value; }
+void nothing(IndexRange, const Number&) {}
+
+constexpr int kDoesNotWork = 66;
+
+// One of each, which still work when they are destroyed.
+class Held {
+ public:
+  Held() = default;
+  ~Held() {
+    if (is_owned() && !do_work(is_early())) ::_exit(kDoesNotWork);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  void make() {
+    owner_ = ::getpid();
+    team_.emplace(2);
+    pool_.emplace(2);
+    programs_.emplace(ProcessTeamOptions{.width = 2, .program = worker_support::worker("works")});
+    child_ = Subprocess::start(
+        {"cat"}, {.input = SubprocessInput::pipe(), .output = SubprocessOutput::captured()});
+    table_.emplace();
+  }
+  bool is_early() const;
+  // In a fork of their program they are not.
+  bool is_owned() const { return ::getpid() == owner_; }
+  // Once the library's own static objects are gone, so are the children that it started (see
+  // subprocess.hpp): then they may say that, and nothing else.
+  bool do_work(bool may_lack_children = false) {
+    try {
+      if (team_->run<nothing>(10, Number{1}).done != 10) return false;
+      if (pool_->submit<twice>(Number{4}).get() != 8) return false;
+      const std::size_t written = child_->write("a line\n", {});
+      if (written != 7 && !(may_lack_children && written == 0)) return false;
+    } catch (const std::exception&) {
+      return false;
+    }
+    try {
+      return programs_->run("rows", 10, table_->work(1)).done == 10;
+    } catch (const ProcessTeamError&) {
+      return may_lack_children;
+    }
+  }
+
+ private:
+  pid_t owner_ = -1;
+  std::optional<worker_support::Table> table_;
+  std::optional<ProcessTeam> team_;
+  std::optional<ProcessPool> pool_;
+  std::optional<ProcessTeam> programs_;
+  std::optional<Subprocess> child_;
+};
+
+// Made before all static objects of the library, and so destroyed after them.
+__attribute__((init_priority(200))) Held the_early;
+
+bool Held::is_early() const { return this == &the_early; }
+
+Held& late() {
+  static Held held;
+  return held;
+}
+
+Held& of_this_thread() {
+  thread_local Held held;
+  return held;
+}
+
+// Not destroyed at all, but used while the program ends.
+Held& used_at_exit() {
+  static Held* const held = [] {
+    auto* const made = new Held;
+    std::atexit([] {
+      Held& used = used_at_exit();
+      if (used.is_owned() && !used.do_work()) ::_exit(kDoesNotWork);
+    });
+    return made;
+  }();
+  return *held;
+}
+
+struct Place {
+  const char* name;
+  Held& (*held)();
+};
+constexpr std::array places{Place{"early", []() -> Held& { return the_early; }},
+                            Place{"late", late}, Place{"thread_local", of_this_thread},
+                            Place{"atexit", used_at_exit}};
+
+constexpr int kSaid = 7;
+
+// In a fork, which ends as any program does; the other goes on.
+[[noreturn]] void end_a_fork(Held& held) {
+  const pid_t fork = ::fork();
+  if (fork == 0) std::exit(kSaid);
+  int status = 0;
+  const bool is_right = ::waitpid(fork, &status, 0) == fork && WIFEXITED(status) &&
+                        WEXITSTATUS(status) == kSaid && held.do_work();
+  ::_exit(is_right ? kSaid : kDoesNotWork);
+}
+
+struct End {
+  const char* name;
+  void (*end)(Held& held);
+};
+constexpr std::array ends{End{"exit", [](Held&) { std::exit(kSaid); }},
+                          End{"quick_exit", [](Held&) { std::quick_exit(kSaid); }},
+                          End{"_exit", [](Held&) { ::_exit(kSaid); }}, End{"fork", end_a_fork},
+                          // The canary: nothing can be hidden from the test.
+                          End{"badly", [](Held&) { std::abort(); }}};
+
+const subprocess_support::RoleEntry ending("ending", [](const std::string& argument) {
+  for (const Place& place : places) {
+    for (const End& end : ends) {
+      if (!argument.starts_with(std::string(place.name) + " " + end.name + " ")) continue;
+      Held& held = place.held();
+      held.make();
+      if (!held.do_work()) return kDoesNotWork;
+      end.end(held);
+    }
+  }
+  return 90;
+});
+
+TEST(ProcessEnds, WhereverTheyAreKeptAndHoweverTheProgramEnds) {
+  for (const Place& place : places) {
+    for (const End& end : ends) {
+      const std::string text =
+          std::string(place.name) + " " + end.name + " of " + std::to_string(::getpid());
+      SCOPED_TRACE(text);
+      SubprocessOptions options = subprocess_support::role_options("ending", text);
+      options.own_group = false;  // else what is left would be killed
+      auto program = Subprocess::start(subprocess_support::role_arguments(), options);
+      const std::optional<SubprocessExit> exit = program.wait(60s);
+      ASSERT_TRUE(exit.has_value()) << "it hangs";
+      const bool is_canary = end.name == std::string("badly");
+      EXPECT_EQ(exit->text() == "exited with 7", !is_canary) << exit->text() << "\n"
+                                                             << program.output();
+      EXPECT_TRUE(
+          team_support::becomes_true([&] { return master_support::processes_with(text).empty(); }));
+    }
+  }
+}
+
+}}  // namespace process_ends_test
