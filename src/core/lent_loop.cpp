@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What a lent loop does on any executor.
+// What a lent loop does on any executor, and what a reduction says of which a part was left out.
 #include <handoff/core/detail/lent_loop.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/parallel_for.hpp>
+#include <handoff/core/status.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -33,6 +37,10 @@ Tally LentLoop::finish() noexcept {
 void LentLoop::release() noexcept {
   // order: acq_rel, each release pairs with the acquire of the last one, which ends the loop.
   if (refs_.fetch_sub(1, order::acq_rel) == 1) delete this;
+}
+
+void refuse_part(const Tally& tally) {
+  raise(NotRun(tally.cancelled != 0 ? Status::stopped : Status::timed_out));
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

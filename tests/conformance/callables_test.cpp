@@ -10,6 +10,7 @@
 #include <handoff/core/future.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/inline_executor.hpp>
+#include <handoff/core/kernel.hpp>
 #include <handoff/core/overloaded.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/pool/blocking.hpp>

@@ -334,6 +334,14 @@ class TidyTest(unittest.TestCase):
                     self.assertEqual([line for line, _ in found], [] if down else [2])
                     self.assertTrue(down or words in found[0][1], found)
 
+    def test_a_callable_that_is_called_by_itself_is_reported(self):
+        part = "include/handoff/queue/pipe.hpp"
+        write_tree(self.root, {part: HEADER + "void each() {\n  visitor(item);\n"
+                                              "  detail::call_and_drop(visitor, item);\n}\n"})
+        found = list(self.tidy.faults(self.root))
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith(f"{part}:7: a callable of the user's"), found[0])
+
     def test_an_atomic_without_a_scenario_is_reported(self):
         part = "include/handoff/pool/notifier.hpp"
         write_tree(self.root, {part: HEADER + "sync::atomic<int> waiting_;\n"})

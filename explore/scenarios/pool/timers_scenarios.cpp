@@ -486,10 +486,12 @@ struct Ends {
 // Each closure owns its own handle, or that of another: a close ends them one after the other.
 const Scenario closures_end_timers("timers/closures_end_timers", [] {
   OneThread pool;
+  test::OpenOnce all_there;
   std::array<TimerHandle, 3> handles;
-  handles[0] = pool.add(1h, 0ns, [ends = Ends(handles[0])] {});
-  handles[1] = pool.add(1h, 1h, [ends = Ends(handles[2])] {});
-  handles[2] = pool.add(1h, 0ns, [ends = Ends(handles[1])] {});
+  handles[0] = pool.add(1h, 0ns, [&, ends = Ends(handles[0])] { all_there.wait(); });
+  handles[1] = pool.add(1h, 1h, [&, ends = Ends(handles[2])] { all_there.wait(); });
+  handles[2] = pool.add(1h, 0ns, [&, ends = Ends(handles[1])] { all_there.wait(); });
+  all_there.open();
   pool.timers.close();
   explore::check(!handles[0].cancel() && !handles[1].cancel() && !handles[2].cancel(), "all over");
   explore::check(pool.timers.figures().waiting == 0, "none waits");
@@ -499,8 +501,10 @@ const Scenario closures_end_timers("timers/closures_end_timers", [] {
 // ... also while it may run, or is called off by others.
 const Scenario closure_owns_its_handle("timers/closure_owns_its_handle", [] {
   OneThread pool;
+  test::OpenOnce there;
   TimerHandle handle;
-  handle = pool.add(1ns, 0ns, [ends = Ends(handle)] {});
+  handle = pool.add(1ns, 0ns, [&, ends = Ends(handle)] { there.wait(); });
+  there.open();
   explore::Thread other([&] { (void)handle.cancel_and_wait(); });
   pool.timers.close();
   other.join();

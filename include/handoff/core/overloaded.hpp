@@ -4,7 +4,6 @@
 //
 //   const auto print = handoff::overloaded{[](int number) { ... }, [](const char* text) { ... }};
 //   print(7);
-//   const auto book = handoff::overloaded{book_order, &Refund::book};   // functions, members
 //
 // For: draining a message bus, the handlers of MessageWorkers, std::visit.
 // Takes whatever can be called. Function objects overload each other as their call operators do,

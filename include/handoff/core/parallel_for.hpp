@@ -40,7 +40,7 @@
 #include <exception>
 #include <iterator>
 #include <memory>
-#include <optional>
+#include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -55,9 +55,7 @@
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/core/not_run.hpp>
 #include <handoff/core/run_options.hpp>
-#include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
@@ -294,12 +292,42 @@ struct ReducedElements {
   Iterator first;
 };
 
+// What a part of a reduction comes to, once it is there.
+template <class T>
+class PartOfReduction {
+ public:
+  PartOfReduction() noexcept {}
+  ~PartOfReduction() { end(); }
+  PartOfReduction(const PartOfReduction&) = delete;
+  PartOfReduction& operator=(const PartOfReduction&) = delete;
+
+  template <class Given>
+  void set(Given&& given) {
+    end();
+    ::new (static_cast<void*>(std::addressof(value_))) T(std::forward<Given>(given));
+    is_there_ = true;
+  }
+  T& get() noexcept { return value_; }
+
+ private:
+  void end() noexcept {
+    if (std::exchange(is_there_, false)) std::destroy_at(std::addressof(value_));
+  }
+
+  union {
+    T value_;
+  };
+  bool is_there_ = false;
+};
+
+// Throws NotRun, for a reduction of which so much is left out.
+[[noreturn]] void refuse_part(const Tally& tally);
+
 // A loop over parts of something, all of which are needed.
 template <class E, class Body>
 void run_all_parts(E& executor, std::size_t parts, Body& body, const RunOptions& options) {
   const Tally tally = handoff::parallel_for(executor, std::size_t{0}, parts, body, options);
-  if (tally.done == parts) return;
-  raise(NotRun(tally.cancelled != 0 ? Status::stopped : Status::timed_out));
+  if (tally.done != parts) refuse_part(tally);
 }
 
 // In parts, each on one thread, which begins with what its first item is mapped to.
@@ -310,7 +338,7 @@ T reduce_parts(E& executor, const Source& source, std::size_t count, T total, Ma
   const std::size_t parts = min(count, most_parts);
   const std::size_t size = count / parts;
   const std::size_t larger = count % parts;  // as many parts have one more
-  std::vector<std::optional<T>> results(parts);
+  std::vector<PartOfReduction<T>> results(parts);
   const auto reduce_part = [&](std::size_t part) {
     const std::size_t begin = part * size + min(part, larger);
     T value = detail::invoke(map, source.at(begin));
@@ -319,12 +347,12 @@ T reduce_parts(E& executor, const Source& source, std::size_t count, T total, Ma
           detail::invoke(combine, std::move(value), detail::invoke(map, std::forward<Item>(item))));
     };
     source.loop(IndexRange{begin + 1, begin + size + (part < larger ? 1 : 0)}, take);
-    results[part].emplace(std::move(value));
+    results[part].set(std::move(value));
   };
   detail::run_all_parts(executor, parts, reduce_part,
                         {.block = options.block / size, .until = options.until});
-  for (std::optional<T>& part : results) {
-    total = static_cast<T>(detail::invoke(combine, std::move(total), std::move(*part)));
+  for (PartOfReduction<T>& part : results) {
+    total = static_cast<T>(detail::invoke(combine, std::move(total), std::move(part.get())));
   }
   return total;
 }
@@ -335,15 +363,16 @@ T reduce_in_order(E& executor, const Source& source, std::size_t count, T total,
                   Combine& combine, const RunOptions& options) {
   using Mapped = std::decay_t<decltype(detail::invoke(map, source.at(0)))>;
   constexpr std::size_t most_items = 16384;
-  std::vector<std::optional<Mapped>> results(min(count, most_items));
+  std::vector<PartOfReduction<Mapped>> results(min(count, most_items));
   for (std::size_t first = 0; first < count; first += most_items) {
     const std::size_t items = min(count - first, most_items);
     const auto map_one = [&](std::size_t item) {
-      results[item].emplace(detail::invoke(map, source.at(first + item)));
+      results[item].set(detail::invoke(map, source.at(first + item)));
     };
     detail::run_all_parts(executor, items, map_one, options);
     for (std::size_t i = 0; i < items; ++i) {
-      total = static_cast<T>(detail::invoke(combine, std::move(total), std::move(*results[i])));
+      total =
+          static_cast<T>(detail::invoke(combine, std::move(total), std::move(results[i].get())));
     }
   }
   return total;

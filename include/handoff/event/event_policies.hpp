@@ -13,8 +13,7 @@
 //     static int get_key(const Event& event) { return event.kind; }
 //
 //     // EventDispatcher, EventQueue. Hash of a key; std::hash if left out. It is asked, and keys
-//     are
-//     // compared and copied, under a lock now and then: none of these may use the same object.
+//     // are compared and copied, under a lock now and then: none of these may use the same object.
 //     struct Hash { std::size_t operator()(const Key& key) const noexcept; };
 //
 //     // EventQueue. Higher ones are processed first; among equals the order of enqueueing holds.
