@@ -33,7 +33,6 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/spin_until.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -113,8 +112,8 @@ class MessageGate {
   Status await(sync::EventCount& events, const Condition& condition, const Until& until,
                const char* cause = "wait") {
     if (condition()) return Status::ok;
-    if (sync::spin_policy() == sync::Spin::allowed && sync::spin_until(condition, cause)) {
-      return Status::ok;
+    for (sync::SpunWait spun(sync::spin_policy(), cause); spun.snooze();) {
+      if (condition()) return Status::ok;
     }
     struct Waiting {
       explicit Waiting(MessageGate& gate) noexcept : gate_(gate) {

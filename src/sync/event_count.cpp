@@ -14,6 +14,17 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
+SpunWait::SpunWait(Spin spin, const char* cause) noexcept
+    : Backoff(spin), is_seen(spin == Spin::allowed && probe::is_watched()) {
+  if (is_seen) [[unlikely]]
+    probe::seen(probe::Mark::begin, probe::Kind::spin, cause, nullptr);
+}
+
+SpunWait::~SpunWait() {
+  if (is_seen) [[unlikely]]
+    probe::end(probe::Kind::spin, nullptr);
+}
+
 // The caller holds mutex_.
 void EventCount::unlink(Waiter& waiter) noexcept {
   Waiter* const next = waiter.next_.read();

@@ -34,6 +34,7 @@
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/file/open_file.hpp>
+#include <handoff/probe/detail/slice.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
@@ -198,6 +199,9 @@ void capture_commands(Watch& watch, const Folder& root) {
 
 void trace_itself(Watch& watch, const Folder& root) {
   if (const auto error = trace::start(root.at("trace.json"))) watch.say(error.message());
+  {
+    const probe::Slice first(probe::Kind::task, "asks for this thread's times");
+  }
   watch.look("trace");
   (void)trace::stop();
 }

@@ -11,7 +11,9 @@ extern "C" {
 void hand_over_probe(const void* what) { probe::hand_over(probe::Kind::task, what); }
 void share_out_probe(const void* what) { probe::share_out(probe::Kind::loop, what); }
 void move_probe(const void* from, const void* to) { probe::move(probe::Kind::task, from, to); }
-void begin_probe(const void* what) { probe::begin(probe::Kind::event, "name", what); }
+void begin_probe(const void* what) {
+  probe::tell(probe::Mark::begin, probe::Kind::event, what, "name");
+}
 void end_probe(const void* what) { probe::end(probe::Kind::event, what); }
 void gone_probe(const void* what) { probe::gone(probe::Kind::event, what); }
 void moment_probe() { probe::moment(probe::Kind::steal); }

@@ -41,17 +41,15 @@ class Backoff {
 
   // After losing a race: the winner made progress, so a short pause is enough. Never says no.
   void spin() noexcept {
-    pause_for(step_ < kSpinSteps ? step_ : kSpinSteps);
+    pause_for(step_);
     if (step_ < kSpinSteps) ++step_;
   }
 
   // While waiting for another thread. False once it is time to sleep.
   [[nodiscard]] bool snooze() noexcept {
     if (step_ >= kSpent) return false;
-    if (step_ < kSpinSteps) {
+    if (step_ < kYieldFrom) {
       pause_for(step_);
-    } else if (step_ < kYieldFrom) {
-      pause_for(kSpinSteps);
     } else {
       yield();
     }
@@ -71,7 +69,8 @@ class Backoff {
 
  private:
   static void pause_for(std::uint32_t step) noexcept {
-    for (std::uint32_t i = 0; i < (1U << step); ++i) pause();
+    const std::uint32_t pauses = 1U << (step < kSpinSteps ? step : kSpinSteps);
+    for (std::uint32_t i = 0; i < pauses; ++i) pause();
   }
 
   static constexpr std::uint32_t kSpinSteps = 6;  // 1 + 2 + ... + 32 pauses, then 64 each

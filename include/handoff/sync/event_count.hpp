@@ -37,7 +37,6 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/spin_until.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 
@@ -49,6 +48,14 @@ enum class [[nodiscard]] Wakeup : std::uint8_t {
   notified,  // the condition was true, or notify_*() said that it may be
   stopped,  // a stop was requested
   timed_out,  // the deadline passed
+};
+
+// The first part of a wait, while it spins: a trace shows it by its cause, see probe::Kind. Not for
+// users.
+struct SpunWait : Backoff {
+  SpunWait(Spin spin, const char* cause) noexcept;
+  ~SpunWait();
+  const bool is_seen;
 };
 
 class EventCount {
@@ -144,13 +151,14 @@ template <class Condition>
 Wakeup EventCount::await(Condition&& condition, Deadline deadline, const StopToken& stop, Spin spin,
                          const char* cause) {
   if (condition()) return Wakeup::notified;
-  if (spin == Spin::allowed && spin_until(condition, cause)) return Wakeup::notified;
+  for (SpunWait spun(spin, cause); spun.snooze();) {
+    if (condition()) return Wakeup::notified;
+  }
   for (;;) {
     Waiter waiter(*this);
     if (condition()) return Wakeup::notified;
     const Wakeup wakeup = waiter.wait(deadline, stop, cause);
-    if (wakeup == Wakeup::notified) continue;
-    return condition() ? Wakeup::notified : wakeup;
+    if (wakeup != Wakeup::notified) return condition() ? Wakeup::notified : wakeup;
   }
 }
 

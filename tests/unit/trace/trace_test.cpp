@@ -229,7 +229,7 @@ TEST(Trace, DropsAndCountsWhatFindsNoRoom) {
   constexpr std::uint64_t events = 1U << 19U;
   const int shared = 0;
   ASSERT_FALSE(trace::start(path));
-  probe::begin(probe::Kind::loop, "outer", nullptr);
+  probe::tell(probe::Mark::begin, probe::Kind::loop, nullptr, "outer");
   for (std::uint64_t n = 0; n < lines_before; ++n) probe::moment(probe::Kind::wake);
   test::idle_until([pipe] {
     int waiting = 0;
@@ -486,9 +486,9 @@ TEST(Trace, CountsWhatDoesNotEnd) {
   ASSERT_FALSE(trace::start(folder.file()));
   const int handed = 0;
   probe::hand_over(probe::Kind::task, &handed);
-  probe::begin(probe::Kind::loop, "endless", nullptr);
-  probe::begin(probe::Kind::event, "outer", nullptr);
-  probe::begin(probe::Kind::event, "its end was dropped", &handed + 1);
+  probe::tell(probe::Mark::begin, probe::Kind::loop, nullptr, "endless");
+  probe::tell(probe::Mark::begin, probe::Kind::event, nullptr, "outer");
+  probe::tell(probe::Mark::begin, probe::Kind::event, &handed + 1, "its end was dropped");
   probe::end(probe::Kind::event, nullptr);
   probe::end(probe::Kind::message, nullptr);  // its beginning was before the trace
   const trace::Tally tally = trace::stop();

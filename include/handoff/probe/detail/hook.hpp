@@ -90,9 +90,6 @@ inline void share_out(Kind kind, const void* what) noexcept { tell(Mark::share, 
 inline void move(Kind kind, const void* from, const void* to) noexcept {
   tell(Mark::move, kind, from, static_cast<const char*>(to));
 }
-inline void begin(Kind kind, const char* name, const void* what) noexcept {
-  tell(Mark::begin, kind, what, name);
-}
 inline void end(Kind kind, const void* what) noexcept { tell(Mark::end, kind, what); }
 inline void gone(Kind kind, const void* what) noexcept { tell(Mark::gone, kind, what); }
 inline void moment(Kind kind) noexcept { tell(Mark::moment, kind, nullptr); }
