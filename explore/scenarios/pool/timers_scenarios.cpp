@@ -490,7 +490,7 @@ const Scenario closures_end_timers("timers/closures_end_timers", [] {
   std::array<TimerHandle, 3> handles;
   handles[0] = pool.add(1h, 0ns, [&, ends = Ends(handles[0])] { all_there.wait(); });
   handles[1] = pool.add(1h, 1h, [&, ends = Ends(handles[2])] { all_there.wait(); });
-  handles[2] = pool.add(1h, 0ns, [&, ends = Ends(handles[1])] { all_there.wait(); });
+  handles[2] = pool.add(1h, 0ns, [&, ends = Ends(handles[2])] { all_there.wait(); });
   all_there.open();
   pool.timers.close();
   explore::check(!handles[0].cancel() && !handles[1].cancel() && !handles[2].cancel(), "all over");

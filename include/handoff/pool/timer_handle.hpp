@@ -15,7 +15,8 @@
 // Blocks: cancel_and_wait(), until the run that is going on, or the closure's end, is over; not
 // inside that run or end. In another task it holds up a worker, see blocking().
 // Destroys: the closure, at once if its moment has not come, else on the worker that it was for; in
-// the close of the pool, on that thread. A closure may own its handle.
+// the close of the pool, on that thread. A closure may own its handle. Closures whose ends wait for
+// each other wait for ever if two threads end them, as with locks.
 // Allocates, throws: never.
 #pragma once
 
