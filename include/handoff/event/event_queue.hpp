@@ -41,8 +41,8 @@
 //   the room.
 // - Coalesced: a newer event finds room wherever the one that it replaces has it, whatever on_full
 //   says. A queue that grows lets go of what was replaced now and then, not only when it is
-//   drained. So enqueue() may hash, compare and copy keys, under the lock of the consumers: these
-//   must not call the queue.
+//   drained. So enqueue() may hash, compare and copy keys, and ends what is replaced, under the
+//   lock of the consumers: none of these may call the queue.
 // - Closed: after close(), enqueue() returns closed, and so do those that wait for room; what was
 //   told ok before can be drained. wait() returns closed once none of it is left to take, be it
 //   under way while close() is called; what a drain of another thread has taken and gives back is
