@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Advice in words.
+// Advice in words, for a terminal: what to take, what is equal to it, and why.
 #include <algorithm>
 #include <cmath>
 #include <string>

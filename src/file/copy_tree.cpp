@@ -126,7 +126,7 @@ class Sources {
   }
 
   // About how many descriptors are in use.
-  std::size_t descriptors() const noexcept { return static_cast<std::size_t>(highest_ + 1); }
+  std::size_t descriptors() const noexcept { return static_cast<std::size_t>(highest_) + 1; }
 
  private:
   std::string add(const std::string& source) {

@@ -43,7 +43,7 @@ class OwnPath {
     char* at = std::copy(own.begin(), own.end(), text_.data());
     at = std::to_chars(at, at + kNumberMost, in).ptr;
     *at++ = '/';
-    const std::size_t room = static_cast<std::size_t>(text_.data() + text_.size() - 1 - at);
+    const auto room = static_cast<std::size_t>(text_.data() + text_.size() - 1 - at);
     *std::copy_n(name.begin(), std::min(name.size(), room), at) = '\0';
   }
   const char* text() const noexcept { return text_.data(); }

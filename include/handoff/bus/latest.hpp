@@ -219,6 +219,7 @@ class Latest {
 
   struct Kept {
     template <class From>
+      requires(!std::is_same_v<std::remove_cvref_t<From>, Kept>)
     explicit Kept(From&& stored) noexcept(std::is_nothrow_constructible_v<T, From>)
         : value(std::forward<From>(stored)) {}
     std::uint64_t version = 0;

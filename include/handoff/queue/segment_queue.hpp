@@ -237,7 +237,7 @@ class SegmentQueue {
   // Moves out some, by way of the stack: what they replace ends when the lock is given back. 0:
   // none is there.
   std::size_t take_some(std::span<T> out) noexcept {
-    constexpr std::size_t most =
+    constexpr auto most =
         detail::min<std::size_t>(detail::max<std::size_t>(1024 / sizeof(T), 1), 16);
     TakenItem taken[most];
     std::size_t count = 0;
