@@ -26,7 +26,7 @@ LINES_MAX_OF = {
     "handoff/event/event_queue.hpp": 25000,  # the same
     "handoff/core/to_std.hpp": 20000,  # gives a std::future: <future>
     "handoff/pool/submit_std.hpp": 20000,  # the same
-    "handoff/handoff.hpp": 43000,  # all of these at once; held against <future> below
+    "handoff/handoff.hpp": 43200,  # all of these at once; held against <future> below
 }
 
 # Headers that are held against <future>, which they stand in for: how many times its lines. The
