@@ -62,9 +62,9 @@ bool GroupTasks::help_thief() noexcept {
   Worker* const thief = thief_.load(order::relaxed);
   if (thief == nullptr || thief == owner_ || thief->spawned.was_empty()) return false;
   const auto is_ours = [this, thief]() noexcept {
-    // order: acquire, it comes before the exchange that takes the task, and pairs with nothing;
-    // that it is not too old the push of the task sees to.
-    return thief->part_of.load(order::acquire) == this;
+    // order: relaxed, between the load that brings the push of the task, so that it is not too old,
+    // and the exchange that hangs on it.
+    return thief->part_of.load(order::relaxed) == this;
   };
   Task* task = nullptr;
   if (thief->spawned.steal_if(task, is_ours) != Status::ok) return false;

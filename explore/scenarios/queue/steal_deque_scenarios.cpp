@@ -112,7 +112,7 @@ const Scenario steals_if("steal_deque/steals_if", [] {
   std::uint32_t stolen = 2;
   explore::Thread thief([&] {
     const auto may = [&whose]() noexcept {
-      return whose.load(sync::order::acquire) == 1;  // order: acquire, before the exchange
+      return whose.load(sync::order::relaxed) == 1;  // order: relaxed, before the exchange
     };
     (void)deque.steal_if(stolen, may);
   });

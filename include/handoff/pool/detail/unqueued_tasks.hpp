@@ -36,12 +36,10 @@ class UnqueuedTasks {
   }
   // From here on tasks are run by who hands them over, and counted so.
   void end() noexcept {
-    // order: release pairs with the load below: the close.
-    ended_.store(true, sync::order::release);
+    ended_.store(true, sync::order::relaxed);  // order: relaxed, who does not see it is refused
   }
   bool accept_after_end() noexcept {
-    // order: acquire pairs with the store in end().
-    if (!ended_.load(sync::order::acquire)) return false;
+    if (!ended_.load(sync::order::relaxed)) return false;  // order: relaxed, see end()
     accepted_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number: all is closed
     return true;
   }
