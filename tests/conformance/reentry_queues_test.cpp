@@ -618,18 +618,19 @@ class LockedQueue {
 struct LockedSubject {
   LockedQueue queue;
 
+  // Never destroyed: the thread that hangs is left alone with it.
   static const Table<LockedSubject>& table() {
-    static const Table<LockedSubject> table{
-        {{"end of what a pop replaces",
-          [](LockedSubject& s, const Inside& inside) {
-            s.queue.push(Ends());
-            Ends out(inside);
-            s.queue.pop(out);
-          }},
-         {"nowhere", [](LockedSubject&, const Inside&) {}}},
-        {{"size", [](LockedSubject& s) { (void)s.queue.size(); }}},
-        {}};
-    return table;
+    static const auto* const table =
+        new Table<LockedSubject>{{{"end of what a pop replaces",
+                                   [](LockedSubject& s, const Inside& inside) {
+                                     s.queue.push(Ends());
+                                     Ends out(inside);
+                                     s.queue.pop(out);
+                                   }},
+                                  {"nowhere", [](LockedSubject&, const Inside&) {}}},
+                                 {{"size", [](LockedSubject& s) { (void)s.queue.size(); }}},
+                                 {}};
+    return *table;
   }
 };
 
