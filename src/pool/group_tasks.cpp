@@ -58,8 +58,9 @@ Outcome GroupTasks::why_dropped() noexcept {
 // All our tasks have begun, or are about to, elsewhere. Who stole one of them may have parts of it
 // to give away (TP-4; proof in docs/design/thread_pool.md).
 bool GroupTasks::help_thief() noexcept {
-  // order: relaxed, a hint; workers live as long as the pool.
-  Worker* const thief = thief_.load(order::relaxed);
+  // order: acquire pairs with the release in stolen_by(): the worker, which another thread may have
+  // made. It lives as long as the pool.
+  Worker* const thief = thief_.load(order::acquire);
   if (thief == nullptr || thief == owner_ || thief->spawned.was_empty()) return false;
   const auto is_ours = [this, thief]() noexcept {
     // order: relaxed, between the load that brings the push of the task, so that it is not too old,

@@ -138,7 +138,8 @@ class GroupTasks {
   }
   // Before the thief runs the task.
   void stolen_by(Worker& thief) noexcept {
-    thief_.store(&thief, sync::order::relaxed);  // order: relaxed, a hint whom to help
+    // order: release pairs with the acquire in help_thief(): the thief itself.
+    thief_.store(&thief, sync::order::release);
     if (&thief != owner_) thief.begin_part_of(*this);
   }
   void keep_failure(const std::exception_ptr& failure) noexcept;
