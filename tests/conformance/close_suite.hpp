@@ -240,7 +240,7 @@ class CloseSuite : public testing::Test {};
 TYPED_TEST_SUITE_P(CloseSuite);
 
 TYPED_TEST_P(CloseSuite, what_was_told_ok_is_handled_or_counted_and_all_waits_end) {
-  std::size_t count = deep() ? 10'000 : 200;
+  std::size_t count = deep() ? std::size_t{10'000} : std::size_t{200};
   if constexpr (requires { TypeParam::rounds_divided_by; }) count /= TypeParam::rounds_divided_by;
   for (std::size_t round = 0; round < count + 1; ++round) {
     const std::uint64_t seed = random(round)();
