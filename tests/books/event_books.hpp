@@ -307,6 +307,7 @@ struct Books<Arrivals> {
   static std::string fault(const Arrivals& arrivals) {
     if (test::now(arrivals.sleepers_.count_) != 0) return "Arrivals: somebody is counted as asleep";
     if (test::now(arrivals.holds_) != 0) return "Arrivals: notifications are held back";
+    if (test::now(arrivals.room_waits_) != 0) return "Arrivals: somebody is counted for room";
     if (arrivals.events_.was_waiting() != 0) return "Arrivals: somebody waits";
     return {};
   }

@@ -281,9 +281,9 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return wait_for_any([this] { return store_->any(); }, until);
   }
 
-  // While one of these lives, enqueue() wakes nobody unless it waits for room; the end of the last
-  // one wakes one, if there is something to drain. Who is awake, or comes to wait, finds the events
-  // all the same.
+  // While one of these lives, enqueue() wakes nobody unless someone waits for room; the end of the
+  // last one wakes one, if there is something to drain. Who is awake, or comes to wait, finds the
+  // events all the same.
   class NotificationHold {
    public:
     explicit NotificationHold(EventQueue& queue) noexcept : queue_(queue) {
@@ -391,10 +391,11 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     bool taken = false;
     const auto found = [&] {
       if (closed() || (taken = take_room(key))) return true;
-      // Only who drains makes room, and a NotificationHold may have kept all of them asleep.
+      // Only who drains makes room, and a NotificationHold may have kept all of them asleep so far.
       arrivals().wake(1);
       return false;
     };
+    const detail::Arrivals::WaitForRoom waiting(arrivals());
     const sync::Wakeup why = store_->room().wait(found, until);
     if (why != sync::Wakeup::notified) return detail::status_of(why);
     return taken ? Status::ok : Status::closed;

@@ -4,8 +4,9 @@
 //
 // Who puts something in wakes one. Who takes, and leaves something, wakes the next: so a batch, of
 // which only one is told, wakes as many as it takes and no more. While a hold lives nobody is told
-// but by wake(); the end of the last one tells one.
-// Concurrency: any thread. Blocks: wait().
+// but by wake(); the end of the last one tells one. While somebody waits for room, which only a
+// taker makes, a hold holds nothing back: others may fill the room, and the next who takes it out
+// is to hear of it. Concurrency: any thread. Blocks: wait().
 #pragma once
 
 #include <chrono>
@@ -53,8 +54,31 @@ class Arrivals {
     if (any()) events_.notify_one();
   }
   bool held() const noexcept {
-    return holds_.load(sync::order::relaxed) != 0;  // order: relaxed, the last one's end notifies
+    // order: both relaxed. The last hold's end notifies, and so does who waits for room, once it
+    // has said so.
+    return holds_.load(sync::order::relaxed) != 0 && room_waits_.load(sync::order::relaxed) == 0;
   }
+
+  // Lives as long as its thread waits for room.
+  class WaitForRoom {
+   public:
+    explicit WaitForRoom(Arrivals& arrivals) noexcept : arrivals_(arrivals) {
+      // order: relaxed, ordered by the fence
+      arrivals_.room_waits_.fetch_add(1, sync::order::relaxed);
+      // order: seq_cst fence, partner is the one in tell_one(): either that one sees that nothing
+      // is held back, or the taker whom this thread wakes from here on sees the event.
+      sync::fence(sync::order::seq_cst);
+    }
+    ~WaitForRoom() {
+      arrivals_.room_waits_.fetch_sub(1,
+                                      sync::order::relaxed);  // order: relaxed, a hold counts again
+    }
+    WaitForRoom(const WaitForRoom&) = delete;
+    WaitForRoom& operator=(const WaitForRoom&) = delete;
+
+   private:
+    Arrivals& arrivals_;
+  };
 
   // Until `ready()` is true (ok), a stop or the deadline. Looks for `spin_for` before it sleeps.
   template <class Ready>
@@ -70,15 +94,15 @@ class Arrivals {
   friend struct Books;
 
   [[gnu::noinline]] void tell_one() noexcept {
-    // order: seq_cst fence, partner is the one in release(): either this sees that nobody holds
-    // notifications back, or that one sees the event.
+    // order: seq_cst fence, partners are those in release() and WaitForRoom: either this sees that
+    // nobody holds notifications back, or that one, or whom it wakes, sees the event.
     sync::fence(sync::order::seq_cst);
-    if (holds_.load(sync::order::relaxed) != 0) return;  // order: relaxed, ordered by the fence
-    events_.notify_one();
+    if (!held()) events_.notify_one();
   }
 
   RareSleepers sleepers_;
   sync::atomic<std::uint32_t> holds_{0};
+  sync::atomic<std::uint32_t> room_waits_{0};
   sync::EventCount events_;
 };
 
