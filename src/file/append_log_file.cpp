@@ -308,7 +308,9 @@ FileFailure AppendLogFile::make_kept(std::uint64_t from, std::string& name) {
   const std::string begin = std::string(name_.data()) + "." + std::to_string(from);
   long opened = -EEXIST;
   for (unsigned n = 1; opened == -EEXIST; ++n) {
-    name = begin + (n == 1 ? "" : "." + std::to_string(n)) + ".cut";
+    name = begin;
+    if (n != 1) name.append(".").append(std::to_string(n));
+    name += ".cut";
     opened = open_in_directory(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
   }
   if (opened < 0) {
