@@ -2,6 +2,7 @@
 """Contenders and coordinators killed at random moments: no process is left, running or stopped, and
 the result file is valid or absent. The moments come from a seed (HANDOFF_TEST_SEED)."""
 
+import contextlib
 import json
 import os
 import random
@@ -91,7 +92,8 @@ class Killed(LabTest):
     def kill_a_contender(self, coordinator):
         contenders = [child for child in processes_in(self.folder) if child != coordinator.pid]
         if contenders:
-            os.kill(self.random.choice(contenders), signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+                os.kill(self.random.choice(contenders), signal.SIGKILL)
 
     @staticmethod
     def interrupt(coordinator):

@@ -12,7 +12,7 @@ from .texts import Renderer
 # The texts of each section, in order. What is not named follows by name: a new guide needs no line.
 TEXTS = {
     "start": ("README.md", "docs/guide/glossary.md", "lab/README.md", "HACKING.md",
-              "CONTRIBUTING.md", "CHANGELOG.md"),
+              "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"),
     "guides": ("docs/guide/pools.md", "docs/guide/loops.md", "docs/guide/events.md",
                "docs/guide/messages.md", "docs/guide/commands.md", "docs/guide/files.md",
                "docs/guide/processes.md", "docs/guide/tuning.md", "docs/guide/shutdown.md",
