@@ -7,6 +7,7 @@
 #include <handoff/bus/latest_by_key.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/pause.hpp>
+#include <utility>
 
 #include "books/broadcast_books.hpp"
 #include "explore/scenario.hpp"
@@ -276,15 +277,22 @@ const Scenario by_key_close_ends("latest_by_key/close_ends_a_push", [] {
 // What converts to a value where it is taken: a close that comes meanwhile waits for nobody, and
 // who reads is not told closed before the value is there.
 struct Pair {
-  operator RingItem() const noexcept { return {number, number}; }  // NOLINT: it converts
+  operator RingItem() && noexcept {  // NOLINT(google-explicit-constructor): it converts
+    given = true;
+    return {number, number};
+  }
   int number;
+  bool given = false;
 };
 void converted_and_closed(int writers) {
   Newest latest(3);
   sync::atomic<int> accepted(0);
   const auto write = [&](int number) {
+    Pair pair{number};
+    const Status status = latest.store(std::move(pair));
+    explore::check(pair.given == (status == Status::ok), "what is refused is unmoved");
     // order: relaxed, a count
-    if (latest.store(Pair{number}) == Status::ok) accepted.fetch_add(1, sync::order::relaxed);
+    if (status == Status::ok) accepted.fetch_add(1, sync::order::relaxed);
   };
   explore::Thread first([&] { write(1); });
   explore::Thread other([&] {

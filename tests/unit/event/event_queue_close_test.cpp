@@ -181,8 +181,9 @@ void shared_by_four(const Feed& feed) {
   for (int round = 0; round < 20; ++round) {
     if (round % 4 == 0) std::this_thread::sleep_for(2ms);  // so that all of them sleep, mostly
     feed(queue);
+    const std::uint64_t fed = 4 * (static_cast<std::uint64_t>(round) + 1);
+    while (queue.tally().done != fed) std::this_thread::yield();
   }
-  while (queue.tally().done != 80) std::this_thread::yield();
   (void)queue.close();
   for (std::thread& consumer : consumers) consumer.join();
 }

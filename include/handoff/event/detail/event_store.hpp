@@ -249,8 +249,7 @@ class EventStore {
     return place.slot().state.load(sync::order::relaxed);  // order: relaxed, taken under the lock
   }
 
-  // By a producer whose event has room: it gives that back if there is no memory for the place, or
-  // no place any more.
+  // By a producer whose event has room: it gives that back if there is no memory for the place.
   Place claim() {
     if constexpr (kBounded) {
       struct Guard {
@@ -260,7 +259,7 @@ class EventStore {
         }
       } guard{&room_};
       const Place place = chunks_.claim();
-      if (place.chunk != nullptr) guard.room = nullptr;
+      guard.room = nullptr;
       return place;
     } else {
       return chunks_.claim();
