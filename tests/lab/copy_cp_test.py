@@ -254,10 +254,13 @@ class BesideCp(unittest.TestCase):
         if not cls.hides_proc:
             print("not without /proc: it cannot be hidden here", flush=True)
 
+    def as_user(self, command, user):
+        if user == os.geteuid():
+            return command
+        return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
+
     def copy(self, program, sources, target, user, proc=True, descriptors=1024):
-        command = [program, *sources, target]
-        if user != os.geteuid():
-            command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
+        command = self.as_user([program, *sources, target], user)
         if not proc:
             command = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh",
                        *command]
@@ -289,6 +292,20 @@ class BesideCp(unittest.TestCase):
             made.append(folder / "to")
         return made
 
+    def make_readable(self, tree, user):
+        """Whatever the mode or the list keeps from this user becomes its own."""
+        find = ["find", tree, "!", "-type", "l", "(", "!", "-readable", "-o", "-type", "d", "!",
+                "-executable", ")", "-prune", "-print0"]
+        for _ in range(100):  # a pass a level of the tree
+            paths = subprocess.run(self.as_user(find, user), check=True,
+                                   stdout=subprocess.PIPE).stdout.split(b"\0")[:-1]
+            if not paths:
+                return
+            for path in paths:
+                os.chown(path, user, user)
+                os.chmod(path, stat.S_IMODE(os.lstat(path).st_mode) | 0o500)
+        self.fail("the tree cannot be made readable")
+
     def sources_of(self, shape, tree):
         if shape == "new":
             return [tree]
@@ -302,7 +319,7 @@ class BesideCp(unittest.TestCase):
         subprocess.run(["rm", "-rf", tree], check=True)
         Tree(tree, seed)
         if user != 0:  # what it cannot read is another question
-            subprocess.run(["chmod", "-R", "a+rX", tree], check=True)
+            self.make_readable(tree, user)
             if shape == "merged":  # cp would remove the old one before it cannot make the new one
                 subprocess.run(["find", tree, "-type", "c", "-delete"], check=True)
         before = described(tree)[0]

@@ -61,7 +61,7 @@ class Guard(LabTest):
                     "1 cells: 0 worse, 1 same or better, 0 not told, 0 broken; .* beyond 3.0 %")
 
     def test_what_is_slower_is_worse_in_two_runs_without_a_layout_in_common(self):
-        write_contender(self.now, 1.08 * USUAL)
+        write_contender(self.now, 1.085 * USUAL)
         self.expect(self.guard(), 3, r"worse           a cell: 1\.08\d ", "1 cells: 1 worse")
         started = launched(self.now)
         self.assertEqual(set(started[:5]), {"layout0", "layout2"})
@@ -76,8 +76,8 @@ class Guard(LabTest):
         self.expect(self.guard(), 0, "same or better  a cell: 1")
 
     def test_what_is_faster_is_better(self):
-        write_contender(self.now, 0.5 * USUAL)
-        self.expect(self.guard(), 0, r"same or better  a cell: 0\.5")
+        write_contender(self.now, 0.55 * USUAL)
+        self.expect(self.guard(), 0, r"same or better  a cell: 0\.55")
 
     def test_what_goes_to_and_fro_is_not_told_after_all_looks(self):
         write_contender(self.now, 1.5 * USUAL, USUAL, 0.8 * USUAL)
