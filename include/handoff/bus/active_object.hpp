@@ -67,7 +67,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Those of the bus; a full one lets who sends wait.
+// Those of the bus; a full one lets the sender wait.
 struct ActiveObjectPolicies : BusPolicies {
   // Or reject.
   static constexpr OnFull on_full = OnFull::wait;

@@ -250,7 +250,8 @@ class BasicMessageBus
   // A file that is not whole, or of other messages, is refused before any is handed out:
   // std::runtime_error, with one line that says why. Names of topics last as long as the handler.
   std::size_t replay(const char* path, Pace pace = Pace::full_speed) {
-    // One each: who removes a subscriber and waits does not wait for the pause behind a message.
+    // One each: a thread that removes a subscriber and waits does not wait for the pause behind a
+    // message.
     return replay_by(path, pace, [&](auto& message, const auto& meta) {
       Delivery delivery(subscribers_);
       delivery(message, meta);

@@ -4,9 +4,9 @@
 // for those who need room. Not for users.
 //
 // Positions are tickets, four a message, so that two marks fit beside one. A record is never given
-// back before the broadcast ends: whoever looks for the slowest walks over a list that only grows,
-// without a lock, and passes over those that left. A later consumer takes such a record again.
-// Proof: docs/design/broadcast.md.
+// back before the broadcast ends: a producer that looks for the slowest walks over a list that only
+// grows, without a lock, and passes over those that left. A later consumer takes such a record
+// again. Proof: docs/design/broadcast.md.
 #pragma once
 
 #include <chrono>

@@ -61,8 +61,8 @@ class EventStore {
   // No push() that begins after this is accepted; all who wait hear of it.
   void close() noexcept {
     Phase open = Phase::open;
-    // order: release pairs with the acquire in closed(): what came before the close. acquire, for
-    // who closes it once more.
+    // order: release pairs with the acquire in closed(): what came before the close. acquire, for a
+    // thread that closes it once more.
     if (!phase_.compare_exchange_strong(open, Phase::closed, sync::order::acq_rel,
                                         sync::order::acquire)) {
       return;
@@ -269,7 +269,7 @@ class EventStore {
   // By a producer whose event is there, or cannot be made.
   void tell_of_one() noexcept {
     arrivals_.tell();
-    // Who waits for room with a newer event of this key need wait no more.
+    // A thread that waits for room with a newer event of this key need wait no more.
     if constexpr (kCoalesces && on_full<Policies>() == OnFull::wait) room_.tell();
   }
 
@@ -297,7 +297,7 @@ class EventStore {
     if (phase == Phase::closed && is_over()) return arrivals_.anybody_sleeps() ? Arrivals::kAll : 0;
     return wants_no_more ? told_of_rest() : 0;
   }
-  // Who sleeps is counted before its last look, which came before this one or finds the rest.
+  // A sleeper is counted before its last look, which came before this one or finds the rest.
   std::uint32_t told_of_rest() noexcept {
     return arrivals_.anybody_sleeps() && !arrivals_.held() && has_more() ? 1 : 0;
   }

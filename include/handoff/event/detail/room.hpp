@@ -27,7 +27,7 @@ class Room {
     left_.fetch_add(count, sync::order::release);  // order: release pairs with take_one()
     given_.notify_some(count);
   }
-  // One more than there are, by who is about to give it back.
+  // One more than there are, by a thread that is about to give it back.
   void overdraw() noexcept {
     left_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, a number; nothing was freed
   }

@@ -35,7 +35,7 @@ class Admission;
 struct [[nodiscard]] Reservation {
   // None: why not.
   static Reservation none(Status why) noexcept { return {.status = why}; }
-  // In a queue. `called`: who is to run it knows already.
+  // In a queue. `called`: the worker that is to run it knows already.
   static Reservation queued(Task& task, WorkCalls& calls, bool called = false) noexcept {
     return {.task = &task, .calls = called ? nullptr : &calls};
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who sleeps until one of several channels has something: the part between Channel and select().
-// Not for users.
+// The threads that sleep until one of several channels has something: the part between Channel and
+// select(). Not for users.
 //
 // A Selection is one select() on its thread's stack. While it sleeps it stands in the list of each
 // of its channels, by a SelectNode each. A channel that changed fires one selection that has not
