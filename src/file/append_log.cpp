@@ -298,7 +298,7 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
   }
   if (!done) return tell_failure();
   // The next leader first: the device is idle until it writes. Those of the next batch, or those
-  // who found no room in it, or the thread (AL-4).
+  // that found no room in it, or the thread (AL-4).
   if (thread_may_be_next) work_.notify_one();
   next->settled.notify_one();
   if (gate_may_be_next) next->gate.wake_one();

@@ -50,7 +50,7 @@ class Completion {
     tell();
   }
 
-  // A task of this pool is run by who waits for it, on a thread that may not work for this pool: a
+  // A task of this pool is run by the thread that waits for it, which may not work for this pool: a
   // visitor from before it runs until it has been counted.
   void begin_visit() noexcept {
     visitors_.fetch_add(1, sync::order::relaxed);  // order: relaxed, the task keeps the pool alive
@@ -77,7 +77,7 @@ class Completion {
   const Crew& crew_;
   const Backlog& backlog_;
   UnqueuedTasks& unqueued_;
-  sync::EventCount idle_;  // who waits until nothing is unfinished
+  sync::EventCount idle_;  // threads that wait until nothing is unfinished
   sync::atomic<std::uint32_t> visitors_;
 };
 
