@@ -66,7 +66,7 @@ RunOptions with_rungs(RunOptions options) {
   return options;
 }
 
-// An overview has many short launches; who says how long it may take has other bursts.
+// An overview has many short launches; a user who says how long it may take has other bursts.
 RunOptions with_short_bursts(RunOptions options) {
   const bool free = !options.measure.burst && !options.measure.time_budget_s;
   if (options.is_overview() && free) options.measure.burst = kOverviewBurst;

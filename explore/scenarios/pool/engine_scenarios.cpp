@@ -51,9 +51,9 @@ const Scenario one_stealing("thread_pool/one_by_one_stealing",
 const Scenario one_fixed("thread_pool/one_by_one_fixed", [] { one_by_one(PoolMode::fixed); });
 const Scenario one_active("thread_pool/one_by_one_active", [] { one_by_one(PoolMode::active); });
 
-// Two tasks are there when the first worker comes. It takes them both, or one; whoever found work
-// calls the other worker, since nobody else will: the submitter saw a worker that searched. (The
-// batch that `stealing` takes is thread_pool/neighbours.)
+// Two tasks are there when the first worker comes. It takes them both, or one; the worker that
+// found work calls the other worker, since nobody else will: the submitter saw a worker that
+// searched. (The batch that `stealing` takes is thread_pool/neighbours.)
 void ramp_up(PoolMode mode) {
   test::AuditedPool pool(options(mode, 2));
   Arrivals meeting;

@@ -312,7 +312,9 @@ class BasicMessageBus
     core_.close();  // equivalent(swap): how it ends is read by the consumer alone, which is here
     core_.end_as(how);
     if (core_.is_taking_here()) return core_.tally();
-    if (core_.is_taking()) misuse("a message bus was closed for good by who does not drain it");
+    if (core_.is_taking()) {
+      misuse("a message bus was closed for good by a thread that does not drain it");
+    }
     for (;;) {
       (void)detail::attempt(drain_once, [] {});
       if (core_.is_over()) return core_.tally();
