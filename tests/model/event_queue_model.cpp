@@ -307,8 +307,8 @@ class QueueModel : public Model {
       ++failed_;
       throw Thrown();
     }
-    if (kOnFull == OnFull::overwrite_oldest) return;  // who is overwritten depends on the chunks
-    // Who begins a chunk replaces what waits, also what this call was to come to.
+    if (kOnFull == OnFull::overwrite_oldest) return;  // which are overwritten depends on the chunks
+    // A call that begins a chunk replaces what waits, also what this call was to come to.
     if (kCoalesces && detail::Books<Queue>::places_left(queue_) < 4) return;
     enqueue({.what = step.a % 4, .a = step.b, .b = step.b, .fails = fails(step)});
   }
