@@ -73,7 +73,7 @@ RunOptions with_short_bursts(RunOptions options) {
   return options;
 }
 
-// Those whom --kill leaves out.
+// Contenders that --kill leaves out.
 std::size_t others_than_survivors(const std::vector<Contender>& contenders) {
   return static_cast<std::size_t>(
       std::count_if(contenders.begin(), contenders.end(),

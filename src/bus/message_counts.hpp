@@ -4,7 +4,7 @@
 //
 // Invariant
 //   MW-1  Every accepted message is counted once, after it was destroyed and its place given back,
-//         and before anybody who waits for it hears.
+//         and before a thread that waits for it hears.
 //
 // Concurrency: anybody. Blocks, allocates, throws: never. Proof: docs/design/message_workers.md.
 #pragma once

@@ -218,8 +218,8 @@ class FutureState::Pending {
     (state.is_ready() ? ready_ : missing_).add(host);
   }
 
-  // Null: those of several, or of nobody knows whom. If all that was looked at is ready, what
-  // follows is about to be made there.
+  // Null: those of several, or of an unknown one. If all that was looked at is ready, what follows
+  // is about to be made there.
   const FutureHost* sole() const noexcept { return missing_.any ? missing_.sole : ready_.sole; }
 
  private:

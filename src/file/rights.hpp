@@ -2,8 +2,8 @@
 //
 // Who may do what with a file: its mode and its access list (a POSIX ACL, which is an extended
 // attribute). Of a file with a list the group bits of the mode are no rights of the group: they are
-// the mask, the most that anybody gets whom the list names. So a mode that is taken over without
-// its list gives the group what was given to others.
+// the mask, the most that anybody named in the list gets. So a mode that is taken over without its
+// list gives the group what was given to others.
 #pragma once
 
 #include <array>

@@ -207,9 +207,9 @@ class PassRegistry {
     return false;
   }
 
-  // A look at all who may be in a pass: their bits are clear meanwhile, so that a thread that
-  // begins a pass has seen what is hidden, or is seen after fence(). At the end those who are in a
-  // pass have them again; the others need not be looked at before their next pass.
+  // A look at all threads that may be in a pass: their bits are clear meanwhile, so that a thread
+  // that begins a pass has seen what is hidden, or is seen after fence(). At the end the threads in
+  // a pass have them again; the others need not be looked at before their next pass.
   class Look {
    public:
     Look() noexcept : groups_(begin() & kAllGroups) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Seats that change hands, and sums over all who work for a pool.
+// Seats that change hands, and sums over all threads that work for a pool.
 #include "crew.hpp"
 
 #include <new>

@@ -81,7 +81,7 @@ void PoolRun::run_own(Worker& worker) noexcept {
 void PoolRun::call_next(Worker& worker) noexcept {
   // order: relaxed, a number of helpers.
   if (!range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
-  members_.fetch_add(1, order::relaxed);  // order: relaxed, by one who is counted
+  members_.fetch_add(1, order::relaxed);  // order: relaxed, by one that is counted
   Engine& engine = *engine_;
   const auto call = [&] {
     TaskPlace place = engine.admission().reserve_in(worker);  // never refused
@@ -100,7 +100,7 @@ void PoolRun::leave() noexcept {
 
 namespace {
 
-// On the stack of its caller, whom all members leave before the group's wait returns.
+// On the stack of its caller: all members leave before the group's wait returns.
 class WaitedRun {
  public:
   WaitedRun(Engine& engine, std::size_t count, BlockCall call, const void* work,

@@ -164,7 +164,7 @@ class BasicTaskQueue {
     Segment* next_spare = nullptr;
   };
 
-  // After close() tickets are still counted up by those who are refused.
+  // After close() tickets are still counted up by submitters that are refused.
   bool is_over(const Segment& segment, std::size_t index) const noexcept {
     const sync::Lock lock(producers_);
     if (!closed_.read()) return false;

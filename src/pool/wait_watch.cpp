@@ -198,7 +198,7 @@ bool WatchedWait::waits_for_idle_of(const WatchedWait& other) const noexcept {
 
 // ---- Which of them wait for ever ----------------------------------------------------------------
 
-// Whether all who might begin a task of this executor are stuck.
+// Whether all threads that might begin a task of this executor are stuck.
 bool WatchedWait::nobody_works_for(const FutureHost& host) noexcept {
   std::size_t stuck = 0;
   for (const WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {

@@ -83,7 +83,7 @@ const Scenario either(
     },
     test::Size::single);
 
-// They go to all in turn, and to whom has taken some.
+// They go to all in turn, and to a worker that has taken some.
 const Scenario even(
     "active_queues/even",
     [] {

@@ -102,7 +102,7 @@ const Scenario stillborn(
         thrown = true;
       }
       other.join();
-      explore::check(thrown, "who hands it over hears of it");
+      explore::check(thrown, "the submitter hears of it");
       const Tally tally = pool.close();
       explore::check(tally.accepted == 2 && tally.done == 1 && tally.cancelled == 1,
                      "both counted");
@@ -118,7 +118,7 @@ const Scenario stillborn_in_a_group("thread_pool/stillborn_in_a_group", [] {
     try {
       const Fragile fragile;
       tasks.run(fragile);
-      explore::check(false, "who hands it over hears of it");
+      explore::check(false, "the submitter hears of it");
     } catch (const std::bad_alloc&) {
     }
     tasks.wait();

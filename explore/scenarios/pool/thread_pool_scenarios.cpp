@@ -75,7 +75,7 @@ const Scenario visitor_leaves(
       home.post([waited = std::move(future)] { waited.wait(); });
       while (pool->tally().done == 0) sync::pause();
       pool.reset();
-      explore::check(home.close().done == 1, "who waited is done");
+      explore::check(home.close().done == 1, "the waiter is done");
     },
     test::Size::large);
 
@@ -319,7 +319,7 @@ const Scenario visited_fails(
         auto future = pool->submit([] { explore::may_throw("a task"); });
         home->post([waited = std::move(future)] { waited.wait(); });
       }
-      explore::check(home->close().done == 1, "who waited is done");
+      explore::check(home->close().done == 1, "the waiter is done");
     },
     test::Size::large, 0, 1);
 

@@ -396,7 +396,7 @@ class Broadcast {
   alignas(sync::destructive_span) sync::atomic<Ticket> tail_;  // of the next message, | kClosed
   std::conditional_t<kMany, sync::atomic<Ticket>, Ticket> gate_;  // the slowest consumer, or before
 
-  // Those who sleep.
+  // The sleepers.
   alignas(sync::destructive_span) detail::Parked consumers_;
   detail::Parked producers_;
 };

@@ -172,7 +172,7 @@ class Latest {
     return waited == Status::ok ? status : waited;
   }
 
-  // No store that begins after this succeeds. Wakes all who wait. Idempotent.
+  // No store that begins after this succeeds. Wakes all waiting threads. Idempotent.
   void close() noexcept {
     // order: release pairs with the acquire in closed(): what the closer did is seen.
     current_.fetch_or(kClosed, sync::order::release);

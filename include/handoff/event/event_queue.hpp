@@ -299,8 +299,8 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     EventQueue& queue_;
   };
 
-  // No enqueue() that begins after this is accepted; wakes all who wait. Idempotent. Returns the
-  // figures of the moment.
+  // No enqueue() that begins after this is accepted; wakes all waiting threads. Idempotent. Returns
+  // the figures of the moment.
   Tally close() noexcept {
     store_->close();
     return tally();

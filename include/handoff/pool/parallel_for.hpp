@@ -124,7 +124,7 @@ class Loop {
   sync::atomic<std::ptrdiff_t> more_;  // helpers that may still be called
   sync::atomic<std::size_t> cancelled_;  // indices left out
   sync::atomic<std::size_t> expired_;
-  TaskGroup group_;  // last: its destructor waits for those who use the rest
+  TaskGroup group_;  // last: its destructor waits for the users of the rest
 };
 
 template <std::derived_from<ThreadPool> Pool>

@@ -151,7 +151,7 @@ class Channel {
     }
   }
 
-  // No push that begins after this succeeds. Wakes all who wait.
+  // No push that begins after this succeeds. Wakes all waiting threads.
   void close() noexcept {
     queue_.close();
     wake_readers(kAll);

@@ -524,7 +524,7 @@ TEST_P(StoppedWaitTest, WhatIsQueuedInAPoolThatWaitsForUsIsTold) {
 }
 
 // A thread outside with a seat runs tasks of its group and of the worker that stole one, and
-// nothing else: once it sleeps until the group is done it is one of those who are stuck.
+// nothing else: once it sleeps until the group is done it is one of the threads that are stuck.
 TEST_P(StoppedWaitTest, WhatIsQueuedBehindTheGroupOfAThreadOutsideIsTold) {
   Gate stolen;
   ThreadPool pool(watched(1));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Those who wait for a change that others make often: a change costs a load as long as nobody
-// sleeps. Not for users.
+// The threads that wait for a change that others make often: a change costs a load as long as
+// nobody sleeps. Not for users.
 //
 //   changer:  change;           light fence;   somebody sleeps ?   then notify
 //   waiter:   count oneself;    heavy fence;   EventCount: look, and sleep

@@ -103,7 +103,7 @@ class LentLoop {
   Tally finish() noexcept;
 
   void retain() noexcept {
-    refs_.fetch_add(1, sync::order::relaxed);  // order: relaxed, by somebody who holds it
+    refs_.fetch_add(1, sync::order::relaxed);  // order: relaxed, by a holder
   }
   void release() noexcept;
 

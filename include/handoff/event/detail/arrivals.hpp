@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Those who sleep until something is in an event queue, and how they are told. Not for: users.
+// Threads that sleep until something is in an event queue, and how they are told. Not for: users.
 //
 // A thread that puts something in wakes one. A thread that takes, and leaves something, wakes the
 // next: so a batch, of which only one is told, wakes as many as it takes and no more. While a hold
@@ -66,7 +66,7 @@ class Arrivals {
       // order: relaxed, ordered by the fence
       arrivals_.room_waits_.fetch_add(1, sync::order::relaxed);
       // order: seq_cst fence, partner is the one in tell_one(): either that one sees that nothing
-      // is held back, or the taker whom this thread wakes from here on sees the event.
+      // is held back, or the taker that this thread wakes from here on sees the event.
       sync::fence(sync::order::seq_cst);
     }
     ~WaitForRoom() {

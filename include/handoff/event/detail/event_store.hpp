@@ -58,7 +58,7 @@ class EventStore {
   }
   bool ended() const noexcept { return phase() == Phase::ended; }
 
-  // No push() that begins after this is accepted; all who wait hear of it.
+  // No push() that begins after this is accepted; all waiting threads hear of it.
   void close() noexcept {
     Phase open = Phase::open;
     // order: release pairs with the acquire in closed(): what came before the close. acquire, for a

@@ -36,7 +36,7 @@ class Room {
   sync::Wakeup wait(const Found& found, const Until& until) {
     return given_.await(found, until.deadline(), until.stop_token(), sync::spin_policy(), "full");
   }
-  // All who wait look again.
+  // All waiting threads look again.
   void tell() noexcept { given_.notify_all(); }
 
  private:

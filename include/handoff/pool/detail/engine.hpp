@@ -102,7 +102,7 @@ class Engine final : public FutureHost {
   bool lend() noexcept;
   void take_back() noexcept;
 
-  // Nothing of the pool is unfinished, or somebody may believe so: tells those who wait.
+  // Nothing of the pool is unfinished, or somebody may believe so: tells the waiting threads.
   void tell_idle() noexcept;
 
   // The program's static objects end: closes, and from then on a thread that hands over a task runs

@@ -137,7 +137,7 @@ class Sleepers {
   // says, after the worker is known to sleep, that there is something to do. Searching again when
   // it returns. What woke it need not be visible yet: its next look comes as a look before sleep
   // does. `by_seq_cst(asleep)`, asked when so many are known to sleep, this one with them: whether
-  // all who could make work now do so by a seq_cst operation, none by the light fence.
+  // all threads that could make work now do so by a seq_cst operation, none by the light fence.
   template <class BySeqCst, class StayAwake>
   Slept sleep(Place& place, BySeqCst&& by_seq_cst, StayAwake&& stay_awake,
               sync::Deadline deadline = sync::no_deadline) noexcept {
@@ -179,7 +179,7 @@ class Sleepers {
   }
 
   // The place that wake_one() returned got no thread. The caller then asks wanted_for(), on behalf
-  // of those who are asleep.
+  // of the workers that are asleep.
   void put_back(Place& place) noexcept {
     const sync::Deadline later = sync::deadline_after(kRefusedFor);
     const sync::Lock lock(mutex_);

@@ -55,7 +55,7 @@ struct [[nodiscard]] Reservation {
 
 class [[nodiscard]] TaskPlace {
  public:
-  // NOLINTNEXTLINE(*-explicit-*): the two are one for all who reserve
+  // NOLINTNEXTLINE(*-explicit-*): the two are one for all callers
   TaskPlace(const Reservation& reservation) noexcept : reservation_(reservation) {}
 
   // Publishes the task, or what is left of it. Inlined also where an exception passes: one call

@@ -27,7 +27,7 @@ class Selection {
     fired_.store(false, sync::order::relaxed);  // order: relaxed, nobody else knows of it now
   }
 
-  // True for the one who woke it.
+  // True for the thread that woke it.
   bool fire() noexcept {
     // order: relaxed, one flag's history decides; what led here is published by the list's mutex.
     if (fired_.exchange(true, sync::order::relaxed)) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What MpscRing and MpmcRing have in common: their calls, and a ring whose places carry the number
-// of the one who may use them next. Users take one of those two, whose head comments say more.
+// of the thread that may use them next. Users take one of those two, whose head comments say more.
 //
 // A push or a pop first claims a ticket, then works on that ticket's place undisturbed, then hands
 // the place on by writing its state. Tickets are multiples of four, so that the state of a place
