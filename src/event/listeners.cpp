@@ -376,7 +376,7 @@ void ListenerList::add_in_leaf(Gap gap, Listener& added, Garbage& garbage) {
   retire(before, garbage);
 }
 
-// No pass from here on calls it, nor does one under way that has not come to it.
+// No pass from here on calls it. Nor does a pass under way that has not come to it.
 void ListenerList::hide(Listener& listener) noexcept {
   // order: relaxed, null leads nowhere
   // equivalent(swap): both are hidden before their remover looks for passes

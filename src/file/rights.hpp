@@ -37,9 +37,9 @@ unsigned group_bits(std::span<const std::byte> list) noexcept;
 unsigned narrow_group(std::span<std::byte> list) noexcept;
 unsigned narrow_group(unsigned mode) noexcept;
 
-// With which mode a file may be made that is to have `mode`, as long as it has another owner, group
-// or list: the rights that both group and others have. With a list, which may except somebody, only
-// its owner gets in.
+// The mode with which a file that is to have `mode` may be made, as long as it has another owner,
+// group or list: the rights that both group and others have. With a list, which may except
+// somebody, only its owner gets in.
 unsigned early_mode(unsigned mode, bool has_list) noexcept;
 
 // Extended attributes of what stands under a name in a directory; no link is followed. As the C

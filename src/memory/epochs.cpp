@@ -60,7 +60,7 @@ constinit sync::atomic<std::uint32_t> heavy_fences{0};  // kManyHeavy: passes fe
 struct Here;
 bool& has_ended() noexcept { return sync::thread_slot<bool, Here>::get(); }
 
-// Notified whenever a pass has ended that somebody asked about.
+// Notified whenever a pass that somebody asked about has ended.
 sync::EventCount& passes_ended() noexcept {
   static sync::EventCount ended;
   return ended;
@@ -126,7 +126,7 @@ class PassRegistry {
     free_all(chain);
   }
 
-  // By the thread of the slot, when a pass has ended that somebody asked about.
+  // By the thread of the slot, when a pass that somebody asked about has ended.
   static void ended(PassSlot& slot) noexcept {
     // equivalent(delete): only speed: a slot that stays asked tells the end of each pass
     slot.asked.store(false, sync::order::relaxed);  // order: relaxed; the next look asks again

@@ -40,8 +40,8 @@ void WorkSearch::work(Worker& worker, bool called) noexcept {
   for (; task != nullptr; task = next(worker)) runner_.run_first(worker, *task);
 }
 
-// For a worker that blocks, until it is back, and then until no task is left here that others would
-// have to steal.
+// For a worker that blocks, until it is back, and then until no task is left here for others to
+// steal.
 void WorkSearch::stand_in(Worker& seat) noexcept {
   Task* task = look(seat);
   while (task != nullptr) {

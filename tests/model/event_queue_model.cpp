@@ -246,7 +246,8 @@ class QueueModel : public Model {
 
   void comes_back(int number) { turn_->returned.push_back(number); }
 
-  // What came back, unless a newer one of its key waits that was there as well: that replaces it.
+  // What came back, unless a newer one of its key is waiting and was there as well: that replaces
+  // it.
   void end_turn() {
     const Turn& turn = *turn_;
     const auto is_back = [&](const Event& each) {

@@ -320,7 +320,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     return T(broadcast_->places_.read(ticket));
   }
 
-  // Whether a message is there that was not dropped; of the moment.
+  // Whether there is a message that was not dropped; of the moment.
   bool has_more() const noexcept {
     const Places places = broadcast_->places_;
     Ticket ticket = position();

@@ -121,7 +121,7 @@ class EventStore {
     const sync::Lock lock(mutex_);
     return has_more();
   }
-  // Whether it is closed, and nothing is there that may still be taken. What consumers have is not:
+  // Whether it is closed, and there is nothing that may still be taken. What consumers have is not:
   // what they give back is for them to take again.
   bool over() noexcept {
     if (!closed()) return false;
