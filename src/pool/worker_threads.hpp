@@ -119,7 +119,7 @@ class WorkerThreads final : public WorkCalls {
   std::size_t width_ = 0;
   const sync::CpuSet where_;
   std::vector<sync::Thread> threads_;  // by index; changed by the caller of an absent worker
-  sync::Mutex calling_;  // for a thread that starts an absent worker's
+  sync::Mutex calling_;  // held to give a thread to an absent worker
   sync::atomic<bool> quitting_;
   sync::atomic<std::size_t> present_;  // workers that have a thread
   sync::atomic<std::uint64_t> started_;  // threads, ever
