@@ -1,5 +1,5 @@
 # What every target of this project is built with. Nothing here reaches a user's own targets:
-# warnings are private, and sanitizers are asked for by whoever configures this tree.
+# warnings are private, and sanitizers are for the user who configures this tree to ask for.
 
 if(PROJECT_IS_TOP_LEVEL)
   if(NOT CMAKE_BUILD_TYPE)

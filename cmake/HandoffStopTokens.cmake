@@ -1,5 +1,5 @@
 # libc++ before 20 has std::stop_token only if asked for it by a flag. Our headers name it, so
-# HANDOFF_STOP_TOKEN_FLAG goes to all who include them: with the target, and by handoff.pc.
+# HANDOFF_STOP_TOKEN_FLAG goes to all code that includes them: with the target, and by handoff.pc.
 
 set(HANDOFF_STOP_TOKEN_FLAG "")
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")

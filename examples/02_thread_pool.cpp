@@ -13,7 +13,7 @@
 
 namespace {
 
-// Two tasks a call, down to single elements; whoever has nothing to do takes the largest part left.
+// Two tasks a call, down to single elements; an idle worker takes the largest part left.
 std::size_t count_even(handoff::ThreadPool& pool, const std::vector<int>& v, std::size_t first,
                        std::size_t last) {
   if (last - first == 1) return v[first] % 2 == 0 ? 1 : 0;

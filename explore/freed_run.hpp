@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A started run that frees itself when it is told of: whoever touches it later uses memory that was
-// given back. What the scenarios of teams and of pools start.
+// A started run that frees itself when it is told of: a thread that touches it later uses memory
+// that was given back. What the scenarios of teams and of pools start.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 namespace handoff::test {
 
 // Plain counters, one an index, and what the completion was told. The run is freed by its own
-// completion: whoever looks at it later uses memory that was given back.
+// completion: a thread that looks at it later uses memory that was given back.
 template <class B, std::size_t count>
 class FreedRun final : public BulkWork {
  public:

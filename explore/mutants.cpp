@@ -206,7 +206,7 @@ std::vector<Passed> sites_of_scenarios(unsigned deviations) {
   return all;
 }
 
-// The sites of the library, and who passes them.
+// The sites of the library, and the scenarios that pass them.
 std::map<Site, std::vector<const Scenario*>> scenarios_of_sites(
     const std::vector<Passed>& all, const std::vector<std::string>& parts) {
   std::map<Site, std::vector<const Scenario*>> sites;

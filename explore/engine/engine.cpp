@@ -237,7 +237,8 @@ void Engine::step(const Where& where) {
   if (++steps_ > options_.steps_limit) {
     fail(Fault::livelock, "more than " + std::to_string(options_.steps_limit) + " steps", where);
   }
-  // Beyond the bound there is nothing to choose: who runs goes on. Most steps are of this kind.
+  // Beyond the bound there is nothing to choose: the running thread goes on. Most steps are of this
+  // kind.
   const std::uint32_t able = runnable_ & ~waiting_;
   if (may_deviate() || (able & bit(static_cast<unsigned>(running_))) == 0) go_on(true);
 }
@@ -262,7 +263,7 @@ void Engine::go_on(bool may_stay) {
 }
 
 // Those that neither wait for a write nor let somebody else go first. Not empty as long as one does
-// not wait: who lets others go first has run after them.
+// not wait: a thread that lets others go first has run after them.
 std::uint32_t Engine::able() const noexcept {
   const std::uint32_t ready = runnable_ & ~waiting_;
   std::uint32_t able = ready;
@@ -398,9 +399,9 @@ void Engine::nobody_can_go_on() {
 
 // ---- Waiting -----------------------------------------------------------------------------------
 
-// Threads that write while they wait, as to a lock, keep each other from waiting for a write. So
-// who could have run from one pause of this thread to the next, and did not, goes before it (the
-// fair schedules of M. Musuvathi and S. Qadeer, "Fair stateless model checking", 2008).
+// Threads that write while they wait, as to a lock, keep each other from waiting for a write. So a
+// thread that could have run from one pause of this thread to the next, and did not, goes before it
+// (the fair schedules of M. Musuvathi and S. Qadeer, "Fair stateless model checking", 2008).
 void Engine::pause(const Where& where) {
   self().at = where;
   turns_ = 0;
@@ -412,7 +413,7 @@ void Engine::pause(const Where& where) {
   const auto me = static_cast<unsigned>(running_);
   waiting_ |= bit(me);
   first_[me] = runnable_ & ~ran_[me] & ~bit(me);
-  ran_[me] = ~runnable_;  // who cannot run now is not kept waiting
+  ran_[me] = ~runnable_;  // a thread that cannot run now is not kept waiting
   go_on(true);
 }
 

@@ -262,8 +262,8 @@ class Engine {
   unsigned started_ = 0;
   std::uint32_t runnable_ = 0;  // bit per thread
   std::uint32_t waiting_ = 0;  // those that have paused since the last write
-  std::array<std::uint32_t, kThreads> ran_{};  // who has run since this thread's last pause
-  std::array<std::uint32_t, kThreads> first_{};  // who goes before this thread: see pause()
+  std::array<std::uint32_t, kThreads> ran_{};  // those that ran since this thread's last pause
+  std::array<std::uint32_t, kThreads> first_{};  // those that go before this thread: see pause()
   std::uint32_t timed_ = 0;  // parked with a deadline
   std::uint32_t steps_ = 0;
   std::uint32_t turns_ = 0;  // times somebody was chosen to go on, since the last step

@@ -174,7 +174,8 @@ Piece* Sight::add_piece(Piece& first) noexcept {
   return &piece;
 }
 
-// All of these bytes have just been written: who comes after that comes after what was before.
+// All of these bytes have just been written: an access that comes after that comes after what was
+// before.
 void Sight::merge_within(Piece& first, unsigned bytes) noexcept {
   Piece* whole = nullptr;
   Piece* before = nullptr;

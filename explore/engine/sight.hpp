@@ -188,7 +188,7 @@ inline void Sight::see_bytes(std::uintptr_t at, unsigned bytes, const void* code
   }
 }
 
-// Readers before an ordered write are forgotten: who comes after the write comes after them.
+// Readers before an ordered write are forgotten: an access after the write comes after them.
 template <bool kWrite>
 inline void Sight::see_piece(Piece& piece, const void* code) {
   if (now_[piece.writer] < piece.written_at) [[unlikely]]

@@ -259,8 +259,8 @@ void sleeps_beside_a_token() {
   if (tokens.fetch_add(1, rel) == 0) unpark(tokens, 1);
 }
 
-// Waiters are counted, so that who notifies nobody costs nothing. What can be left out: the look
-// after being counted, and either of the fences between.
+// Waiters are counted, so that a notification costs nothing while nobody waits. What can be left
+// out: the look after being counted, and either of the fences between.
 enum class Gate { whole, no_second_look, no_fence_in_wait, no_fence_in_notify };
 
 template <Gate fault>
@@ -314,7 +314,7 @@ void last_item_is_stolen_and_popped() {
   }
 }
 
-// Whoever lets go last destroys what the others have written.
+// The thread that lets go last destroys what the others have written.
 template <bool wrong>
 void last_reference() {
   Word references(2);

@@ -71,7 +71,7 @@ void stores_too_late() {
   node.value = 1;
 }
 
-// Whoever counts down last gives back, and the other one looks once more.
+// The thread that counts down last gives back, and the other one looks once more.
 void reads_after_its_count(bool too_late) {
   struct Counted {
     sync::atomic<int> count{2};

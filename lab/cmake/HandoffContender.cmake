@@ -8,11 +8,11 @@
 # libexec/handoff/SCENARIO/NAME, linked with the scenario's glue (target handoff_SCENARIO) and its
 # own LIBRARIES only. INCLUDE_DIR is the variable that names the folder of a library which is its
 # headers. Where that, or one of the IF variables, is false it is not built, and its row says that
-# PACKAGE would bring it. WHEN says to which cells it applies; without it, to all. Who goes on when
-# workers are killed says so with "kill=any". ORDER is for
-# queues: in which order items come out that several threads put in: that in which they were put in,
-# each producer's own, or none. LIST is the list that it is entered in; another one than
-# `contenders`, the lab's own, is for tests.
+# PACKAGE would bring it. WHEN says to which cells it applies; without it, to all. A contender that
+# goes on when workers are killed says so with "kill=any". ORDER is for queues: in which order items
+# come out that several threads put in: that in which they were put in, each producer's own, or
+# none. LIST is the list that it is entered in; another one than `contenders`, the lab's own, is for
+# tests.
 #
 # Pools are measured by several scenarios. What one is stands once, in lab/peers:
 #

@@ -48,7 +48,7 @@ Finding find_caches(const std::optional<Cpu>& cpu) {
   return {"caches", fmt::format("{}", fmt::join(caches, ", ")), to_json(cpu->caches), {}};
 }
 
-// Who else wants the CPUs: nothing of ours runs meanwhile.
+// Which other programs want the CPUs: nothing of ours runs meanwhile.
 Finding find_foreign() {
   const Look before = look();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));

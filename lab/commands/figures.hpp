@@ -53,7 +53,7 @@ struct Judged {
 // open.
 std::vector<Judged> judge(const Figure& figure, const std::vector<Row>& rows, std::uint64_t seed);
 
-// How often it was measured: the blocks in which all who are compared have met.
+// How often it was measured: the blocks in which all contenders that are compared have met.
 int passes_of(const Figure& figure, const Comparison& comparison, const std::vector<Row>& rows);
 
 }  // namespace handoff::lab

@@ -29,7 +29,7 @@ const char* name_of(Verdict verdict) {
   return "unmeasured";
 }
 
-// Whoever is compared is measured in one block, so that all met the same noise.
+// Contenders that are compared are measured in one block, so that all met the same noise.
 Session::Block block_of(const Session& session, const Figure& figure,
                         const Comparison& comparison) {
   Session::Block block{

@@ -66,14 +66,14 @@ RunOptions with_rungs(RunOptions options) {
   return options;
 }
 
-// An overview has many short launches; who says how long it may take has other bursts.
+// An overview has many short launches; a user who says how long it may take has other bursts.
 RunOptions with_short_bursts(RunOptions options) {
   const bool free = !options.measure.burst && !options.measure.time_budget_s;
   if (options.is_overview() && free) options.measure.burst = kOverviewBurst;
   return options;
 }
 
-// Those whom --kill leaves out.
+// Contenders that --kill leaves out.
 std::size_t others_than_survivors(const std::vector<Contender>& contenders) {
   return static_cast<std::size_t>(
       std::count_if(contenders.begin(), contenders.end(),

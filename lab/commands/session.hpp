@@ -42,9 +42,10 @@ class Session {
   // For a caller that chooses each launch itself: call prepare() with all blocks of a scenario, add
   // launches to the measurements of each block, then call finish() once for each.
   void prepare(Scenario& scenario, const std::vector<Block>& blocks);
-  // Builds whom these blocks start and who is missing. prepare() does it too, for one scenario.
+  // Builds the contenders that these blocks start and that are missing. prepare() does it too, for
+  // one scenario.
   void build(const std::vector<Block>& blocks);
-  // Of all whom they start.
+  // Of all that they start.
   void print_targets(const std::vector<Block>& blocks) const;
   [[nodiscard]] std::vector<Measurement> measurements_of(Scenario& scenario, const Block& block);
   [[nodiscard]] WatchedBench& bench() { return bench_; }

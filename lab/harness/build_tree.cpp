@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a build said last. Build tools do not expect each other in one tree: who has this file open
-// is alone there, and sees no program that is half written.
+// What a build said last. Build tools do not expect each other in one tree: a process that has this
+// file open is alone there, and sees no program that is half written.
 class BuildLog {
  public:
   // Waits for its turn. Throws Interrupted.

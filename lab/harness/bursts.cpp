@@ -48,10 +48,10 @@ Bench Bench::quick() const {
   return {plan, interrupt_};
 }
 
-// Half of the block's time: who hangs takes no more than that from the others. Or the time of two
-// slow operations, the one before the burst and the one in it; or that of ten bursts and no less
-// than half a second, so that a small budget makes no contender that was merely not scheduled for
-// a moment one that hangs.
+// Half of the block's time: a contender that hangs takes no more than that from the others. Or the
+// time of two slow operations, the one before the burst and the one in it; or that of ten bursts
+// and no less than half a second, so that a small budget makes no contender that was merely not
+// scheduled for a moment one that hangs.
 std::chrono::nanoseconds Bench::patience(const Measurement& measurement) const {
   constexpr std::chrono::nanoseconds least = std::chrono::milliseconds(500);
   return std::max(

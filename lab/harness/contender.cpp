@@ -70,7 +70,7 @@ void reply(std::string line) {
   line += '\n';
   for (std::size_t sent = 0; sent < line.size();) {
     const auto n = send(protocol::command_fd, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
-    if (n <= 0) std::exit(1);  // nobody is left who could be told
+    if (n <= 0) std::exit(1);  // nobody is left to tell
     sent += static_cast<std::size_t>(n);
   }
 }

@@ -23,8 +23,8 @@ struct FileSystem {
 };
 FileSystem file_system_of(const std::string& folder);
 
-// A folder in folder_for_files() that is removed with all it holds. What a run left that was killed
-// is removed by the next one there.
+// A folder in folder_for_files() that is removed with all it holds. The next run there removes what
+// a killed one has left.
 class RunFolder {
  public:
   RunFolder();  // throws UserError where none can be made

@@ -20,8 +20,8 @@ class ForeignJsonError : public std::runtime_error {
 // than any that the lab writes: whatever looks at JSON calls itself for what is in it.
 [[nodiscard]] nlohmann::json parse_foreign(std::string_view text);
 
-// Where a key or a text is that would act on a terminal, as in rows[0].parameters; "it" where that
-// is a key of `value` itself, without a name; empty: nowhere.
+// Where there is a key or a text that would act on a terminal, as in rows[0].parameters; "it" where
+// that is a key of `value` itself, without a name; empty: nowhere.
 [[nodiscard]] std::string where_not_plain(const nlohmann::json& value, const std::string& name);
 
 // The same with such keys and texts made plain.

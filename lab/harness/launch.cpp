@@ -155,7 +155,7 @@ void Launch::start(const Contender& contender, int input, const std::vector<Vari
   if (process_ < 0) {
     throw std::system_error(error, std::generic_category(), "starting " + contender.name);
   }
-  setpgid(process_, process_);  // also here: whoever comes first, the group exists from now on
+  setpgid(process_, process_);  // as the child does: the group exists from now on
 }
 
 void Launch::prepare(const Cell& cell, std::chrono::nanoseconds patience) {

@@ -18,7 +18,7 @@ struct Look {
   double stolen_s = 0;
   double own_s = 0;      // CPU time of this process and of the children that it has waited for
   double throttled = 0;  // times, by a quota or for heat
-  double interrupts_s = 0;  // in which the kernel served devices, whoever had the CPU
+  double interrupts_s = 0;  // in which the kernel served devices, in any program's time
   // The kernel's own threads. Nothing: they were not looked at; none: they are hidden.
   std::optional<ProcessTable> kernel = {};
 };

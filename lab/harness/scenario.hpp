@@ -87,7 +87,7 @@ struct ArticleRow {
   std::string scheme;
   double milliseconds;
   std::string note;
-  std::string contender;  // who runs the same scheme here; empty: nobody yet
+  std::string contender;  // which runs the same scheme here; empty: none yet
   std::string why = {};  // where it can not be reproduced: for what reason
   std::string metric = {};  // of its row here, where that is not the article's
 };

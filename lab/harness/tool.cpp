@@ -17,7 +17,7 @@
 namespace handoff::lab {
 namespace {
 
-// A running tool; whoever leaves early leaves nothing of it running.
+// A running tool; an early return leaves nothing of it running.
 class Tool {
  public:
   explicit Tool(const std::vector<std::string>& command) {
@@ -70,7 +70,7 @@ class Tool {
       if (Clock::now() > deadline) kill(-process_, SIGKILL);
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    kill(-process_, SIGKILL);  // whoever of the group outlived its leader
+    kill(-process_, SIGKILL);  // those of the group that outlived its leader
   }
 
   [[noreturn]] static void run(char* const* arguments, int output, pid_t parent) {

@@ -32,8 +32,8 @@ struct Judging {
   // votes by its best bursts then, and they never mean "unchanged". Nothing: whatever they say is
   // too noisy.
   std::optional<double> disturbed_margin = {};
-  // Of the interval. Who may look several times, and stops at the first verdict, shares the error
-  // out among the looks: 0.998 for each of five keeps 99 % in all.
+  // Of the interval. A caller that may look several times, and stops at the first verdict, shares
+  // the error out among the looks: 0.998 for each of five keeps 99 % in all.
   double level = 0.99;
 };
 
@@ -46,9 +46,9 @@ struct JudgedChange {
 
 inline constexpr double kLeastMargin = 0.02;
 
-// Whoever goes on measuring while it is too noisy judges at these numbers of launches only: a look
-// after each launch would sooner or later find a difference between equals. Fewer than the first
-// number can only be too noisy, more than the last help little.
+// A command that goes on measuring while it is too noisy judges at these numbers of launches only:
+// a look after each launch would sooner or later find a difference between equals. Fewer than the
+// first number can only be too noisy, more than the last help little.
 inline constexpr std::array<std::size_t, 6> kLooks{5, 8, 12, 16, 24, 32};
 
 // What `try` asks of launches beside another program. The turns are fair to both sides, but the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What people write who have no library: threads on one queue of std::functions, behind a mutex and
-// a condition variable. The caller only waits.
+// What people write without a library: threads on one queue of std::functions, behind a mutex and a
+// condition variable. The caller only waits.
 #pragma once
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// This library's pool. Whoever waits helps, so the caller is one of the threads that execute.
+// This library's pool. A waiting thread helps, so the caller is one of the threads that execute.
 #pragma once
 
 #include <algorithm>

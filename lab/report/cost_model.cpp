@@ -153,7 +153,7 @@ Solution robust_solution_of(FittedCells& cells) {
   return solution;
 }
 
-// How late a thread is that had to be woken is found by trying.
+// Trying finds how late a thread that had to be woken is.
 void fit(const std::vector<const CostCell*>& cells, CostModel& model) {
   constexpr double least_ns = 5e3;
   constexpr double most_ns = 2e6;

@@ -28,8 +28,8 @@ BroadcastReader& BroadcastReaders::record() {
   }
   BroadcastReader* const made = RawBox<BroadcastReader>().make();
   made->following = first;
-  // order: release pairs with the acquires of first_ in the walks: who sees the record sees it
-  // whole, with the mark of one that left.
+  // order: release pairs with the acquires of first_ in the walks: a thread that sees the record
+  // sees it whole, with the mark of one that left.
   first_.store(made, sync::order::release);
   return *made;
 }

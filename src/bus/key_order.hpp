@@ -2,9 +2,9 @@
 //
 // Messages of one key, one after the other: which keys are being run, and what waits behind them.
 //
-// Whoever brings a message to a key that nobody runs is its runner, or hands that on. When the
-// runner has done what it has, it gets what came meanwhile, some messages at once, or the key is
-// free again. So the lock of a key is taken once when a message comes, and once for several that
+// The thread that brings a message to a key that nobody runs is its runner, or hands that on. When
+// the runner has done what it has, it gets what came meanwhile, some messages at once, or the key
+// is free again. So the lock of a key is taken once when a message comes, and once for several that
 // are run. Keys are told apart exactly: only the locks are shared by those that fall on the same
 // stripe.
 //

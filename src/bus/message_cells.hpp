@@ -4,10 +4,10 @@
 // free.
 //
 // The free ones are a stack: the cell that was used last is the next one to be used, while its
-// memory is near. Who takes or gives one exchanges one word: the number of the uppermost cell, and
-// how often the word was written, so that a cell which was taken and given back meanwhile is not
-// mistaken for one that never left. (40 bits: an exchange would have to sleep through exactly
-// 2^40 others, an hour and more.)
+// memory is near. A thread that takes or gives one exchanges one word: the number of the uppermost
+// cell, and how often the word was written, so that a cell which was taken and given back meanwhile
+// is not mistaken for one that never left. (40 bits: an exchange would have to sleep through
+// exactly 2^40 others, an hour and more.)
 //
 // Concurrency: anybody. Order: what came before give_back() happens before the take() of the cell.
 // Blocks: never. Allocates: the constructor; allocate(). Throws: these two.

@@ -4,7 +4,7 @@
 //
 // Invariant
 //   MW-1  Every accepted message is counted once, after it was destroyed and its place given back,
-//         and before anybody who waits for it hears.
+//         and before a thread that waits for it hears.
 //
 // Concurrency: anybody. Blocks, allocates, throws: never. Proof: docs/design/message_workers.md.
 #pragma once
@@ -25,7 +25,7 @@ class MessageCounts {
       : accepted_(0), refused_(0), failed_(0), cancelled_(0), expired_(0), finished_(0) {}
 
   // One more; false once closed. An exchange and not an addition: the number never holds a message
-  // that was refused, so who finds it equal to the finished ones is right.
+  // that was refused, so a thread that finds it equal to the finished ones is right.
   bool accept() noexcept {
     // order: acquire, as in closed(): it may be all that a refused caller reads.
     std::uint64_t before = accepted_.load(sync::order::acquire);
@@ -51,7 +51,8 @@ class MessageCounts {
   void count(Outcome outcome) noexcept {
     // order: release pairs with the acquires in tally(), which counts the message as accepted then.
     if (outcome != Outcome::done) counter(outcome).fetch_add(1, sync::order::release);
-    // order: release pairs with the acquire in finished(): who sees the count sees what was done.
+    // order: release pairs with the acquire in finished(): a thread that sees the count sees what
+    // was done.
     finished_.fetch_add(1, sync::order::release);
   }
 
@@ -105,12 +106,12 @@ class MessageCounts {
     return outcome == Outcome::expired ? expired_ : cancelled_;
   }
 
-  alignas(sync::destructive_span) Counter accepted_;  // by who submits
+  alignas(sync::destructive_span) Counter accepted_;  // by submitters
   Counter refused_;
   Counter failed_;
   Counter cancelled_;
   Counter expired_;
-  alignas(sync::destructive_span) Counter finished_;  // by who runs
+  alignas(sync::destructive_span) Counter finished_;  // by runners
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

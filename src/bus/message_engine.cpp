@@ -36,7 +36,7 @@ struct RunningMessage {
   const RunningMessage* outer;
 };
 
-// A message that stays with its caller, who waits for it or runs it.
+// A message that stays with its caller, which waits for it or runs it.
 struct MessageEngine::CallersNode : MessageNode {
   bool tells = false;  // its caller gets what the handler throws
   std::exception_ptr error;
@@ -104,9 +104,9 @@ struct MessageEngine::Parts {
   MessageGate gate;
   Failures failures;
   sync::atomic<Outcome> drop;  // what becomes of a message that begins now; done: it is run
-  sync::EventCount room;  // who waits for a place
-  sync::EventCount idle;  // who waits until nothing is unfinished
-  sync::EventCount ended;  // who waits for a message of its own
+  sync::EventCount room;  // threads that wait for a place
+  sync::EventCount idle;  // threads that wait until nothing is unfinished
+  sync::EventCount ended;  // threads that wait for a message of their own
   sync::Mutex closing;
   bool is_over = false;
   ThreadPool pool;  // ends first
@@ -262,7 +262,7 @@ void MessageEngine::hand_over(MessageNode& node) noexcept {
   if (!post(node)) run_all(node);
 }
 
-// False: there is no memory for it, and whoever has the message runs it.
+// False: there is no memory for it, and the thread that has the message runs it.
 bool MessageEngine::post(MessageNode& first) noexcept {
   return attempt([&] { parts_->pool.post([this, &first]() noexcept { run_all(first); }); },
                  []() noexcept {});
@@ -400,7 +400,7 @@ void MessageEngine::resume() noexcept { parts_->gate.resume(); }
 Status MessageEngine::wait(const Until& until) {
   refuse_inside("MessageWorkers: wait() inside a handler would wait for itself");
   Parts& parts = *parts_;
-  // Who helps may be held up by a handler, so only those help who have the time.
+  // A thread that helps may be held up by a handler, so only threads with no deadline or stop help.
   if (!until.has_deadline() && !until.stop_possible()) parts.pool.wait();
   const auto idle = [&parts]() noexcept { return parts.counts.is_idle(); };
   const Status waited = parts.gate.await(parts.idle, idle, until);

@@ -3,9 +3,10 @@
 // The gate in front of each handler: shut before start() and by pause(), and one word by which
 // threads that wait make themselves known to those that run handlers.
 //
-// Who runs a handler says so in a seat of its own, and then looks at the word; who shuts the gate
-// changes the word, and then looks at the seats. Between the two steps stand the halves of an
-// asymmetric fence: so a pause costs a microsecond, and a message no read-modify-write.
+// A thread that runs a handler says so in a seat of its own, and then looks at the word; a thread
+// that shuts the gate changes the word, and then looks at the seats. Between the two steps stand
+// the halves of an asymmetric fence: so a pause costs a microsecond, and a message no
+// read-modify-write.
 //
 // Invariant
 //   MG-1  A thread runs a handler only if its seat, or outside_, has said so since before it last
@@ -99,8 +100,9 @@ class MessageGate {
     tell_quiet();
   }
 
-  // Whether it is shut, or somebody is in await(): then who ended a message has to tell. What it
-  // did before is visible to the condition of who waits, or the word shows that it waits.
+  // Whether it is shut, or somebody is in await(): then the thread that ended a message has to
+  // tell. What it did before is visible to the condition of a waiting thread, or the word shows
+  // that one waits.
   bool is_watched() const noexcept {
     sync::asymmetric_fence_light();  // partner is the heavy half in await() and pause()
     return word_.load(sync::order::relaxed) != 0;  // order: relaxed, ordered by the fence
@@ -157,12 +159,12 @@ class MessageGate {
   }
 
   bool is_started() const noexcept {
-    // order: relaxed, a look of who starts it or closes it.
+    // order: relaxed, a look of the thread that starts it or closes it.
     return (word_.load(sync::order::relaxed) & kNotStarted) == 0;
   }
   void start() noexcept { open(kNotStarted); }
 
-  // Whoever pauses or has paused it, or did not start it.
+  // Also if a thread pauses or has paused it, or if nobody started it.
   void open_for_good() noexcept {
     {
       const sync::Lock lock(mutex_);
@@ -195,7 +197,7 @@ class MessageGate {
     word_.fetch_and(~what, sync::order::release);  // order: release, see is_open()
     opened_.notify_all();
   }
-  // No spinning: whoever pauses may need the CPU.
+  // No spinning: the pausing thread may need the CPU.
   void await_open() noexcept {
     (void)opened_.await([this]() noexcept { return is_open(); }, sync::no_deadline, {},
                         sync::Spin::never);
@@ -228,8 +230,8 @@ class MessageGate {
   alignas(sync::destructive_span) sync::atomic<std::uint32_t> word_;
   alignas(sync::destructive_span) sync::atomic<std::uint32_t> outside_;
   sync::atomic<bool> for_good_;
-  sync::EventCount opened_;  // who is about to run a handler
-  sync::EventCount quiet_;  // who pauses
+  sync::EventCount opened_;  // threads about to run a handler
+  sync::EventCount quiet_;  // threads that pause
 
   sync::Mutex mutex_;
   std::uint32_t pausing_ = 0;  // calls of pause() under way

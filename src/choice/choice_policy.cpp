@@ -274,7 +274,7 @@ void ChoicePolicy::learn_costs(double count, const WaySpeeds& speeds,
 
 // ---- Choosing -----------------------------------------------------------------------------------
 
-// What the last loop takes, and what handing over may cost that is not seen.
+// What the last loop takes, and the unseen cost that handing over may have.
 double ChoicePolicy::cost(LoopWay way) const noexcept {
   return known(way) * count_ + (way == LoopWay::serial ? 0 : kLeastGainNs);
 }

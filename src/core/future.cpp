@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How a result becomes ready, who is told, and how who waits for it helps. Protocol and proof:
-// docs/design/future.md.
+// How a result becomes ready, who is told, and how a thread that waits for it helps. Protocol and
+// proof: docs/design/future.md.
 #include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/detail/inside.hpp>
 #include <handoff/core/detail/status_of.hpp>
@@ -176,9 +176,9 @@ FutureState::Next FutureState::follow() noexcept {
   const Workplace* const place = workplace_in_task();
   // order: relaxed, released below.
   way()->maker.store(place != nullptr ? &place->host : nullptr, order::relaxed);
-  // order: acq_rel. Release pairs with the acquire in let_go(): the results of the sources, for who
-  // goes on there; and with the one in hold(): the maker. Acquire pairs with the release in
-  // let_go(): who looked at the sources has done so.
+  // order: acq_rel. Release pairs with the acquire in let_go(): the results of the sources, for the
+  // thread that goes on there; and with the one in hold(): the maker. Acquire pairs with the
+  // release in let_go(): the thread that looked at the sources has done so.
   if ((word_.fetch_or(kClaimed, order::acq_rel) & kHeld) != 0) return {};
   (void)make();
   return finish_alone(kMakerGone) ? Next{} : take_next(tell_ready(), kMakerGone);
@@ -218,8 +218,8 @@ class FutureState::Pending {
     (state.is_ready() ? ready_ : missing_).add(host);
   }
 
-  // Null: those of several, or of nobody knows whom. If all that was looked at is ready, what
-  // follows is about to be made there.
+  // Null: those of several, or of an unknown one. If all that was looked at is ready, what follows
+  // is about to be made there.
   const FutureHost* sole() const noexcept { return missing_.any ? missing_.sole : ready_.sole; }
 
  private:

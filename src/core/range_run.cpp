@@ -15,7 +15,7 @@ void RangeRun::keep_first_failure() noexcept {
 
 Tally RangeRun::settle() noexcept {
   const auto take = [](sync::atomic<std::uint64_t>& counter) noexcept {
-    // order: relaxed, here and below: who settles has seen the members go.
+    // order: relaxed, here and below: the thread that settles has seen the members go.
     const std::uint64_t value = counter.load(order::relaxed);
     if (value != 0) counter.store(0, order::relaxed);  // order: relaxed, as above
     return value;

@@ -4,8 +4,7 @@
 // PATH.unfinished.1 and so on while others write for the same path. So each of them writes a file
 // of its own, and the last that is finished stays at PATH.
 //
-// A lock says that somebody writes; what a program has left that was killed is removed by the next
-// one.
+// A lock says that somebody writes; the next program removes what a killed one has left.
 // Concurrency: one thread's. Errors: an errno, 0 for none.
 #pragma once
 

@@ -12,8 +12,8 @@ constinit sync::atomic<WaitBook*> book_kept{nullptr};
 }  // namespace
 
 void WaitBook::keep(WaitBook& book) noexcept {
-  // order: relaxed, the book is there from the start; who asks for it heard of it from a host that
-  // watches, or by the bit kWatched.
+  // order: relaxed, the book is there from the start; a thread that asks for it heard of it from a
+  // host that watches, or by the bit kWatched.
   book_kept.store(&book, sync::order::relaxed);
 }
 

@@ -62,8 +62,8 @@ ListenerList::Array& leaf_around(const ListenerList::Entry* entry) noexcept {
   }
 }
 
-// Gives up one reference. True if it was the last: all that others did comes before this. Who finds
-// but one has it, and need not write.
+// Gives up one reference. True if it was the last: all that others did comes before this. A thread
+// that finds but one has it, and need not write.
 bool was_last(sync::atomic<std::uint32_t>& references) noexcept {
   // order: acquire pairs with the release below, by this very variable.
   const std::uint32_t now = references.load(sync::order::acquire);
@@ -354,7 +354,7 @@ void ListenerList::add(const ListenerRef& listener, Place place, const Listener*
   retire(*array, garbage);
 }
 
-// Nobody is in a pass but who begins one now: the array stays, and gets another leaf.
+// Nobody is in a pass but a thread that begins one now: the array stays, and gets another leaf.
 void ListenerList::add_in_leaf(Gap gap, Listener& added, Garbage& garbage) {
   Array& before = *gap.part;
   Array& leaf = *Draft::make_leaf(before.size() + 1, gap.leaf);
@@ -376,7 +376,7 @@ void ListenerList::add_in_leaf(Gap gap, Listener& added, Garbage& garbage) {
   retire(before, garbage);
 }
 
-// No pass from here on calls it, nor does one under way that has not come to it.
+// No pass from here on calls it. Nor does a pass under way that has not come to it.
 void ListenerList::hide(Listener& listener) noexcept {
   // order: relaxed, null leads nowhere
   // equivalent(swap): both are hidden before their remover looks for passes

@@ -73,7 +73,7 @@ struct Batch {
   std::vector<std::byte> bytes;  // room for a head, then records
   std::uint64_t count = 0;
   OwedList owed;
-  // Those who wait for it: without an end, and so many or fewer; and up to one.
+  // The threads that wait for it: without an end, and so many or fewer; and up to one.
   sync::Gate gate;
   std::uint64_t at_gate = 0;
   sync::EventCount settled;
@@ -298,7 +298,7 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
   }
   if (!done) return tell_failure();
   // The next leader first: the device is idle until it writes. Those of the next batch, or those
-  // who found no room in it, or the thread (AL-4).
+  // that found no room in it, or the thread (AL-4).
   if (thread_may_be_next) work_.notify_one();
   next->settled.notify_one();
   if (gate_may_be_next) next->gate.wake_one();

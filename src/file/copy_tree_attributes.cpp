@@ -4,8 +4,8 @@
 // and times, in this order. A change of owner clears set-user-ID bits and capabilities; an access
 // list is the mode as well; and all of them change the times.
 //
-// Rights never widen, at no moment: what cannot be kept of who may do what is taken away. A new
-// file is its owner's alone until it has all of that (made_mode()).
+// Rights never widen, at no moment: rights that cannot be kept are taken away. A new file is its
+// owner's alone until it has all its rights (made_mode()).
 #include <errno.h>
 #include <fcntl.h>
 

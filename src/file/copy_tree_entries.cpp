@@ -73,7 +73,7 @@ void CopyJob::copy_entry(CopyFolder& folder, const CopyEntry& entry, CopyWorker&
 }
 
 // In a directory that was there: what the name stands for may be replaced. A device, FIFO or socket
-// is only by one of its kind: who names it as the destination means to write into it.
+// is only by one of its kind: a caller that names it as the destination means to write into it.
 bool CopyJob::may_replace(CopyFolder& folder, const CopyEntry& entry,
                           const struct statx& attributes) {
   if (folder.made) return true;

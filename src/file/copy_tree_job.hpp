@@ -61,7 +61,7 @@ struct CopyWhat {
   const char* said = "";
   std::string_view detail = {};  // behind it
   std::uint64_t offset = nowhere;
-  bool in_copy = false;  // for who knows no better
+  bool in_copy = false;  // for code that knows no better
 };
 
 // A file that was written and has still to be verified, and to get its name.

@@ -2,8 +2,8 @@
 //
 // Who may do what with a file: its mode and its access list (a POSIX ACL, which is an extended
 // attribute). Of a file with a list the group bits of the mode are no rights of the group: they are
-// the mask, the most that anybody gets whom the list names. So a mode that is taken over without
-// its list gives the group what was given to others.
+// the mask, the most that anybody named in the list gets. So a mode that is taken over without its
+// list gives the group what was given to others.
 #pragma once
 
 #include <array>
@@ -37,8 +37,8 @@ unsigned group_bits(std::span<const std::byte> list) noexcept;
 unsigned narrow_group(std::span<std::byte> list) noexcept;
 unsigned narrow_group(unsigned mode) noexcept;
 
-// With which mode a file may be made that is to have `mode`, as long as it has another owner, group
-// or list: what group and others have alike, whoever they are. With a list, which may except
+// The mode with which a file that is to have `mode` may be made, as long as it has another owner,
+// group or list: the rights that both group and others have. With a list, which may except
 // somebody, only its owner gets in.
 unsigned early_mode(unsigned mode, bool has_list) noexcept;
 

@@ -118,8 +118,8 @@ void FileRun::temporary_is_open(long result) noexcept {
 
 void FileRun::contents_are_written(long /*result*/) noexcept { contents_are_whole(); }
 
-// Owner, lists, `user` attributes and mode of the file that was there, as far as we may. What
-// cannot be kept of who may do what is taken away. False: it failed.
+// Owner, lists, `user` attributes and mode of the file that was there, as far as we may. Rights
+// that cannot be kept are taken away. False: it failed.
 bool FileRun::keep_rights() noexcept {
   struct statx made{};
   const long asked = perform_whole({.kind = FileCallKind::stat,

@@ -192,7 +192,7 @@ class ThreadPerRequestDriver final : public FileDriver {
   }
 
  private:
-  // False: the system has no thread for it, and none is there that could take it later.
+  // False: the system has no thread for it, and there is none that could take it later.
   bool begin(FileRun& run) noexcept {
     const sync::Lock lock(mutex_);
     if (free_.empty()) {

@@ -60,7 +60,7 @@ constinit sync::atomic<std::uint32_t> heavy_fences{0};  // kManyHeavy: passes fe
 struct Here;
 bool& has_ended() noexcept { return sync::thread_slot<bool, Here>::get(); }
 
-// Notified whenever a pass has ended that somebody asked about.
+// Notified whenever a pass that somebody asked about has ended.
 sync::EventCount& passes_ended() noexcept {
   static sync::EventCount ended;
   return ended;
@@ -126,10 +126,10 @@ class PassRegistry {
     free_all(chain);
   }
 
-  // By the thread of the slot, when a pass has ended that somebody asked about.
+  // By the thread of the slot, when a pass that somebody asked about has ended.
   static void ended(PassSlot& slot) noexcept {
     // equivalent(delete): only speed: a slot that stays asked tells the end of each pass
-    slot.asked.store(false, sync::order::relaxed);  // order: relaxed; who needs it asks again
+    slot.asked.store(false, sync::order::relaxed);  // order: relaxed; the next look asks again
     Retired* chain = std::exchange(slot.own, nullptr);
     {
       const sync::Lock lock(registry_mutex);
@@ -170,8 +170,8 @@ class PassRegistry {
     // equivalent(return_early) all: only speed: when passes leave off fencing is a guess
     if (!registry_mutex.try_lock()) return;
     heavy_fences.store(0, sync::order::relaxed);  // order: relaxed, under the mutex
-    // order: relaxed, part of the release sequences of the looks before: who finds the bit clear
-    // in Pass::begin() has acquired what they hid.
+    // order: relaxed, part of the release sequences of the looks before: a thread that finds the
+    // bit clear in Pass::begin() has acquired what they hid.
     // equivalent(delete): only speed: when passes leave off fencing is a guess
     pass_words.present.fetch_and(~PassWords::kFenced, sync::order::relaxed);
     registry_mutex.unlock();
@@ -207,9 +207,9 @@ class PassRegistry {
     return false;
   }
 
-  // A look at all who may be in a pass: their bits are clear meanwhile, so that who begins a pass
-  // has seen what is hidden, or is seen after fence(). At the end those who are in a pass have them
-  // again; the others need not be looked at before their next pass.
+  // A look at all threads that may be in a pass: their bits are clear meanwhile, so that a thread
+  // that begins a pass has seen what is hidden, or is seen after fence(). At the end the threads in
+  // a pass have them again; the others need not be looked at before their next pass.
   class Look {
    public:
     Look() noexcept : groups_(begin() & kAllGroups) {
@@ -234,7 +234,7 @@ class PassRegistry {
     Look& operator=(const Look&) = delete;
 
     // Finds who is in a pass. Each thread is looked at once, not once for each thing hidden.
-    // `again`: after some were asked, which those see who end theirs.
+    // `again`: after some were asked, which the threads that end their passes see.
     void look(bool again) noexcept {
       if (others_ != 0) order_others(again);  // else nobody but this thread
       passing_ = nullptr;
@@ -307,7 +307,7 @@ class PassRegistry {
 
   // Hangs on passes of `me`, this thread, what they block, and returns the rest. A pass of this
   // thread sees by itself that it was asked: no fence. And no mutex, or those who wait for it in
-  // their passes would be looked at by each who has it.
+  // their passes would be looked at by each that has it.
   static Retired* hang_on_own(PassRecord& me, Retired* chain, std::uint64_t epoch) noexcept {
     Retired* rest = nullptr;
     while (chain != nullptr) {
@@ -327,7 +327,8 @@ class PassRegistry {
     Look at_all;
     bool again = false;
     Retired* freed = nullptr;
-    // Who is asked in one round may have ended just before and not have noticed: another round.
+    // A thread that is asked in one round may have ended its pass just before and not have noticed:
+    // another round.
     for (bool newly_asked = true; newly_asked;) {
       at_all.look(again);
       if (!again && at_all.nobody()) return chain;
@@ -397,7 +398,8 @@ void PassRecord::ended(PassSlot& slot) noexcept { PassRegistry::ended(slot); }
 void PassRecord::appear(std::uint64_t present) noexcept {
   if ((present & group_) == 0) {
     // order: acquire pairs with the releases of a Look and of nobody_passes(): what was hidden
-    // before the bit was cleared, or found so. Whoever finds it set fences, then reads the slot.
+    // before the bit was cleared, or found so. A look that finds it set fences, then reads the
+    // slot.
     present = pass_words.present.fetch_or(group_, sync::order::acquire);
   }
   if ((present & PassWords::kFenced) == 0) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Slabs of 127 chunks and a header. A free chunk is a bit in its slab's header, so that its pages
-// can go back to the system while the slab stays. All slabs but the first may be huge pages: who
-// has so many events walks over more of them than the processor can translate at once.
+// can go back to the system while the slab stays. All slabs but the first may be huge pages: a
+// program that has so many events walks over more of them than the processor can translate at once.
 #pragma once
 
 #include <sys/mman.h>
@@ -166,7 +166,7 @@ class SlabPool {
       *link = slab.next;
       free_ -= kChunks - 1;
       chunks_ -= kChunks - 1;  // equivalent(swap): under the mutex
-      ::madvise(&slab, kSlabBytes, MADV_DONTNEED);  // who deallocates may keep it
+      ::madvise(&slab, kSlabBytes, MADV_DONTNEED);  // a thread that deallocates may keep it
       sync::deallocate(&slab, kSlabBytes, kSlabBytes);
     }
     least_free_ = free_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The mode `active`: each worker has a public queue, which submitters fill, those with less to do
-// first, and a private one; it empties the private one in batches and then swaps the two. Who has
-// nothing robs the others, of their deques first, then of their queues: what lies behind a long
-// task waits for nobody. Tasks made by tasks stay with their worker, as in `stealing`.
+// first, and a private one; it empties the private one in batches and then swaps the two. A worker
+// that has nothing robs the others, of their deques first, then of their queues: what lies behind a
+// long task waits for nobody. Tasks made by tasks stay with their worker, as in `stealing`.
 #include <cstddef>
 #include <cstdint>
 #include <memory>

@@ -30,7 +30,7 @@ class ActiveQueues {
   PingPongTasks& of(std::size_t worker) noexcept { return pairs_[worker]; }
 
   Task* reserve() {
-    // order: relaxed. Who was refused by one of the queues has set it, so sees it.
+    // order: relaxed. A thread that was refused by one of the queues has set it, so sees it.
     if (closed_.load(sync::order::relaxed)) return nullptr;
     Task* const task = choose().reserve();
     // order: relaxed, as above.

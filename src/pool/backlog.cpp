@@ -49,7 +49,7 @@ SideQueues* Backlog::side_queues() {
   });
 }
 
-// After the close that those see who would make the side queues.
+// After the close, which a thread that would make the side queues sees.
 void Backlog::close() noexcept {
   SideQueues* queues = nullptr;
   {
@@ -89,7 +89,7 @@ bool Backlog::has_tasks_for(const Worker& worker) const noexcept {
   return queues != nullptr && queues->has_tasks_for(worker.index);
 }
 
-// Whoever pauses pretends to search: so nobody is woken meanwhile.
+// A thread that pauses pretends to search: so nobody is woken meanwhile.
 void Backlog::pause() noexcept {
   const sync::Lock lock(pausing_);
   if (never_paused_.read() || is_paused()) return;

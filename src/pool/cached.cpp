@@ -3,7 +3,7 @@
 // The mode `cached`: for tasks that spend their time waiting for something else. One queue as in
 // `fixed`, so that a task which blocks holds up nobody but itself. Threads come with the work: new
 // work that finds all of them busy starts one more, up to the width, which starts the next one if
-// it finds more than it takes. Who has had nothing to do for `idle_time` ends, down to the core.
+// it finds more than it takes. A worker that was idle for `idle_time` ends, down to the core.
 // Coming and going are the Engine's business, by the same rules as waking and sleeping.
 #include <memory>
 

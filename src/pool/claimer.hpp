@@ -45,7 +45,7 @@ class Claimer {
     room_.give_back(count);
     if (count == 1) return claimed[0];
     for (std::size_t i = count - 1; i > 0; --i) worker.claimed.push(claimed[i]);
-    // Until now nobody could see them: who fell asleep meanwhile has found nothing.
+    // Until now nobody could see them: a worker that fell asleep meanwhile has found nothing.
     calls_.call_for_pushed();
     return claimed[0];
   }
@@ -65,7 +65,8 @@ class Claimer {
     return queue.claim(1, into) != 0 ? node : nullptr;
   }
 
-  // Takes the oldest task of somebody else. The search begins with whoever had some last time.
+  // Takes the oldest task of somebody else. The search begins with the worker that had some last
+  // time.
   Task* steal(Worker& thief) noexcept {
     const std::size_t count = crew_.in_use();
     std::size_t index = thief.victim;

@@ -7,7 +7,7 @@
 //
 // Invariant
 //   TP-1  Every accepted task is counted once, by the worker that finished it, after its closure
-//         was destroyed and before anybody who waits for it hears.
+//         was destroyed and before a thread that waits for it hears.
 //
 // Concurrency: anybody. Blocks: await(), await_visitors(). Allocates, throws: never.
 // Proof: docs/design/thread_pool.md.
@@ -35,7 +35,7 @@ class Completion {
   Completion(const Crew& crew, const Backlog& backlog, UnqueuedTasks& unqueued) noexcept
       : crew_(crew), backlog_(backlog), unqueued_(unqueued), visitors_(0) {}
 
-  // Nothing of the pool is unfinished, or somebody may believe so: tells those who wait.
+  // Nothing of the pool is unfinished, or somebody may believe so: tells the waiting threads.
   void tell() noexcept { idle_.notify_all(); }
 
   // True if there was a moment during this call at which nothing was unfinished.
@@ -50,7 +50,7 @@ class Completion {
     tell();
   }
 
-  // A task of this pool is run by who waits for it, on a thread that may not work for this pool: a
+  // A task of this pool is run by the thread that waits for it, which may not work for this pool: a
   // visitor from before it runs until it has been counted.
   void begin_visit() noexcept {
     visitors_.fetch_add(1, sync::order::relaxed);  // order: relaxed, the task keeps the pool alive
@@ -77,7 +77,7 @@ class Completion {
   const Crew& crew_;
   const Backlog& backlog_;
   UnqueuedTasks& unqueued_;
-  sync::EventCount idle_;  // who waits until nothing is unfinished
+  sync::EventCount idle_;  // threads that wait until nothing is unfinished
   sync::atomic<std::uint32_t> visitors_;
 };
 

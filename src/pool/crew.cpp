@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Seats that change hands, and sums over all who work for a pool.
+// Seats that change hands, and sums over all threads that work for a pool.
 #include "crew.hpp"
 
 #include <new>
@@ -35,7 +35,8 @@ Worker* Crew::take_seat() noexcept {
           return nullptr;
         }
         // order: release pairs with the acquire in at(): the seat is made.
-        // equivalent(swap): who reads the number first finds null in that place and goes on
+        // equivalent(swap): a thread that reads the number first finds null in that place and goes
+        // on
         seats_[i].worker.store(seat, order::release);
         seats_made_.store(i + 1, order::relaxed);  // order: relaxed, see in_use()
       }
@@ -62,8 +63,8 @@ Worker* Crew::take_spare() noexcept {
   Worker* const seat = take_seat();
   if (seat == nullptr) return nullptr;
   // equivalent(swap): both are this thread's own until the seat is listed
-  // equivalent(delete): who sat there before left a base that is too low at most, and the deque is
-  // empty
+  // equivalent(delete): the thread that sat there before left a base that is too low at most, and
+  // the deque is empty
   seat->base = seat->spawned.height();
   seat->sitting = 1;  // so that no group gives it up
   seat->spare = true;
@@ -82,8 +83,8 @@ Worker* Crew::sit_down(Worker* here) noexcept {
     seat = take_seat();
     if (seat == nullptr) return nullptr;
     // equivalent(swap): two members of a seat that only its thread uses
-    // equivalent(delete): who sat there before left a base that is too low at most, and the deque
-    // is empty
+    // equivalent(delete): the thread that sat there before left a base that is too low at most, and
+    // the deque is empty
     seat->base = seat->spawned.height();
     seat->outer = std::exchange(workplace(), seat);
   }
@@ -101,8 +102,8 @@ bool Crew::stand_up(Worker& seat) noexcept {
 }
 
 bool Crew::somebody_sits() const noexcept {
-  // order: seq_cst, against the fetch_add in take_seat(): who sat down before it looked whether
-  // anybody searches is seen by whoever stopped searching before this look.
+  // order: seq_cst, against the fetch_add in take_seat(): a thread that sat down before it looked
+  // whether anybody searches is seen by the thread that stopped searching before this look.
   return seats_taken_.load(order::seq_cst) != 0;
 }
 

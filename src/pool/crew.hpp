@@ -57,7 +57,7 @@ class Crew {
 
   // Of size(), those who may hold tasks now.
   std::size_t in_use() const noexcept {
-    // order: relaxed. at() acquires; who knows of a seat reads no smaller number.
+    // order: relaxed. at() acquires; a thread that knows of a seat reads no smaller number.
     return workers_.size() + seats_made_.load(sync::order::relaxed);
   }
 

@@ -163,7 +163,7 @@ void Engine::hand_over_due(TimedTask& due) {
   (void)place.fill(PointerMaker<TimedTask>(&due, TimedKind::kind));
 }
 
-// After parts_->unqueued.close(), which those see who would make what is not there.
+// After parts_->unqueued.close(), which a thread that would make what is not there sees.
 void Engine::close_timers() noexcept {
   Timers* timers = nullptr;
   {
@@ -193,7 +193,7 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   if (here != nullptr && here->depth != 0) {
     misuse("ThreadPool: wait() inside one of its own tasks would wait for itself");
   }
-  // Who helps may be held up by a task, so only those help who have the time.
+  // A thread that helps may be held up by a task, so only threads with no deadline or stop help.
   if (deadline == sync::no_deadline && !stop.stop_possible()) {
     if (Worker* const seat = sit_down()) {
       help_until_idle(*seat);
@@ -212,7 +212,7 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   return Status::ok;
 }
 
-// A wait of a task of another pool, or of who has a seat there, that does not end by itself.
+// A wait that does not end by itself, of a task of another pool or of a thread with a seat there.
 bool Engine::is_watched_wait(sync::Deadline deadline) const noexcept {
   return deadline == sync::no_deadline && watching(workplace()) != nullptr &&
          !parts_->completion.is_idle();
@@ -265,7 +265,7 @@ Tally Engine::close(const Closing& closing) {
   parts_->unqueued.close();
   close_timers();  // before the queues, as its thread submits
   if (!parts_->threads.is_over()) {  // asked when no closure can close any more
-    parts_->backlog.close();  // equivalent(swap): who waits for room asks neither
+    parts_->backlog.close();  // equivalent(swap): a wait for room asks neither
     // equivalent(swap): two kinds of sleepers that do not know each other
     parts_->room.tell_closed();
     parts_->backlog.resume_for_good();
@@ -292,8 +292,8 @@ void Engine::finish(const Closing& closing) noexcept {
   (void)await(sync::no_deadline);
 }
 
-// Everything has been counted; but entries may be left of tasks that were run by who waited for
-// them.
+// Everything has been counted; but entries may be left of tasks that were run by threads that
+// waited for them.
 void Engine::drop_leftovers() noexcept {
   Worker& worker = parts_->crew.worker(0);
   while (Task* const task = parts_->backlog.take(worker)) parts_->runner.run(worker, *task);

@@ -55,8 +55,8 @@ Outcome GroupTasks::why_dropped() noexcept {
   return Outcome::expired;
 }
 
-// All our tasks have begun, or are about to, elsewhere. Who stole one of them may have parts of it
-// to give away (TP-4; proof in docs/design/thread_pool.md).
+// All our tasks have begun, or are about to, elsewhere. A worker that stole one of them may have
+// parts of it to give away (TP-4; proof in docs/design/thread_pool.md).
 bool GroupTasks::help_thief() noexcept {
   // order: acquire pairs with the release in stolen_by(): the worker, which another thread may have
   // made. It lives as long as the pool.
@@ -84,7 +84,7 @@ bool GroupTasks::help_thief() noexcept {
 // `lends`: tasks lie here that this wait may not run.
 void GroupTasks::sleep(bool lends) noexcept {
   if (lends) owner_->begin_blocking();
-  // Whoever brings the whole count to 0 from here on finds kAsleep and tells us.
+  // The thread that brings the whole count to 0 from here on finds kAsleep and tells us.
   // order: relaxed, a word to them; is_done() acquires when we are awake again.
   elsewhere_.fetch_add(std::exchange(here_, 0) * kOne + kAsleep, order::relaxed);
   std::optional<WatchedWait> watched;

@@ -26,8 +26,8 @@ class Late {
     return made_.load(sync::order::acquire);  // order: acquire pairs with the store in get()
   }
 
-  // The same, for who looks for what was put into it, as a worker does that is about to sleep: if
-  // it does not see who made it, that one sees the worker.
+  // The same, for a thread that looks for what was put into it, as a worker does that is about to
+  // sleep: if it does not see the thread that made it, that one sees the worker.
   T* look() const noexcept {
     // order: seq_cst, with the store in get(), against Sleepers::wanted(); as for the tickets in
     // TaskQueue::reserve().

@@ -68,7 +68,7 @@ class OwnTasks {
     if (!move_to(worker_.spawned, *task)) worker_.engine.runner().run(worker_, *task);
   }
 
-  // False: no memory. Nobody could see the task in between, who is woken for it now.
+  // False: no memory. Nobody could see the task in between; a worker is woken for it now.
   bool move_to(StealDeque<Task*>& deque, Task& task) noexcept {
     try {
       deque.reserve();

@@ -4,9 +4,9 @@
 // private one, which the worker empties. When the private one is empty it swaps the two, so while
 // there is much to do submitters and worker write to different memory.
 //
-// Which of the two is public is a word for submitters and no promise: who hands over while they are
-// swapped puts its task into the private one, where it is found as well. So nothing depends on the
-// swap but speed, and all that holds for TaskQueue holds here.
+// Which of the two is public is a word for submitters and no promise: a submitter that hands over
+// while they are swapped puts its task into the private one, where it is found as well. So nothing
+// depends on the swap but speed, and all that holds for TaskQueue holds here.
 //
 // Concurrency: reserve(), close(), accepted(), load() by anybody; claim() by the worker, rob() by
 //   anybody, next to it. Order: none, because of the swap.

@@ -52,7 +52,7 @@ Outcome PoolRun::drop_member(Task& task, Outcome why) noexcept {
   return why;
 }
 
-// Null: a full pool has the caller run it, who has no deque.
+// Null: a full pool has the caller run it, which has no deque.
 void PoolRun::take_part() noexcept {
   Engine& engine = *engine_;
   Worker* const worker = engine.worker_here();
@@ -63,7 +63,7 @@ void PoolRun::take_part() noexcept {
   leave();
 }
 
-// Whoever was called from here and has not been stolen has nothing to do but to leave.
+// A member that was called from here and has not been stolen has nothing to do but to leave.
 void PoolRun::run_own(Worker& worker) noexcept {
   OwnTasks own(worker);
   const auto is_ours = [this](Task& task) noexcept {
@@ -81,7 +81,7 @@ void PoolRun::run_own(Worker& worker) noexcept {
 void PoolRun::call_next(Worker& worker) noexcept {
   // order: relaxed, a number of helpers.
   if (!range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
-  members_.fetch_add(1, order::relaxed);  // order: relaxed, by one who is counted
+  members_.fetch_add(1, order::relaxed);  // order: relaxed, by one that is counted
   Engine& engine = *engine_;
   const auto call = [&] {
     TaskPlace place = engine.admission().reserve_in(worker);  // never refused
@@ -100,7 +100,7 @@ void PoolRun::leave() noexcept {
 
 namespace {
 
-// On the stack of its caller, whom all members leave before the group's wait returns.
+// On the stack of its caller: all members leave before the group's wait returns.
 class WaitedRun {
  public:
   WaitedRun(Engine& engine, std::size_t count, BlockCall call, const void* work,
@@ -129,7 +129,7 @@ class WaitedRun {
 
   void call_next(Worker* worker) noexcept {
     // order: relaxed, a number of helpers.
-    // equivalent(bound): one helper more may be called, who finds the blocks that others leave
+    // equivalent(bound): one helper more may be called, which finds the blocks that others leave
     if (worker == nullptr || !range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
     const auto call = [&] {
       const auto part = [this]() noexcept { take_part(); };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The mode `stealing`: tasks from outside wait in one queue and are claimed in batches; tasks made
-// by tasks wait in the deque of the worker that made them; who has neither robs the others. So a
-// task never waits for one particular thread, and a divided problem is worked on depth first.
+// by tasks wait in the deque of the worker that made them; a worker that has neither robs the
+// others. So a task never waits for one particular thread, and a divided problem is worked on depth
+// first.
 #include <memory>
 
 #include "modes.hpp"

@@ -95,8 +95,8 @@ class BasicTaskQueue {
   std::uint64_t accepted() const noexcept {
     const sync::Lock lock(producers_);
     if (closed_.read()) return in_full_segments_.read() + in_last_.read();
-    // order: relaxed for last_, under the lock; and for the tickets: who knows of a task, as by
-    // having seen it finished, reads no number without it.
+    // order: relaxed for last_, under the lock; and for the tickets: a thread that knows of a task,
+    // as by having seen it finished, reads no number without it.
     const std::uint64_t tickets =
         last_.load(sync::order::relaxed)->tickets.load(sync::order::relaxed);
     return in_full_segments_.read() + detail::min<std::uint64_t>(tickets, segment_tasks);
@@ -164,7 +164,7 @@ class BasicTaskQueue {
     Segment* next_spare = nullptr;
   };
 
-  // After close() tickets are still counted up by those who are refused.
+  // After close() tickets are still counted up by submitters that are refused.
   bool is_over(const Segment& segment, std::size_t index) const noexcept {
     const sync::Lock lock(producers_);
     if (!closed_.read()) return false;
@@ -186,7 +186,7 @@ class BasicTaskQueue {
     // order: relaxed, under the lock.
     if (last_.load(sync::order::relaxed) != &full || closed_.read()) return;
     // order: relaxed, it becomes less under the lock only.
-    // equivalent(bound): who asks again has taken another ticket by then
+    // equivalent(bound): a thread that asks again has taken another ticket by then
     if (full.tickets.load(sync::order::relaxed) < segment_tasks) return;
     Segment* fresh = spares_;
     if (fresh != nullptr) {

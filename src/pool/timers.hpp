@@ -11,12 +11,13 @@
 // Invariants, all under the lock
 //   TM-1  A task is in the heap if, and only if, its state is `waiting`.
 //   TM-2  The heap has room for all tasks that are not over: to wait again needs no memory.
-//   TM-3  The closure is touched without the lock by one party: whoever made the state `running` or
-//         `ending`, or cancelled it while it waited.
-//   TM-4  A task is freed by whoever finds second that it is over and that its handle is gone.
+//   TM-3  The closure is touched without the lock by one thread: the one that made the state
+//         `running` or `ending`, or cancelled it while it waited.
+//   TM-4  A task is freed once it is over and its handle is gone, by the thread that finds the
+//         second.
 //   TM-5  A closure ends without the lock, on a thread that serves no other: the caller's of
-//         cancel() or close(), or a worker. So its end may call all this again, and wait; who waits
-//         for the end of the very closure that it is ending does not.
+//         cancel() or close(), or a worker. So its end may call all this again, and wait; a thread
+//         that waits for the end of the very closure that it is ending does not.
 //
 // Concurrency: anybody, but close(), which is the pool's; the end of a closure that it ends may
 //   close again. Handles keep the Timers alive, so they may outlive the pool.

@@ -103,7 +103,8 @@ WatchedWait::WatchedWait(const void* what, const GroupTasks* group, const Engine
 }
 WatchedWait::~WatchedWait() { WatchBook::leave(waits, *this); }
 
-// Whoever makes the result takes the lock if it finds the bit: so a state in a list is there.
+// The thread that makes the result takes the lock if it finds the bit: so a state in a list is
+// there.
 void WatchedWait::add(FutureState& state) noexcept {
   const sync::Lock lock(book);
   if (!state.watch()) return;
@@ -197,7 +198,7 @@ bool WatchedWait::waits_for_idle_of(const WatchedWait& other) const noexcept {
 
 // ---- Which of them wait for ever ----------------------------------------------------------------
 
-// Whether all who might begin a task of this executor are stuck.
+// Whether all threads that might begin a task of this executor are stuck.
 bool WatchedWait::nobody_works_for(const FutureHost& host) noexcept {
   std::size_t stuck = 0;
   for (const WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
@@ -223,7 +224,7 @@ bool WatchedWait::is_stuck() const noexcept {
   return host != nullptr && nobody_works_for(*host);
 }
 
-// All who sleep, but for those who wait only for some who do not.
+// All that sleep, but for those that wait only for some that do not.
 void WatchedWait::find_stuck() noexcept {
   for (WatchedWait* wait = waits; wait != nullptr; wait = wait->next_) {
     wait->stuck_ = wait->asleep_;
@@ -260,8 +261,8 @@ void WatchedWait::each_waited_for(Visit&& visit) noexcept {
   }
 }
 
-// Whether this one waits for itself, by the shortest way; that goes back over from_. Who waits for
-// a circle that was there before closes none.
+// Whether this one waits for itself, by the shortest way; that goes back over from_. A wait for a
+// circle that was there before closes none.
 bool WatchedWait::closes_circle() noexcept {
   if (!stuck_) return false;
   WatchedWait* last = this;

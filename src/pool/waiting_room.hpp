@@ -51,7 +51,7 @@ class WaitingRoom {
     (void)freed_.await(found, sync::no_deadline, {}, sync::spin_policy(), "full");
   }
 
-  // Who waits looks whether it is closed.
+  // A waiting thread looks whether it is closed.
   void tell_closed() noexcept { freed_.notify_all(); }
 
  private:

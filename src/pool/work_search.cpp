@@ -40,8 +40,8 @@ void WorkSearch::work(Worker& worker, bool called) noexcept {
   for (; task != nullptr; task = next(worker)) runner_.run_first(worker, *task);
 }
 
-// For a worker that blocks, until it is back, and then until no task is left here that others would
-// have to steal.
+// For a worker that blocks, until it is back, and then until no task is left here for others to
+// steal.
 void WorkSearch::stand_in(Worker& seat) noexcept {
   Task* task = look(seat);
   while (task != nullptr) {
@@ -95,8 +95,9 @@ Task* WorkSearch::look(Worker& worker) noexcept {
 }
 
 // Whether it is worth while to spin. Work that came alone, after a long time, is followed by
-// nothing for a long time: then spinning would only take the CPU from whoever waits for that work,
-// if it is this one, and the yields at its end the right to have it at once when next woken.
+// nothing for a long time: then spinning would only take the CPU from the thread that waits for
+// that work, if it is this one, and the yields at its end the right to have it at once when next
+// woken.
 bool WorkSearch::expects_more(const Worker& worker) const noexcept {
   // equivalent(bound negate return_early) all: only speed: a guess whether spinning is worth it
   if (worker.index >= with_cpu_ || options_.spin_for == options_.spin_for.zero()) return false;
@@ -139,8 +140,8 @@ Sleepers::Slept WorkSearch::sleep(Worker& worker) noexcept {
   return slept;
 }
 
-// Who searched and found looks whether others should come too. Tasks that were submitted while
-// somebody searched woke nobody: they are this one's business.
+// A worker that searched and found looks whether others should come too. Tasks that were submitted
+// while somebody searched woke nobody: they are this one's business.
 void WorkSearch::found_work(const Worker& worker) noexcept {
   const auto left = sleepers_.end_search();
   if (left.nobody_searches && left.asleep != 0 && is_more_work(worker, left.asleep)) {

@@ -72,7 +72,7 @@ class WorkerThreads final : public WorkCalls {
   // The most that run at a time.
   std::size_t width() const noexcept { return width_; }
 
-  // Where they may run, if the options do not say so: as whoever made the pool.
+  // Where they may run, if the options do not say so: where the pool's maker may.
   const sync::CpuSet& where() const noexcept { return where_; }
 
   // For a thread that kept others from calling: is somebody to be called now?
@@ -118,8 +118,8 @@ class WorkerThreads final : public WorkCalls {
   const std::size_t core_;
   std::size_t width_ = 0;
   const sync::CpuSet where_;
-  std::vector<sync::Thread> threads_;  // by index; changed by who calls an absent worker
-  sync::Mutex calling_;  // for who gives a thread to an absent worker
+  std::vector<sync::Thread> threads_;  // by index; changed by the caller of an absent worker
+  sync::Mutex calling_;  // held to give a thread to an absent worker
   sync::atomic<bool> quitting_;
   sync::atomic<std::size_t> present_;  // workers that have a thread
   sync::atomic<std::uint64_t> started_;  // threads, ever

@@ -2,7 +2,7 @@
 //
 // How much memory there is: what the machine has left, and what the limits of this process's
 // cgroups leave. The kernel gives pages as long as there are some, and then kills a process, of
-// this cgroup where it is its limit; so who reserves memory asks first.
+// this cgroup where it is its limit; so code that reserves memory asks first.
 #pragma once
 
 #include <cstdint>

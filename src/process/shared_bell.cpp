@@ -26,8 +26,8 @@ void SharedBell::wake() noexcept {
   // order: relaxed, what it leads to is a compare-and-swap.
   std::uint32_t seen = word_.load(sync::order::relaxed);
   while ((seen & kAsleep) != 0) {
-    // order: relaxed. The heavy fence in mark() comes after a mark that reads this, and makes the
-    // change known that came before.
+    // order: relaxed. The heavy fence in mark() comes after a mark that reads this, and makes known
+    // the change that came before.
     if (word_.compare_exchange_weak(seen, (seen & ~kAsleep) + kEpoch, sync::order::relaxed,
                                     sync::order::relaxed)) {
       wake_all(word_);

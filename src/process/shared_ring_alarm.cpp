@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The thread that sleeps on a ring's bell for somebody who sleeps in poll().
+// The thread that sleeps on a ring's bell for a thread that sleeps in poll().
 //
 //   RA-1  While it is armed, the thread is on its way to the bell, or marked there, or has found
 //         the watch ready. What else takes the mark away (a pop() that waited) is followed by an

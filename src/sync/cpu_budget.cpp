@@ -108,9 +108,9 @@ CpuBudget recent_cpu_budget() noexcept {
 }
 
 Spin spin_policy() noexcept {
-  // The main thread's mask, not the caller's: whoever asks first may be a worker pinned to one
-  // CPU, and that says nothing about the others. A quota of 1.5 makes a width of 2, but two
-  // spinning threads would burn it in three quarters of each period and then stand still.
+  // The main thread's mask, not the caller's: the first caller may be a worker pinned to one CPU,
+  // and that says nothing about the others. A quota of 1.5 makes a width of 2, but two spinning
+  // threads would burn it in three quarters of each period and then stand still.
   static const Spin policy = [] {
     const bool two_at_once = read_affinity(::getpid()) >= 2 && cpu_budget().quota >= 2.0;
     return two_at_once ? Spin::allowed : Spin::never;

@@ -106,7 +106,7 @@ class ThreadTeam::Members {
 
   void start(const ThreadTeamOptions& options, std::size_t width);
   void quit() noexcept;
-  // Which member a thread is: who runs at the same moment as the caller, the first of those
+  // Which member a thread is: one that runs at the same moment as the caller, the first of those
   // beyond the CPUs, or one of the rest.
   enum class Role : std::uint8_t { has_cpu, watcher, beyond };
   Role role_of(std::size_t member) const noexcept;
@@ -147,7 +147,7 @@ class ThreadTeam::Members {
   alignas(sync::destructive_span) RangeRun run_;
 
   // Where the last block began that a member with a CPU claimed, or that none is left: while it
-  // moves, the run goes on. All that the watcher may look at, who is outside.
+  // moves, the run goes on. All that the watcher may look at, which is outside.
   alignas(sync::destructive_span) sync::atomic<std::size_t> pulse_{0};
 };
 
@@ -319,7 +319,7 @@ void ThreadTeam::Members::prepare(std::size_t count, const Job& job) noexcept {
   run_.open(count, width(), job.options->block);
 }
 
-// As many as can get a block and have a CPU, and the watcher, who calls the others if need be.
+// As many as can get a block and have a CPU, and the watcher, which calls the others if need be.
 void ThreadTeam::Members::wake_members() noexcept {
   const std::size_t useful = std::min(with_cpu_, run_.most_blocks());
   // equivalent(bound): notify_some(0) wakes nobody
@@ -371,8 +371,8 @@ ThreadTeam::BulkStorage* ThreadTeam::Members::run_here(BulkStorage& run,
 }
 
 // Wakes one at least, as none works yet; and one in the place of the caller: a member beyond the
-// CPUs, or the watcher if there is no other. Who is woken is found out before the gate opens: from
-// then on the run is the members', and may be over.
+// CPUs, or the watcher if there is no other. Which member to wake is found out before the gate
+// opens: from then on the run is the members', and may be over.
 void ThreadTeam::Members::open_to_members() noexcept {
   const std::size_t blocks = run_.most_blocks();
   const std::size_t useful = std::min(with_cpu_, std::max<std::size_t>(blocks, 1));

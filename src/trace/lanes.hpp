@@ -8,7 +8,7 @@
 //
 // Invariant
 //   LN-1  One thread writes into a lane: the one that took it, until it left; the next takes it
-//         after the reader, who saw that it was left, has emptied it.
+//         after the reader, which saw that it was left, has emptied it.
 //
 // Concurrency: take() and leave() by the thread whose lane it is, visit() by one reader at a time,
 //   free_unused() by one thread, once nothing is read.

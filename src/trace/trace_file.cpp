@@ -49,7 +49,7 @@ int open_locked(const std::string& path, bool& is_taken) noexcept {
   return file;
 }
 
-// Whether a pipe has room again, before who reads it has had long enough.
+// Whether a pipe has room again, before its reader has had long enough.
 bool has_room(int file) noexcept {
   constexpr int patience_ms = 10'000;
   pollfd asked{file, POLLOUT, 0};

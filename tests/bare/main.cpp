@@ -191,7 +191,7 @@ void misuses() {
   const End none = run_apart(&get_of_a_dropped_task);
   expect(none.terminated && contains(none.said, "misuse: the task did not run"),
          "so does the result of a task that was dropped");
-  expect(!run_apart([] {}).terminated, "who does nothing wrong goes on");
+  expect(!run_apart([] {}).terminated, "a program that does nothing wrong goes on");
 }
 
 }  // namespace

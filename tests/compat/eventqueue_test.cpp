@@ -260,7 +260,7 @@ TYPED_TEST(EventppQueueThreads, WaitingForNoTimeTellsWhenAllIsDone) {
   handler.join();
 }
 
-// Whoever slept before is told by the end of the last of them: else this hangs.
+// The end of the last of them tells a thread that slept before: else this hangs.
 TYPED_TEST(EventppQueueThreads, TheEndOfTheLastDisablingTells) {
   using Queue = eventpp::EventQueue<int, void(), TypeParam>;
   Queue queue;

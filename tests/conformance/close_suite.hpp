@@ -17,8 +17,8 @@
 //   };
 //
 // offer() returns how many of the items were accepted, the first ones; fewer than all only if it
-// was told closed. Whoever handles one tells the log. Items are slow to copy and to move, now and
-// then, so that a close comes in the midst of that too. A wait that is not woken ends by the
+// was told closed. The handler of an item tells the log. Items are slow to copy and to move, now
+// and then, so that a close comes in the midst of that too. A wait that is not woken ends by the
 // watchdog of the tests.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An executor and a Bulk as somebody writes them who has a few threads and a queue, and knows
+// An executor and a Bulk as a user writes them that has a few threads and a queue, and knows
 // nothing of this library but the concepts.
 #pragma once
 

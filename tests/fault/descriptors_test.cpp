@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The library's descriptors in a program that has closed some of its standard streams: none gets
-// such a number, whoever opens it, and none goes into a program that is run by exec. The same cases
-// at limits of files, descriptors and processes.
+// such a number, wherever it is opened, and none goes into a program that is run by exec. The same
+// cases at limits of files, descriptors and processes.
 //
 // tools/tidy asks that each file of the library that opens something is named here, beside what
 // reaches it. What is open for a moment only is seen where a tap sees each call.

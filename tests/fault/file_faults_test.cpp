@@ -410,8 +410,8 @@ INSTANTIATE_TEST_SUITE_P(Each, StickySync, testing::ValuesIn(test::kFileBackends
 
 // ---- Closing ----
 
-// Closes, says that it failed, and gives the number to another file at once: who closes again
-// closes that one.
+// Closes, says that it failed, and gives the number to another file at once: a caller that closes
+// again closes that one.
 class RecyclingTap final : public test::FileTap {
  public:
   explicit RecyclingTap(int error) : error_(error), other_(::open("/dev/null", O_RDONLY)) {}

@@ -305,7 +305,7 @@ TEST(Advice, OfEqualsTheSimplestToOwnIsNamed) {
   small.peak_memory_bytes = 4e6;
   large.peak_memory_bytes = 8e6;
   EXPECT_EQ(first({small, large}), "own.pool.fixed");
-  // What is far slower is not equal, whoever owns it.
+  // What is far slower is not equal, ours or not.
   EXPECT_EQ(first({peer, curve_of("own.pool.fixed", plain_curve(2000))}), "peer.onetbb");
 }
 

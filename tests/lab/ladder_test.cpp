@@ -248,7 +248,7 @@ TEST(LadderOf, TheSumCountsTheWords) {
   EXPECT_EQ(sum_of(ladder_of(result)), "ahead on 1");
   result.rungs.push_back(result.rungs.front());
   result.rungs.back().peers = {"peer.gone"};
-  EXPECT_EQ(sum_of(ladder_of(result)), "ahead on 1") << "who stands alone is not counted";
+  EXPECT_EQ(sum_of(ladder_of(result)), "ahead on 1") << "a way that stands alone is not counted";
   EXPECT_EQ(ladder_of(result).count(Word::faster), 1U);
   result.rungs.erase(result.rungs.begin());
   EXPECT_EQ(sum_of(ladder_of(result)), "nothing to compare with");

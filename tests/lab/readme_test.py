@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The commands of README and the guides run as written, one after the other, as a reader types them
-who has a clone and begins with `./run`.
+"""The commands of README and the guides run as written, one after the other, as a reader
+with a clone types them, beginning with `./run`.
 
 They run in a small clone: its build has few contenders, and a wrapper around the program makes each
 measurement a short one. `./run` is the real script without its packages and its build.

@@ -102,7 +102,7 @@ TEST(RatioOfBest, IsOneForALaunchAndWithoutWhatWasHit) {
 }
 
 TEST(RatioOfBest, IsOfAsManyBursts) {
-  // Who has more of them has more chances of a good one.
+  // A contender with more of them has more chances of a good one.
   EXPECT_EQ(ratio_of_best({{8, 8, 2}, {4}}, {{4, 4}}, false), (Launches{{2}}));
 }
 

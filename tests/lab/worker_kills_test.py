@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Products by processes, and `--kill`: the answer is right whoever is killed, the row says how many
-were and what that cost, and nothing is left of any of them."""
+"""Products by processes, and `--kill`: the answer is right whichever worker is killed, the row
+says how many were and what that cost, and nothing is left of any of them."""
 
 import json
 import os

@@ -104,7 +104,7 @@ class LogModel : public Model {
   }
   void append(const Step& step, bool now) {
     const std::string text(step.a * step.b * 5U, static_cast<char>('a' + step.a));
-    // A batch that is full is written by who finds it full.
+    // A batch that is full is written by the append that finds it full.
     const std::size_t bytes = 16 + (text.size() + 7) / 8 * 8;
     const bool fits = batch_ == 0 || batch_ + bytes <= 300;
     const std::size_t before = all_.size();

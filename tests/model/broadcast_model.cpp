@@ -236,7 +236,7 @@ class BroadcastModel : public Model {
     if (followers_.empty()) return;
     const std::size_t at = which % followers_.size();
     followers_[at].consumer.leave();
-    agree(followers_[at].consumer.closed(), "who has left is at its end");
+    agree(followers_[at].consumer.closed(), "a consumer that has left is at its end");
     followers_.erase(followers_.begin() + static_cast<std::ptrdiff_t>(at));
   }
 

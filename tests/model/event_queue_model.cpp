@@ -246,7 +246,8 @@ class QueueModel : public Model {
 
   void comes_back(int number) { turn_->returned.push_back(number); }
 
-  // What came back, unless a newer one of its key waits that was there as well: that replaces it.
+  // What came back, unless a newer one of its key is waiting and was there as well: that replaces
+  // it.
   void end_turn() {
     const Turn& turn = *turn_;
     const auto is_back = [&](const Event& each) {
@@ -307,8 +308,8 @@ class QueueModel : public Model {
       ++failed_;
       throw Thrown();
     }
-    if (kOnFull == OnFull::overwrite_oldest) return;  // who is overwritten depends on the chunks
-    // Who begins a chunk replaces what waits, also what this call was to come to.
+    if (kOnFull == OnFull::overwrite_oldest) return;  // which are overwritten depends on the chunks
+    // A call that begins a chunk replaces what waits, also what this call was to come to.
     if (kCoalesces && detail::Books<Queue>::places_left(queue_) < 4) return;
     enqueue({.what = step.a % 4, .a = step.b, .b = step.b, .fails = fails(step)});
   }

@@ -297,7 +297,7 @@ def mutant(number, file="f", equivalent="", operator="delete"):
 
 
 class Draws(unittest.TestCase):
-    """Each file has its share of a sample, and the seed alone decides who is drawn."""
+    """Each file has its share of a sample, and the seed alone decides which are drawn."""
 
     MUTANTS = [mutant(number, file) for file, count in (("a", 1), ("b", 30), ("c", 69))
                for number in range(1, count + 1)]
@@ -407,7 +407,7 @@ class Orders(unittest.TestCase):
 
 
 class Again(unittest.TestCase):
-    """Who is tried again after a run that was stopped, and with what first."""
+    """Which mutants are tried again after a run that was stopped, and with what first."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -71,7 +71,7 @@ TEST(EventCountStress, WaitRacesNotify) {
   });
 }
 
-// Tokens: every one that is put is taken, whoever was stopped or late on the way.
+// Tokens: every one that is put is taken, whichever thread was stopped or late on the way.
 TEST(EventCountStress, TokensAreNeverStranded) {
   const std::size_t tokens = handoff::test::rounds(kRaces);
   EventCount events;

@@ -47,7 +47,7 @@ bool stop_failing(Call call) noexcept;
 // A process that has this in its environment runs as on a kernel without membarrier(2).
 inline constexpr const char* without_membarrier = "HANDOFF_TEST_WITHOUT_MEMBARRIER";
 
-// The wall clock jumps: from here on it says so many seconds more to whoever asks it. A wait for a
+// The wall clock jumps: from here on it says so many seconds more to all callers. A wait for a
 // moment on it cannot be made to jump; it is counted.
 void step_wall_clock(std::int64_t seconds) noexcept;
 

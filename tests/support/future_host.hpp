@@ -39,7 +39,7 @@ class Host final : public detail::FutureHost {
     return detail::FutureAccess::make<Result>(work);
   }
 
-  // The oldest task; or it finds that who waits for it has begun it.
+  // The oldest task; or it finds that a thread that waits for it has begun it.
   void run_next() {
     detail::FutureState* const next = queue_.front();
     queue_.pop_front();
@@ -61,7 +61,7 @@ class Host final : public detail::FutureHost {
   std::size_t hands() const noexcept override { return 1; }
 
   std::vector<detail::Outcome> outcomes;  // of its own runs
-  std::vector<detail::Outcome> visits;  // of those by who waited
+  std::vector<detail::Outcome> visits;  // of those by waiting threads
   std::exception_ptr failure;
 
  private:

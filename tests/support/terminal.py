@@ -41,7 +41,7 @@ def seen_at_a_terminal(process, person, terminal):
 
 
 def call_at_a_terminal(answer, *command, **settings):
-    """The exit code and what a person sees who types `answer`."""
+    """The exit code and what a person that types `answer` sees."""
     person, terminal = os.openpty()
     os.write(person, answer.encode())
     process = subprocess.Popen(list(map(str, command)), stdin=terminal, stdout=terminal,

@@ -21,10 +21,10 @@ from pathlib import Path
 
 LIMIT_TIMES = 10  # of the time without a mutant,
 LIMIT_PLUS_S = 1  # and this;
-PATIENCE = 3  # so many times that for who seems to hang: the machine may have stood still
+PATIENCE = 3  # so many times that for one that seems to hang: the machine may have stood still
 MEMORY_KIB = 3 << 20  # what one process may have in memory
 RECORD_S = 300  # for a case without a mutant
-BUDGET_S = 60  # of scenarios, and of tests, without a mutant: who lives through these survives
+BUDGET_S = 60  # of scenarios, and of tests, without a mutant: a mutant that outlives these survives
 LARGE_S = 10  # of CPU; a scenario that takes longer is tried with one deviation less
 AGAIN = 4  # so often a test that killed before is tried once more, where all let the mutant live
 FAULT = re.compile(r"\d+ deviations\): ([a-z_ -]+):")

@@ -5,7 +5,7 @@
 // A call may come before the adding has returned with the handle; then the adding takes the
 // listener away. A copy of a listener, as copies of a list have it, does not know its handle: it
 // stops calling, and stays.
-// Not for: users. Concurrency: know() by who adds, remove() by any calls.
+// Not for: users. Concurrency: know() by the thread that adds, remove() by any calls.
 #pragma once
 
 #include <memory>

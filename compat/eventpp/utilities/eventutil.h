@@ -6,7 +6,8 @@
 //
 // For: programs written against eventpp whose Callback policy can be compared by ==. Not for: new
 // ones, see find_listener() in handoff/event/. Cost: O(n). hasAnyListener() compares nothing.
-// Concurrency: as the target's; whoever adds or removes at the same time may make the answer old.
+// Concurrency: as the target's; a thread that adds or removes at the same time may make the answer
+// old.
 // Source: the interface is that of github.com/wqking/eventpp, as its documentation describes it.
 #pragma once
 

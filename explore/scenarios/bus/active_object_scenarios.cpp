@@ -16,7 +16,7 @@ using test::Scenario;
 struct Number {
   int value = 0;
 };
-// Plain: only its thread touches it, and who has closed it.
+// Plain: only its thread touches it, and the thread that has closed it.
 struct Sum {
   int sum = 0;
   void operator()(const Number& number) { sum += number.value; }

@@ -296,7 +296,7 @@ const Scenario join_two(
     Size::huge);
 
 // The only consumer leaves in its visitor: the message stays until that is over, and the producer,
-// who may sleep for its place, goes on.
+// which may sleep for its place, goes on.
 template <class TheBroadcast>
 void leaves_inside() {
   TheBroadcast broadcast(1);
@@ -435,8 +435,8 @@ const Scenario closed_is_seen("broadcast/closed_is_seen", [] {
   if (broadcast.closed()) explore::check(before_close.read() == 1, "what the closer did");
 });
 
-// A claim that was given before the end is published, or given up, after it: whoever waits learns
-// of the end then, and not before.
+// A claim that was given before the end is published, or given up, after it: a waiting consumer
+// learns of the end then, and not before.
 const Scenario claim_and_close("broadcast/claim_outlives_close", [] {
   Many broadcast(1);
   auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});

@@ -274,8 +274,8 @@ const Scenario by_key_close_ends("latest_by_key/close_ends_a_push", [] {
   explore::check(queue.push(2, 2) == Status::closed, "full until the end");
 });
 
-// What converts to a value where it is taken: a close that comes meanwhile waits for nobody, and
-// who reads is not told closed before the value is there.
+// What converts to a value where it is taken: a close that comes meanwhile waits for nobody, and a
+// reader is not told closed before the value is there.
 struct Pair {
   operator RingItem() && noexcept {  // NOLINT(google-explicit-constructor): it converts
     given = true;
@@ -323,7 +323,7 @@ const Scenario converted("latest/converted_and_closed", [] { converted_and_close
 const Scenario two_convert(
     "latest/two_convert_and_close", [] { converted_and_closed(2); }, test::Size::large);
 
-// Who looks once, and finds nothing, is not told closed while a value is on its way.
+// A reader that looks once, and finds nothing, is not told closed while a value is on its way.
 const Scenario looks_once("latest/looks_while_it_is_converted", [] {
   Newest latest(3);
   bool stored = false;

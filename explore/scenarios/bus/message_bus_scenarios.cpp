@@ -193,7 +193,7 @@ void close_under_load() {
 const Scenario close_total("message_bus/close", [] { close_under_load<Total>(); });
 const Scenario close_lanes("message_bus/close_lanes", [] { close_under_load<Laned>(); });
 
-// What the closer did before is seen by whoever learns of the close, by any call.
+// A thread that learns of the close, by any call, sees what the closer did before.
 template <class Bus>
 void closed_is_seen() {
   Bus bus(options<Bus>(1));
@@ -336,7 +336,7 @@ const Scenario classes(
           [&] { explore::check(bus.publish(31, Priority::high) == Status::ok, "never closed"); });
       Order order;
       explore::check(bus.drain(order, 1) == 1, "the first");
-      high.join();  // it has room already, whoever waited first
+      high.join();  // it has room already, whichever waited first
       while (order.count < 4) {
         explore::check(bus.wait() == Status::ok, "it is open");
         bus.drain(order);

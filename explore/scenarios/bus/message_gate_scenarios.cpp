@@ -152,7 +152,7 @@ const Scenario close_beside_a_handler("message_gate/close_beside_a_handler", [] 
   gate.leave(seat);
 });
 
-// ---- Who waits is told --------------------------------------------------------------------------
+// ---- A waiting thread is told -------------------------------------------------------------------
 
 const Scenario await_the_last("message_gate/await_the_last", [] {
   test::Audited<MessageGate> gate(2, false);
@@ -177,7 +177,7 @@ const Scenario await_the_last("message_gate/await_the_last", [] {
   second.join();
 });
 
-// ... of one that comes to no seat: who waits is known by the word alone.
+// ... of one that comes to no seat: a waiting thread is known by the word alone.
 const Scenario await_an_end("message_gate/await_an_end", [] {
   test::Audited<MessageGate> gate(1, false);
   MessageCounts counts;

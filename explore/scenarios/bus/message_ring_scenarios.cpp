@@ -174,7 +174,8 @@ const Scenario passed_on("message_ring/room_passed_on", [] {
   explore::check(last[1] == 2 && last[2] == 1 && last[3] == 1, "each once");
 });
 
-// Nor is room denied that others have used again: who sees their claims sees what they saw.
+// Nor is room denied that others have used again: a thread that sees their claims sees what they
+// saw.
 const Scenario of_others("message_ring/room_of_others", [] {
   Rung rung(2);
   explore::Thread other([&] {

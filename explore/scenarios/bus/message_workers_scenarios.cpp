@@ -197,7 +197,7 @@ const Scenario close_against_inside(
     },
     test::Size::large);
 
-// Whoever is busy is so with its own message, not with what its seat said before.
+// A busy worker is so with its own message, not with what its seat said before.
 struct Letter {};
 const Scenario health(
     "message_workers/health",

@@ -130,7 +130,7 @@ const Scenario all_fail_with_one("future/when_all_fails_with_one", [] {
   two.join();
 });
 
-// Nobody waits for what follows: it ends with its source, whoever lets go last.
+// Nobody waits for what follows: it ends with its source, whichever thread lets go last.
 const Scenario gathering_ends("future/gathering_ends", [] {
   auto* const first = state_of([] { return 1; });
   auto* const second = state_of([] { return 2; });
@@ -258,8 +258,9 @@ const Scenario lends_nobody("future/lends_nobody", [] {
   task.join();
 });
 
-// The same, while what follows is about to be made and takes its time: who comes too late for the
-// sources knows who makes it, though it has heard of that by nothing but the bit in the word.
+// The same, while what follows is about to be made and takes its time: a thread that comes too late
+// for the sources knows who makes it, though it has heard of that by nothing but the bit in the
+// word.
 const Scenario knows_the_maker("future/knows_the_maker", [] {
   test::Host host;
   test::Place place(host);
@@ -317,8 +318,8 @@ class OneStateBook final : public WaitBook {
   sync::cell<FutureState*> known_;
 };
 
-// Who makes the result knows of the book by the state's bit alone, and does not take it for the one
-// that was there before.
+// The thread that makes the result knows of the book by the state's bit alone, and does not take it
+// for the one that was there before.
 const Scenario told_to_the_book("future/told_to_the_book", [] {
   OneStateBook before;
   OneStateBook book;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops on executors that know nothing of them (detail/lent_loop.hpp): who comes late finds a
-// closed gate, and the last to let go ends the loop.
+// Loops on executors that know nothing of them (detail/lent_loop.hpp): a late member finds a closed
+// gate, and the last to let go ends the loop.
 #include <array>
 #include <cstddef>
 #include <handoff/core/detail/gate.hpp>
@@ -24,7 +24,7 @@ namespace parallel_for_scenarios { namespace {
 using namespace handoff;
 using test::Scenario;
 
-// Keeps functions for whoever runs them; `most` are taken, others refused.
+// Keeps functions for threads that run them; `most` are taken, others refused.
 class Shelf {
  public:
   explicit Shelf(std::size_t most) : most_(most) {}

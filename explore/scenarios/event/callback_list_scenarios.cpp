@@ -20,8 +20,8 @@ using test::Scenario;
 using PlainList = CallbackList<void()>;  // where it ends in the midst of things
 using List = test::Audited<PlainList>;
 
-// What a listener refers to, and whoever removed the listener frees or changes: the accesses race
-// if a call can come after that.
+// What a listener refers to, and the thread that removed it frees or changes: the accesses race if
+// a call can come after that.
 struct Owned {
   sync::cell<int> touched;
   void touch() { touched.write() += 1; }
@@ -163,8 +163,8 @@ const Scenario stale("callback_list/removed_from_a_stale_array", [] {
   caller.join();
 });
 
-// The same without waiting: whoever finds in a pass that it has been removed does not come across
-// it in this pass any more, though the pass reads the array of before.
+// The same without waiting: a thread that finds in a pass that a listener has been removed does not
+// come across it in this pass any more, though the pass reads the array of before.
 const Scenario stale_unawaited("callback_list/removed_from_a_stale_array_meanwhile", [] {
   List list;
   sync::atomic<bool> is_removed(false);
@@ -325,7 +325,7 @@ const Scenario last("callback_list/last_handle", [] {
   explore::check(alive.read() == 0, "gone with its list");
 });
 
-// Who finds a listener removed knows what its remover did before.
+// A thread that finds a listener removed knows what its remover did before.
 const Scenario told("callback_list/attached", [] {
   List list;
   sync::cell<int> before;

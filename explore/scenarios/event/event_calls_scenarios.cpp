@@ -372,7 +372,7 @@ struct Waiting : EventPolicies {
   static constexpr OnFull on_full = OnFull::wait;
 };
 
-// Whoever waits for room holds nothing back: only the sleeper can make it.
+// A thread that waits for room holds nothing back: only the sleeper can make it.
 const Scenario batch_waits("event_calls/batch_larger_than_room", [] {
   using Bounded = EventQueue<int, void(int), Waiting>;
   test::Audited<Bounded> queue({.capacity = 1, .spin_for = kNoSpin});

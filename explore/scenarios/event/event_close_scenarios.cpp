@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// EventQueue: its close against all that may be under way, and who is told of what: the scenarios
-// of docs/design/event_queue.md. A chunk has two places here. A wake-up that is lost is a deadlock.
+// EventQueue: its close against all that may be under way, and what each waiting thread is told:
+// the scenarios of docs/design/event_queue.md. A chunk has two places here. A wake-up that is lost
+// is a deadlock.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -45,8 +46,8 @@ std::uint64_t serve(Queue& queue, std::size_t most = ~std::size_t{0}) {
   return count;
 }
 
-// What was told ok is handled before wait() says closed, and nothing else; who waits for room is
-// told closed, with its event unmoved.
+// What was told ok is handled before wait() says closed, and nothing else; a thread that waits for
+// room is told closed, with its event unmoved.
 template <class Policies>
 void closed_by_another(int events) {
   QueueOf<Policies> queue(options<QueueOf<Policies>>());
@@ -72,7 +73,7 @@ const Scenario while_full(
     "event_queue/closed_while_full", [] { closed_by_another<Bounded<OnFull::wait>>(2); },
     Size::large);
 
-// Who waits for room is told though nobody makes any.
+// A thread that waits for room is told though nobody makes any.
 const Scenario nobody_drains("event_queue/closed_while_nobody_drains", [] {
   using Queue = QueueOf<Bounded<OnFull::wait>>;
   Queue queue(options<Queue>());
@@ -99,7 +100,7 @@ const Scenario twice(
       explore::Thread second([&] { produce(1); });
       explore::Thread closer([&] { (void)queue.close(); });
       (void)queue.close();
-      explore::check(queue.enqueue(0, 9) == Status::closed, "closed for who closed it");
+      explore::check(queue.enqueue(0, 9) == Status::closed, "closed for the thread that closed it");
       first.join();
       second.join();
       closer.join();
@@ -254,7 +255,8 @@ const Scenario held(
     },
     Size::large);
 
-// Who holds notifications back and waits for room is not let down by another one that takes it.
+// A thread that holds notifications back and waits for room is not let down by another one that
+// takes it.
 const Scenario holds_and_waits(
     "event_queue/holds_and_waits_for_room",
     [] {
@@ -277,7 +279,8 @@ const Scenario holds_and_waits(
     },
     Size::large);
 
-// Who leaves events behind, though it could have had them, and goes away tells the next one.
+// A thread that leaves events behind, though it could have had them, and goes away tells the next
+// one.
 template <class Leave>
 void leaves_behind(const Leave& leave) {
   using Queue = QueueOf<Plain>;

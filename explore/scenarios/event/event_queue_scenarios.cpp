@@ -151,7 +151,8 @@ const Scenario held("event_queue/held_notification", [] {
   producer.join();
 });
 
-// Who waits for the end of the holds as well hears of it, whether event or end comes last.
+// A thread that waits for the end of the holds as well hears of it, whether event or end comes
+// last.
 struct Told : Queue {
   using Queue::Queue;
   using Queue::wait_told;
@@ -179,7 +180,7 @@ const Scenario released("event_queue/hold_ends", [] {
   releaser.join();
 });
 
-// Who is told that it is closed knows what came before the close.
+// A thread that is told that it is closed knows what came before the close.
 const Scenario closes("event_queue/close", [] {
   Queue queue({.spin_for = std::chrono::nanoseconds(0)});
   sync::cell<int> before;

@@ -182,7 +182,7 @@ const Scenario in_turns(
     },
     Size::large);
 
-// A batch has room for two records: who finds none waits for the next one, or leads.
+// A batch has room for two records: an append that finds none waits for the next one, or leads.
 const Scenario full_batch(
     "append_log/full_batch",
     [] {

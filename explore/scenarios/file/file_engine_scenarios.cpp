@@ -395,7 +395,7 @@ class OneAtATime final : public Tap {
   sync::cell<int> under_way_{0};
 };
 
-// One byte in flight: who wants more runs alone, and each hands on to the next.
+// One byte in flight: a request that wants more runs alone, and each hands on to the next.
 void bytes_in_flight(FileBackend backend, unsigned threads) {
   OneAtATime tap;
   FileEngineOptions options = with(tap, backend, 2);

@@ -110,7 +110,7 @@ const Scenario asked("passes/asked_at_its_end", [] {
   explore::check(thing.freed(), "by the remover or by the pass");
 });
 
-// Who finds a thread in its next pass knows by that what it did in the one before.
+// A remover that finds a thread in its next pass knows by that what it did in the one before.
 const Scenario next_pass("passes/next_pass", [] {
   beside_a_removal(kList, [](Thing& thing, Flag& removed) {
     {
@@ -188,7 +188,8 @@ const Scenario first_pass("passes/first_pass_beside_a_look", [] {
   explore::check(thing.freed(), "by the remover or by a pass");
 });
 
-// Who finds that nobody passes knows what those did whom another one found outside of passes.
+// A remover that finds that nobody passes knows what those threads did that another one found
+// outside of passes.
 const Scenario nobody_passing("passes/nobody_passes", [] {
   Thing thing;
   Thing other;
@@ -380,7 +381,7 @@ const Scenario handed_on("passes/handed_on", [] {
   thing.retire(kList);
   one.join();
   two.join();
-  explore::check(thing.freed(), "by whoever was last");
+  explore::check(thing.freed(), "by the last one");
 });
 
 // A pass over all of an owner has seen what is the owner's before it narrows to a list.

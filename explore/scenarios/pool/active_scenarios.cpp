@@ -83,7 +83,7 @@ const Scenario either(
     },
     test::Size::single);
 
-// They go to all in turn, and to whom has taken some.
+// They go to all in turn, and to a worker that has taken some.
 const Scenario even(
     "active_queues/even",
     [] {
@@ -109,7 +109,7 @@ const Scenario even(
     },
     test::Size::single);
 
-// Who was refused is refused from then on, also by queues that are closed later.
+// A submitter that was refused is refused from then on, also by queues that are closed later.
 const Scenario close("active_queues/close", [] {
   ActiveQueues queues(2);
   std::uint64_t accepted = 0;

@@ -103,7 +103,7 @@ const Scenario unqueued_count("unqueued_tasks/count", [] {
   caller.join();
 });
 
-// Either the task is refused, or who closes knows of it.
+// Either the task is refused, or the closer knows of it.
 const Scenario unqueued_close("unqueued_tasks/close", [] {
   UnqueuedTasks tasks;
   sync::cell<int> before;

@@ -51,9 +51,9 @@ const Scenario one_stealing("thread_pool/one_by_one_stealing",
 const Scenario one_fixed("thread_pool/one_by_one_fixed", [] { one_by_one(PoolMode::fixed); });
 const Scenario one_active("thread_pool/one_by_one_active", [] { one_by_one(PoolMode::active); });
 
-// Two tasks are there when the first worker comes. It takes them both, or one; whoever found work
-// calls the other worker, since nobody else will: the submitter saw a worker that searched. (The
-// batch that `stealing` takes is thread_pool/neighbours.)
+// Two tasks are there when the first worker comes. It takes them both, or one; the worker that
+// found work calls the other worker, since nobody else will: the submitter saw a worker that
+// searched. (The batch that `stealing` takes is thread_pool/neighbours.)
 void ramp_up(PoolMode mode) {
   test::AuditedPool pool(options(mode, 2));
   Arrivals meeting;
@@ -102,7 +102,7 @@ const Scenario stillborn(
         thrown = true;
       }
       other.join();
-      explore::check(thrown, "who hands it over hears of it");
+      explore::check(thrown, "the submitter hears of it");
       const Tally tally = pool.close();
       explore::check(tally.accepted == 2 && tally.done == 1 && tally.cancelled == 1,
                      "both counted");
@@ -118,7 +118,7 @@ const Scenario stillborn_in_a_group("thread_pool/stillborn_in_a_group", [] {
     try {
       const Fragile fragile;
       tasks.run(fragile);
-      explore::check(false, "who hands it over hears of it");
+      explore::check(false, "the submitter hears of it");
     } catch (const std::bad_alloc&) {
     }
     tasks.wait();

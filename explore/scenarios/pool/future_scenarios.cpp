@@ -60,7 +60,8 @@ class InTask {
   Worker& seat_;
 };
 
-// Who waits looks at the continuation while its source ends: the function runs once, here or there.
+// The waiting thread looks at the continuation while its source ends: the function runs once, here
+// or there.
 const Scenario looks_at_continuation("future/looks_at_continuation", [] {
   const InTask here;
   sync::cell<int> seen;
@@ -122,7 +123,7 @@ const Scenario watched(
     },
     test::Size::large);
 
-// A queued source: the pool's thread begins it, or who waits for what follows it.
+// A queued source: the pool's thread begins it, or the thread that waits for what follows it.
 const Scenario begins_source(
     "future/begins_source",
     [] {
@@ -369,7 +370,7 @@ const Scenario counts_a_visit(
       while (gate.load(sync::order::relaxed) != 1) sync::pause();
       auto visited = pool.submit([] { throw Failure{2}; });
       home.submit([&visited] {
-            explore::check(thrown_by([&] { visited.get(); }) == 2, "run by who waits");
+            explore::check(thrown_by([&] { visited.get(); }) == 2, "run by the waiter");
           })
           .get();
       explore::check(pool.statistics().run_by_caller == 1, "not by its own");

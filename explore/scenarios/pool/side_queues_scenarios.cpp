@@ -52,7 +52,7 @@ const Scenario close("side_queues/close", [] {
   explore::outcome(counted);
 });
 
-// Who found nobody asleep has made work that the sleeper's last look finds.
+// A thread that found nobody asleep has made work that the sleeper's last look finds.
 const Scenario beside_sleep("side_queues/beside_sleep", [] {
   SideQueues queues(1);
   Sleepers sleepers;
@@ -105,7 +105,7 @@ void sleep_until_it_has_tasks(std::size_t worker, SideQueues& queues, Sleepers& 
   (void)sleepers.end_search();
 }
 
-// Who is expected is told, or stays awake: else this hangs.
+// An expected worker is told, or stays awake: else this hangs.
 const Scenario expected("side_queues/expected", [] {
   SideQueues queues(1);
   Sleepers sleepers;

@@ -112,8 +112,8 @@ const Scenario ramp_up("sleepers/ramp_up", [] {
   explore::check(work.over(), "all work is done");
 });
 
-// A worker that sleeps too long, ends its thread, and is started by whoever wants it again: here by
-// the submitter, who plays the new thread once the old one has ended, as Engine does.
+// A worker that sleeps too long, ends its thread, and is started by the thread that wants it again:
+// here by the submitter, which plays the new thread once the old one has ended, as Engine does.
 struct Staff : Work {
   Sleepers::Place place;
 
@@ -186,12 +186,12 @@ const Scenario submit_beside_leave("sleepers/submit_beside_leave", [] {
   const bool left =
       work.sleepers.leave(place, [&work] { return work.tasks.load(order::relaxed) > 0; });
   submitter.join();
-  explore::check(called == left, "who leaves is called, who stays is not");
+  explore::check(called == left, "a worker that leaves is called, one that stays is not");
   explore::outcome(left ? 1 : 0);
 });
 
 // An absent worker is chosen and gets no thread. What is handed over meanwhile wakes nobody, as
-// somebody seems to search; so who failed looks for those who sleep.
+// somebody seems to search; so the thread that failed looks for those who sleep.
 const Scenario refused("sleepers/refused", [] {
   Work work(2);
   Sleepers::Place place;
@@ -260,7 +260,7 @@ const Scenario found("sleepers/found", [] {
 });
 
 // A slow producer finds tickets in a segment that is used again, while the one that appends it has
-// not come back: who looks for work finds that segment too.
+// not come back: a worker that looks for work finds that segment too.
 const Scenario found_in_used(
     "sleepers/found_in_used_segment",
     [] {

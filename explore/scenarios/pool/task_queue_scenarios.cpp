@@ -102,7 +102,7 @@ const Scenario late_ticket("task_queue/late_ticket", [] {
   explore::check(popped == 6 && queue.accepted() == 6, "all came out");
 });
 
-// Who only looks comes to a segment that one made and another one showed.
+// A thread that only looks comes to a segment that one made and another one showed.
 const Scenario looks_empty("task_queue/looks_empty", [] {
   test::Audited<TaskQueue> queue;
   Tasks tasks;

@@ -133,7 +133,7 @@ const Scenario pauses(
     },
     Size::single);
 
-// A pool that closes is not paused any more, whoever says so how late.
+// A pool that closes is not paused any more, however late somebody says so.
 const Scenario pauses_too_late(
     "thread_pool/pauses_too_late",
     [] {
@@ -238,7 +238,7 @@ const Scenario comes_and_goes(
       }
       check_tally(pool.close(), 4, 0, 0);
       const int ever = static_cast<int>(pool.statistics().started);
-      explore::check(started.count() == stopped.count(), "who begins ends");
+      explore::check(started.count() == stopped.count(), "each that begins ends");
       explore::check(started.count() >= ever, "each hears, again if it was about to go and stayed");
     },
     Size::single);
@@ -264,7 +264,7 @@ const Scenario asks_later(
     Size::single, 0, 1);
 
 // A submitter calls a worker that gets no thread. Meanwhile the other one falls asleep, and the
-// next task wakes nobody, as somebody seems to come: who was refused has to look.
+// next task wakes nobody, as somebody seems to come: the refused submitter has to look.
 const Scenario refused_beside_submit(
     "thread_pool/refused_beside_submit",
     [] {
@@ -461,7 +461,7 @@ const Scenario figures(
     },
     Size::single);
 
-// Whoever asks while tasks end never hears of more ends than there are tasks.
+// A thread that asks while tasks end never hears of more ends than there are tasks.
 const Scenario asked_meanwhile(
     "thread_pool/asked_meanwhile",
     [] {
@@ -774,8 +774,9 @@ const Scenario group_leaves_anothers_task(
 const Scenario group_leaves_a_post(
     "thread_pool/group_leaves_a_post", [] { leaves_what_the_thief_made(false); }, Size::single);
 
-// A thief that has ended the task begins one of another problem: who waits for the first takes
-// nothing of that. The group is still waited for, as a second task of it runs on the other thread.
+// A thief that has ended the task begins one of another problem: the thread that waits for the
+// first takes nothing of that. The group is still waited for, as a second task of it runs on the
+// other thread.
 const Scenario group_leaves_a_thief_that_has_gone_on(
     "thread_pool/group_leaves_a_thief_that_has_gone_on",
     [] {
@@ -929,7 +930,7 @@ const Scenario loop_throws(
       gate.open();
       const Tally tally = pool.close();
       explore::check(tally.done + tally.cancelled == tally.accepted,
-                     "who was called did not begin");
+                     "the called worker did not begin");
     },
     Size::single);
 

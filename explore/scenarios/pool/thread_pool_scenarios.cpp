@@ -45,8 +45,8 @@ const Scenario close_against_submit("thread_pool/close_against_submit", [] {
   explore::outcome(tally.done);
 });
 
-// A task is run by who waits for it in another pool, which is not done with this one when the task
-// is.
+// A task is run by the worker of another pool that waits for it, which is not done with this one
+// when the task is.
 const Scenario visitor(
     "thread_pool/visitor",
     [] {
@@ -58,7 +58,7 @@ const Scenario visitor(
         home.post([waited = std::move(future)] { waited.wait(); });
       }
       explore::check(ran.read() == 1, "what was accepted ran");
-      explore::check(home.close().done == 1, "so did who waited");
+      explore::check(home.close().done == 1, "so did the waiter");
     },
     test::Size::large);
 
@@ -75,7 +75,7 @@ const Scenario visitor_leaves(
       home.post([waited = std::move(future)] { waited.wait(); });
       while (pool->tally().done == 0) sync::pause();
       pool.reset();
-      explore::check(home.close().done == 1, "who waited is done");
+      explore::check(home.close().done == 1, "the waiter is done");
     },
     test::Size::large);
 
@@ -114,8 +114,8 @@ const Scenario grows_and_shrinks(
     },
     test::Size::huge);
 
-// Two tasks that wait for each other: who claims both calls up somebody for the second, though
-// nobody searched when they were handed over and nobody saw them in the queue afterwards.
+// Two tasks that wait for each other: the worker that claims both calls up another for the second,
+// though nobody searched when they were handed over and nobody saw them in the queue afterwards.
 const Scenario neighbours(
     "thread_pool/neighbours",
     [] {
@@ -205,8 +205,8 @@ const Scenario group("thread_pool/group", [] {
   }
 });
 
-// The group's memory is given back as soon as its owner knows that all is done: who ends the last
-// task must not touch it any more. The task ends when its owner is about to sleep.
+// The group's memory is given back as soon as its owner knows that all is done: the thread that
+// ends the last task must not touch it any more. The task ends when its owner is about to sleep.
 const Scenario group_ends("thread_pool/group_ends", [] {
   ThreadPool pool({.width = 1});
   sync::atomic<int> begun{0};
@@ -319,7 +319,7 @@ const Scenario visited_fails(
         auto future = pool->submit([] { explore::may_throw("a task"); });
         home->post([waited = std::move(future)] { waited.wait(); });
       }
-      explore::check(home->close().done == 1, "who waited is done");
+      explore::check(home->close().done == 1, "the waiter is done");
     },
     test::Size::large, 0, 1);
 

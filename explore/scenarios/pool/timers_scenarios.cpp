@@ -179,7 +179,7 @@ const Scenario rises("timers/cancel_in_the_middle", [] {
   explore::check(cancelled + pool.done + pool.cancelled == 7, "each has one end");
 });
 
-// Whoever of pool and handle is the last one frees them all.
+// The last of pool and handle frees them all.
 const Scenario last_goes("timers/last_goes", [] {
   std::optional<OneThread> pool(std::in_place);
   Timers& timers = pool->timers;
@@ -768,7 +768,7 @@ const Scenario later("thread_pool/later", [] {
   explore::outcome(tally.done);
 });
 
-// ... and of who asks for the timers first: it is refused, or closed with all.
+// ... and of the thread that asks for the timers first: it is refused, or closed with all.
 const Scenario later_beside_close("thread_pool/later_beside_close", [] {
   test::AuditedPool pool({.width = 1});
   bool taken = false;

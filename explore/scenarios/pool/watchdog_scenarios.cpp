@@ -156,7 +156,8 @@ const Scenario no_circle(
     },
     Size::single);
 
-// What is waited for is looked at for the book first, and is run by who waits all the same.
+// What is waited for is looked at for the book first, and is run by the waiting thread all the
+// same.
 const Scenario runs_what_is_behind(
     "watchdog/runs_what_is_behind",
     [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// MemoryCredit: what was granted is taken once, whoever takes it.
+// MemoryCredit: what was granted is taken once, whichever thread takes it.
 #include "process/memory_left.hpp"
 
 #include "explore/scenario.hpp"

@@ -207,8 +207,8 @@ const Scenario closed_batch("channel/batch_at_the_end", [] {
   explore::check(taken.load(order::relaxed) == 2, "accepted is delivered");
 });
 
-// An item that cannot be made leaves a place that is passed over: both ends hear of it, who waits
-// for what is behind, and who waits for room.
+// An item that cannot be made leaves a place that is passed over: both ends hear of it, the reader
+// that waits for what is behind, and the producer that waits for room.
 struct Fragile {
   Fragile() = default;
   explicit Fragile(int its_number) : number(its_number) {

@@ -100,7 +100,7 @@ void visitor() {
   while (seen < 2) {
     const std::size_t visited = ring.consume([&](RingItem& item) {
       explore::check(item.number == ++seen, "in order");
-      item.number = 0;  // a write, so that a producer who came too early would race
+      item.number = 0;  // a write, so that a producer that came too early would race
     });
     if (visited == 0) sync::pause();
   }

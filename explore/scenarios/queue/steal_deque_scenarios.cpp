@@ -14,7 +14,7 @@ namespace steal_deque_scenarios { namespace {
 using namespace handoff;
 using test::Scenario;
 
-// Items are places in here, written before the push and read by whoever takes them.
+// Items are places in here, written before the push and read by the thread that takes them.
 struct Items {
   std::array<sync::cell<int>, 4> of;
 

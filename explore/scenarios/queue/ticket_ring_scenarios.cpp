@@ -33,7 +33,7 @@ const Scenario mpsc_wrap("mpsc_ring/wrap", [] { two_producers<Mpsc>(1, ~std::uin
 const Scenario mpsc_batch("mpsc_ring/batch", [] { test::batches<Mpsc>(); });
 const Scenario mpsc_visitor("mpsc_ring/visitor", [] { test::visitor<Mpsc>(); });
 
-// Whoever closes does so between two claims: what was accepted comes out, nothing comes after.
+// A close comes between two claims: what was accepted comes out, nothing comes after.
 template <class Ring>
 void close_races_push() {
   Ring ring(2);

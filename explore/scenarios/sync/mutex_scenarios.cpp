@@ -54,7 +54,7 @@ const Scenario try_lock("mutex/try_lock", [] {
   });
   counter.add();
   other.join();
-  explore::check(counter.value.read() == (got ? 2 : 1), "who got the lock had it alone");
+  explore::check(counter.value.read() == (got ? 2 : 1), "the holder of the lock had it alone");
   explore::outcome(got);
 });
 

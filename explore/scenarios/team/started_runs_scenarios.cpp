@@ -53,7 +53,7 @@ const Scenario waited_for("started_run/waited_for", [] {
   explore::check(told.once().done == 2, "each index once");
 });
 
-// Who has no members does it at once.
+// A team without members does it at once.
 const Scenario alone(
     "started_run/alone",
     [] {
@@ -109,8 +109,8 @@ const Scenario stop("started_run/stop", [] {
   explore::outcome(tally.cancelled);
 });
 
-// Two at the same moment: one waits for its turn in the queue, and whoever ends the other begins
-// it.
+// Two at the same moment: one waits for its turn in the queue, and the thread that ends the other
+// begins it.
 const Scenario two_starters("started_run/two_starters", [] {
   Freed<1>::Told first;
   Freed<1>::Told second;
@@ -203,7 +203,7 @@ const Scenario inside(
           Freed<2>::start(team, told);
           explore::check(told.times.load(order::relaxed) == 0, "not yet");  // order: relaxed
         });
-        explore::check(told.once().done == 2, "by who ended the run");
+        explore::check(told.once().done == 2, "by the thread that ended the run");
       }
     },
     test::Size::single);

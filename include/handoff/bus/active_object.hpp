@@ -19,7 +19,7 @@
 // Contract: executor tier. It is a MessageBus, its consumer's thread, and the state.
 // - Concurrency: thread-safe, except state(), and the destructor, which comes last. In a handler of
 //   the state itself close() and destruction are misuse.
-// - Order: that of the bus: one for all who send, FIFO for each, and causal between them. The
+// - Order: that of the bus: one for all senders, FIFO for each, and causal between them. The
 //   constructor happens before the first handler, each handler before the next one, and the last
 //   one before close() returns.
 // - Blocks: publish() while the bus is full, as long as its Until says; without one, for ever. Not
@@ -67,7 +67,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Those of the bus; a full one lets who sends wait.
+// Those of the bus; a full one lets the sender wait.
 struct ActiveObjectPolicies : BusPolicies {
   // Or reject.
   static constexpr OnFull on_full = OnFull::wait;

@@ -204,7 +204,8 @@ class Broadcast {
   // No push or claim that begins after this succeeds. Idempotent. OneProducer: only by that one.
   void close() noexcept {
     if constexpr (kMany) {
-      // order: release pairs with the acquire in tail(): who sees it sees what the closer did.
+      // order: release pairs with the acquire in tail(): a thread that sees it sees what the closer
+      // did.
       tail_.fetch_or(kClosed, sync::order::release);
     } else {
       // order: relaxed, only this thread writes it; release pairs with the acquire in tail().
@@ -323,8 +324,8 @@ class Broadcast {
         count = ready_places(tail, count);
         // equivalent(bound): published between two looks: it looks again in place of saying full
         if (count == 0 && most != 0 && places_.distance(tail - places_.lap()) > 0) {
-          // order: relaxed. Who used the place had moved the tail before, and we read with acquire
-          // what was written there.
+          // order: relaxed. The producer that used the place had moved the tail before, and we read
+          // with acquire what was written there.
           tail = tail_.load(sync::order::relaxed);
           continue;
         }
@@ -395,7 +396,7 @@ class Broadcast {
   alignas(sync::destructive_span) sync::atomic<Ticket> tail_;  // of the next message, | kClosed
   std::conditional_t<kMany, sync::atomic<Ticket>, Ticket> gate_;  // the slowest consumer, or before
 
-  // Those who sleep.
+  // The sleepers.
   alignas(sync::destructive_span) detail::Parked consumers_;
   detail::Parked producers_;
 };

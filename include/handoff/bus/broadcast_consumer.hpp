@@ -66,11 +66,11 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   // Calls visitor(message), visitor(message, sequence) or visitor(message, sequence, end_of_batch)
   // for each message that is there now, in order, in its place; returns how many, at most `most`.
-  // `message` is a const T&, or a T& for a visitor that takes nothing else: whoever writes there is
-  // ordered with others by `after` alone. `sequence` counts messages from 0, and claims that were
-  // dropped; `end_of_batch` says that it is the last of this call. Under OnFull::overwrite_oldest
-  // the visitor gets a copy, and a call may end without that word: what it was to be said of was
-  // lost meanwhile. The visitor must not consume by this one.
+  // `message` is a const T&, or a T& for a visitor that takes nothing else: a visitor that writes
+  // there is ordered with others by `after` alone. `sequence` counts messages from 0, and claims
+  // that were dropped; `end_of_batch` says that it is the last of this call. Under
+  // OnFull::overwrite_oldest the visitor gets a copy, and a call may end without that word: what it
+  // was to be said of was lost meanwhile. The visitor must not consume by this one.
   template <detail::BroadcastVisitor<T> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
@@ -289,7 +289,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   // Takes note of how far producers have moved it up.
   Ticket caught_up() noexcept {
-    // order: relaxed, who relies on it exchanges it.
+    // order: relaxed, code that relies on it exchanges it.
     const Ticket here = reader_->position.load(sync::order::relaxed);
     reader_->lost += static_cast<std::uint64_t>(detail::messages_between(reader_->next, here));
     reader_->next = here;
@@ -320,7 +320,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     return T(broadcast_->places_.read(ticket));
   }
 
-  // Whether a message is there that was not dropped; of the moment.
+  // Whether there is a message that was not dropped; of the moment.
   bool has_more() const noexcept {
     const Places places = broadcast_->places_;
     Ticket ticket = position();

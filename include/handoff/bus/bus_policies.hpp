@@ -21,7 +21,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 // In which order a bus hands its messages out.
 enum class MessageOrder : std::uint8_t {
-  total,         // one for all producers, the same for all who look
+  total,         // one for all producers, the same for all that look
   per_producer,  // each producer's own: what two producers publish comes in any order
 };
 

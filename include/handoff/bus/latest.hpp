@@ -13,7 +13,7 @@
 // (LatestByKey).
 // Scheme: slots, and one word that names the slot of the newest value and counts those who came to
 //   read it. A reader adds itself to that word and has the slot in one step; it says goodbye in the
-//   slot. A writer fills a slot that nobody uses and exchanges the word; who is the last to leave
+//   slot. A writer fills a slot that nobody uses and exchanges the word; the last reader to leave
 //   the old slot gives it back. So a value is read where it lies, of any type that moves, however
 //   long a reader takes, and no access races: a triple buffer has that for one reader only, and a
 //   sequence lock reads memory that is being written.
@@ -172,7 +172,7 @@ class Latest {
     return waited == Status::ok ? status : waited;
   }
 
-  // No store that begins after this succeeds. Wakes all who wait. Idempotent.
+  // No store that begins after this succeeds. Wakes all waiting threads. Idempotent.
   void close() noexcept {
     // order: release pairs with the acquire in closed(): what the closer did is seen.
     current_.fetch_or(kClosed, sync::order::release);
@@ -226,7 +226,7 @@ class Latest {
     T value;
   };
   struct Slot {
-    sync::atomic<Word> left{0};  // who left, less those who came once it is replaced; in kPin
+    sync::atomic<Word> left{0};  // those who left, less those who came once it is replaced; in kPin
     sync::atomic<bool> was_read{false};
     sync::raw_cell<Kept> kept;
   };
@@ -307,7 +307,7 @@ class Latest {
   // --- Stores. ---
 
   // A store whose value is converted, and so cannot be given back. If it does not see the close,
-  // who closes sees it, and leaves the end to it: the partner of each of these fences is any other
+  // the closer sees it, and leaves the end to it: the partner of each of these fences is any other
   // one of them.
   class Converting {
    public:
@@ -327,10 +327,10 @@ class Latest {
     Latest& latest_;
   };
 
-  // By who closed, and by who was converting.
+  // Called by the thread that closed, and by each that was converting.
   void end_if_over() noexcept {
-    // order: partner is this same one of another thread: of who closed and who was converting last,
-    // one sees both.
+    // order: partner is this same one of another thread: of the thread that closed and the one that
+    // was converting last, one sees both.
     sync::fence(sync::order::seq_cst);
     if (!closed()) return;
     sync::fence(sync::order::seq_cst);  // order: partner is the one in Converting

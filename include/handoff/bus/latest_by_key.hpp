@@ -115,7 +115,7 @@ class LatestByKey {
     return push(key, T(value), until);
   }
 
-  // No push that begins after this succeeds. Wakes all who wait. Idempotent.
+  // No push that begins after this succeeds. Wakes all waiting threads. Idempotent.
   void close() noexcept {
     {
       const sync::Lock lock(mutex_);

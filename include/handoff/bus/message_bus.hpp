@@ -250,7 +250,8 @@ class BasicMessageBus
   // A file that is not whole, or of other messages, is refused before any is handed out:
   // std::runtime_error, with one line that says why. Names of topics last as long as the handler.
   std::size_t replay(const char* path, Pace pace = Pace::full_speed) {
-    // One each: who removes a subscriber and waits does not wait for the pause behind a message.
+    // One each: a thread that removes a subscriber and waits does not wait for the pause behind a
+    // message.
     return replay_by(path, pace, [&](auto& message, const auto& meta) {
       Delivery delivery(subscribers_);
       delivery(message, meta);
@@ -311,7 +312,9 @@ class BasicMessageBus
     core_.close();  // equivalent(swap): how it ends is read by the consumer alone, which is here
     core_.end_as(how);
     if (core_.is_taking_here()) return core_.tally();
-    if (core_.is_taking()) misuse("a message bus was closed for good by who does not drain it");
+    if (core_.is_taking()) {
+      misuse("a message bus was closed for good by a thread that does not drain it");
+    }
     for (;;) {
       (void)detail::attempt(drain_once, [] {});
       if (core_.is_over()) return core_.tally();

@@ -39,7 +39,7 @@ struct MessageBusOptions {
 
 // Of a bus that keeps each producer's order.
 struct LanedMessageBusOptions {
-  // As above, of each lane, and of the one that is shared by all who have none.
+  // As above, of each lane, and of the one that is shared by all producers that have none.
   std::size_t capacity = 1024;
 
   // How many producers may have a lane at a time.

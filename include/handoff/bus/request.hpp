@@ -15,8 +15,8 @@
 //   NotRun, stopped. So it is when the handler does not answer, no handler is there, the bus is
 //   closed with Closing::abandon, or is destroyed.
 // - Late: a request whose Until has ended before its turn is not handed out: NotRun, timed_out (it
-//   counts as expired) or stopped (as cancelled). That is seen when its turn comes. Who cannot wait
-//   for that waits with a deadline: future.wait(50ms).
+//   counts as expired) or stopped (as cancelled). That is seen when its turn comes. A caller that
+//   cannot wait for that waits with a deadline: future.wait(50ms).
 // - Refused: NotRun, full or closed, and the question is still the caller's.
 // - Concurrency: a Request belongs to the consumer, an Answer to one thread at a time.
 // - Allocates: request() once, for the Future.
@@ -43,12 +43,12 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// What is owed to who asked. Move-only; its end without an answer is a failure.
+// What is owed to the asker. Move-only; its end without an answer is a failure.
 template <class Reply>
 class Answer {
  public:
   Answer() noexcept = default;  // owes nothing
-  // For who asks.
+  // For the asker.
   explicit Answer(detail::Promise<Reply> promise) noexcept : promise_(std::move(promise)) {}
 
   // False once it was given.
@@ -86,7 +86,7 @@ class Answer {
   detail::Promise<Reply> promise_;
 };
 
-// The message: a question, and the answer that is owed to who asked.
+// The message: a question, and the answer that is owed to the asker.
 template <class Question, class Reply>
 class Request {
   static_assert(std::is_object_v<Question> && !std::is_const_v<Question>,

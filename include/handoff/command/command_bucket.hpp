@@ -24,8 +24,8 @@
 //   the bucket is sorted or submitted, or after its frame is over, is misuse, told where a recorder
 //   takes memory or is opened; in between it is undefined.
 // - Order: by key; equal keys by (call of record(), recorder, sequence); what was appended right
-//   behind its command. It depends on nothing else: neither on threads nor on who stole what. What
-//   came before the end of record(), or of a recorder, happens before a submit.
+//   behind its command. It depends on nothing else: neither on threads nor on stealing. What came
+//   before the end of record(), or of a recorder, happens before a submit.
 // - Blocks: never, but for a short lock where a recorder is opened or takes memory.
 // - Allocates: recorders, in the frame; sort() and submit(), as much as the largest recording.
 //   std::bad_alloc leaves a bucket that can be used: a chunk in which it was thrown is dropped,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One sequence of commands of a bucket: what record() gives to its function, and recorder(i) to who
-// records by hand.
+// One sequence of commands of a bucket: what record() gives to its function, and recorder(i) to a
+// caller that records by hand.
 //
 //   Draw& draw = recorder.add<Draw>(key);                 // filled in place, no second call
 //   draw.mesh = mesh;

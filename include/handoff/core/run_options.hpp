@@ -15,8 +15,8 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct RunOptions {
-  // The fewest indices worth a claim; 0 and 1: whoever runs it decides. ceil(count / width) makes
-  // one block a member, for work that is better done in one piece.
+  // The fewest indices worth a claim; 0 and 1: the executor decides. ceil(count / width) makes one
+  // block a member, for work that is better done in one piece.
   std::size_t block = 0;
 
   // Blocks that have not begun by then do not begin.

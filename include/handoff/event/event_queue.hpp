@@ -282,8 +282,8 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   }
 
   // While one of these lives, enqueue() wakes nobody unless someone waits for room; the end of the
-  // last one wakes one, if there is something to drain. Who is awake, or comes to wait, finds the
-  // events all the same.
+  // last one wakes one, if there is something to drain. A consumer that is awake, or comes to wait,
+  // finds the events all the same.
   class NotificationHold {
    public:
     explicit NotificationHold(EventQueue& queue) noexcept : queue_(queue) {
@@ -299,8 +299,8 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     EventQueue& queue_;
   };
 
-  // No enqueue() that begins after this is accepted; wakes all who wait. Idempotent. Returns the
-  // figures of the moment.
+  // No enqueue() that begins after this is accepted; wakes all waiting threads. Idempotent. Returns
+  // the figures of the moment.
   Tally close() noexcept {
     store_->close();
     return tally();
@@ -318,7 +318,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   }
 
  protected:
-  // As drain(), to the listeners of another hub: for who keeps its own.
+  // As drain(), to the listeners of another hub: for a caller that keeps its own.
   std::size_t drain_to(typename Dispatcher::Hub& hub, std::size_t most = kAll) {
     return Turn(*store_, hub, most).run([](Turn& turn, Slot& slot) { return turn.deliver(slot); });
   }
@@ -391,7 +391,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     bool taken = false;
     const auto found = [&] {
       if (closed() || (taken = take_room(key))) return true;
-      // Only who drains makes room, and a NotificationHold may have kept all of them asleep so far.
+      // Only consumers make room, and a NotificationHold may have kept all of them asleep so far.
       arrivals().wake(1);
       return false;
     };

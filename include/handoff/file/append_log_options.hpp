@@ -40,7 +40,7 @@ struct AppendLogOptions {
 struct AppendLogCut {
   std::uint64_t bytes = 0;  // 0: nothing was cut
   std::uint64_t offset = 0;  // of the segment
-  std::string file = {};  // in the log's directory; whoever has looked at it may remove it
+  std::string file = {};  // in the log's directory; you may remove it once you have looked at it
 };
 
 // What was done since the log was opened. `records` / `syncs` is how many records share a sync.

@@ -73,7 +73,7 @@ class Loop {
   }
 
  private:
-  // Each who comes claims a block, calls the next one if there is more, and works on.
+  // Each member claims a block, calls the next one if there is more, and works on.
   void work() {
     const std::size_t member = member_here();
     IndexRange part = claim(member);
@@ -104,7 +104,7 @@ class Loop {
 
   void call_next() {
     // order: relaxed, a number of helpers.
-    // equivalent(bound): one helper more may be called, who finds the blocks that others leave
+    // equivalent(bound): one helper more may be called, which finds the blocks that others leave
     if (!claims_.left() || more_.fetch_sub(1, sync::order::relaxed) <= 0) return;
     group_.run([this] {
       try {
@@ -121,10 +121,10 @@ class Loop {
   const Until until_;
   const bool may_end_;
   BlockClaims claims_;
-  sync::atomic<std::ptrdiff_t> more_;  // who may still be called
+  sync::atomic<std::ptrdiff_t> more_;  // helpers that may still be called
   sync::atomic<std::size_t> cancelled_;  // indices left out
   sync::atomic<std::size_t> expired_;
-  TaskGroup group_;  // last: its destructor waits for those who use the rest
+  TaskGroup group_;  // last: its destructor waits for the users of the rest
 };
 
 template <std::derived_from<ThreadPool> Pool>

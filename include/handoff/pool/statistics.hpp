@@ -30,7 +30,7 @@ struct PoolStatistics {
   std::uint64_t started = 0;       // threads, ever
   std::uint64_t lent = 0;          // how often blocking() asked for a stand-in
   std::uint64_t from_outside = 0;  // tasks that came by the pool's queues
-  std::uint64_t run_by_caller = 0; // refused by a full pool, or run by who waited elsewhere
+  std::uint64_t run_by_caller = 0; // refused by a full pool, or run by a waiter elsewhere
 
   // Of all workers.
   [[nodiscard]] WorkerStatistics sum() const noexcept {

@@ -295,7 +295,7 @@ class ThreadPool {
   // may be at a time.
   [[nodiscard]] std::size_t width() const noexcept { return engine_->width(); }
 
-  // Who the calling thread is in this pool: below width() for its own threads, below index_count()
+  // The calling thread's index in this pool: below width() for its own threads, below index_count()
   // for a thread that helps; std::nullopt for others, which compares as less than any index.
   [[nodiscard]] std::optional<std::size_t> worker_index() const noexcept {
     const detail::Worker* const worker = engine_->worker_here();

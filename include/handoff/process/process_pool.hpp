@@ -36,7 +36,7 @@
 //   Future: others go on, while a worker is left.
 // - Recycling: a worker that has done `recycle_after` jobs, or has grown by `recycle_memory`, ends
 //   between two jobs, and another one takes its place. No job notices.
-// - No worker left, and none to be had for half a second, or a hundred that ended in a row before
+// - No worker left, and none to be had for half a second, or a hundred in a row that ended before
 //   they had begun a job: all jobs that wait get ProcessTeamError, and count as failed. The pool
 //   goes on, and tries again when the next job comes.
 // - Exceptions: of a kernel they are a KernelFailure with the text, in the Future; nothing is done

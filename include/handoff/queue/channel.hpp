@@ -151,7 +151,7 @@ class Channel {
     }
   }
 
-  // No push that begins after this succeeds. Wakes all who wait.
+  // No push that begins after this succeeds. Wakes all waiting threads.
   void close() noexcept {
     queue_.close();
     wake_readers(kAll);
@@ -240,8 +240,8 @@ class Channel {
     }
   }
 
-  // In a ring, who makes an item has claimed its place: if that throws, what is behind it is held
-  // back no more.
+  // In a ring, the push that makes an item has claimed its place: if that throws, what is behind it
+  // is held back no more.
   template <class Make>
   void make(const Make& item) {
     detail::call_or(item, [this]() noexcept { announce_items(1); });
@@ -254,8 +254,9 @@ class Channel {
     }
   }
 
-  // A ring may say `empty` while items stand behind a place that is not filled yet. Whoever was
-  // woken for them in vain did not take them; so each who had to wait looks behind what it took.
+  // A ring may say `empty` while items stand behind a place that is not filled yet. A reader that
+  // was woken for them in vain did not take them; so each that had to wait looks behind what it
+  // took.
   void pass_items_on() noexcept {
     if (!queue_.was_empty()) wake_readers(1);
   }

@@ -130,7 +130,7 @@ class SegmentQueue {
   // No push that begins after this succeeds. Idempotent. Any thread.
   void close() noexcept {
     const sync::Lock lock(tail_mutex_);
-    // order: release pairs with the acquire in closed(): who sees it sees all pushes.
+    // order: release pairs with the acquire in closed(): a consumer that sees it sees all pushes.
     closed_.store(true, sync::order::release);
   }
 

@@ -118,7 +118,8 @@ class SpscRing {
 
   // The producer's last word. Idempotent.
   void close() noexcept {
-    // order: release pairs with the acquire in try_pop() and closed(): who sees it sees all pushes.
+    // order: release pairs with the acquire in try_pop() and closed(): a consumer that sees it sees
+    // all pushes.
     closed_.store(true, sync::order::release);
   }
 

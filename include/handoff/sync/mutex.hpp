@@ -31,7 +31,7 @@ class Mutex {
 
   // Blocks while another thread holds it.
   void lock() noexcept {
-    // order: relaxed, of one thread, and whoever starts another one orders them.
+    // order: relaxed, of one thread, and the start of another one orders them.
     if (single_threaded() && state_.load(order::relaxed) == kFree) {
       state_.store(kHeld, order::relaxed);  // order: as above
     } else if (!try_lock()) [[unlikely]]

@@ -31,7 +31,7 @@ class ActiveObject {
   }
   ~ActiveObject() {
     quit_.store(true, std::memory_order_release);
-    queue_.enqueue(0, Payload());  // whoever sleeps looks
+    queue_.enqueue(0, Payload());  // a sleeping consumer looks
     consumer_.join();
   }
   ActiveObject(const ActiveObject&) = delete;

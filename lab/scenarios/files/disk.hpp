@@ -43,7 +43,8 @@ class TemporaryFolder {
 
 // New folders in this one lie far apart on the device, where the file system can do that. ext4
 // without a journal does not use an inode again for some minutes after its file was removed, and
-// looks through all of these nearby at each new file: who comes later would pay for those before.
+// looks through all of these nearby at each new file: a contender that comes later would pay for
+// those before.
 void keep_apart(const std::string& folder);
 
 // Bytes that are free for this user.

@@ -18,7 +18,8 @@ constexpr double kMib = 1024.0 * 1024.0;
 
 // Copies of a tree of very many files, and small files, stay here until the program ends. ext4
 // without a journal does not use an inode again for some minutes after its file was removed, and
-// looks through all of these at each new file: who comes later would pay for those before.
+// looks through all of these at each new file: a contender that comes later would pay for those
+// before.
 const std::string& kept_files() {
   static const RunFolder folder;
   return folder.path();

@@ -78,7 +78,7 @@ class ShortLoops final : public AnswerProblem<peers::Answer> {
   }
 
   std::chrono::nanoseconds slowest_operation() const override {
-    constexpr std::uint64_t slowest_loop_ns = 30'000'000;  // members who spin among others' work
+    constexpr std::uint64_t slowest_loop_ns = 30'000'000;  // members that spin among others' work
     constexpr std::uint64_t slowest_index_ns = 200'000;  // a thread started for each
     return std::chrono::milliseconds(500) +
            std::chrono::nanoseconds(loops * (slowest_loop_ns + width_ * slowest_index_ns));

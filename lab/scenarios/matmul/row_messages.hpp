@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What schemes of messages have in common: a message names a row. In the article's, whoever gets it
-// computes that row and counts it; the caller hands over all of them, then yields until all are
-// counted.
+// What schemes of messages have in common: a message names a row. In the article's, the thread that
+// gets it computes that row and counts it; the caller hands over all of them, then yields until all
+// are counted.
 #pragma once
 
 #include <algorithm>

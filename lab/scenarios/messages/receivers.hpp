@@ -95,7 +95,7 @@ class Receivers {
   const bool sleeps_;
   Books books_;
   std::atomic<bool> quit_{false};
-  std::atomic<std::size_t> there_{0};  // who have their end of the queue
+  std::atomic<std::size_t> there_{0};  // consumers that have their end of the queue
   std::atomic<std::size_t> ended_{0};
   std::chrono::milliseconds a_while_{2000};  // see await()
   std::vector<std::jthread> threads_;

@@ -80,7 +80,7 @@ void count_lines(std::uintptr_t at, std::size_t bytes, bool writes) noexcept;
 void polled_in_vain() noexcept;
 void commit_own_polls() noexcept;  // before it counts for another row
 
-// How often anything was counted that is no poll.
+// How often anything but a poll was counted.
 std::uint64_t progress() noexcept;
 
 }  // namespace handoff::counts

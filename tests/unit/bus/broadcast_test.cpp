@@ -164,7 +164,7 @@ TYPED_TEST(AnyBroadcast, CloseDrains) {
   EXPECT_EQ(consumer.wait(), Status::closed);
   EXPECT_EQ(consumer.wait_and_consume([](const int&) { FAIL(); }), Status::closed);
   auto late = broadcast.consumer();
-  EXPECT_EQ(late.wait(), Status::closed) << "who joins after the end";
+  EXPECT_EQ(late.wait(), Status::closed) << "a consumer that joins after the end";
 }
 
 TYPED_TEST(AnyBroadcast, WithoutAConsumerNothingIsFull) {

@@ -430,8 +430,9 @@ TEST(MessageWorkers, SubmitAndWaitThrowsWhatTheHandlerThrew) {
   EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::range_error);
 }
 
-// Who helps may be held up by a handler, so one that may be stopped, or that has a deadline, does
-// not. The last one does, or this hangs: the worker waits for what only a helper can run.
+// A thread that helps may be held up by a handler, so one that may be stopped, or that has a
+// deadline, does not. The last one does, or this hangs: the worker waits for what only a helper can
+// run.
 TEST(MessageWorkers, OnlyAWaitWithoutALimitHelps) {
   Gate begun;
   Gate gate;

@@ -65,7 +65,7 @@ TEST(ThreadEnd, DestructorsOfThreadLocalsMayCallListenersAndRemoveThem) {
     }).join();
   }
   EXPECT_EQ(calls, 3);
-  EXPECT_TRUE(list.remove_and_wait(handle));  // nobody who has ended is waited for
+  EXPECT_TRUE(list.remove_and_wait(handle));  // no ended thread is waited for
 }
 
 TEST(ThreadEnd, DestructorsOfThreadLocalsMayEnqueueAlone) {

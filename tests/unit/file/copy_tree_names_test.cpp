@@ -275,7 +275,7 @@ TEST_F(CopyTreeOften, the_kernels_files_end_where_they_end) {
     for (const bool durable : {false, true}) {
       CopyTreeOptions options;
       options.durable = durable;
-      // /proc makes a new file for who opens one again: it has changed, by its time.
+      // /proc makes a new file for a caller that opens one again: it has changed, by its time.
       options.verify = std::string_view(name).starts_with("/sys");
       const CopyTreeResult result = copy_tree({name}, base / "copy", std::move(options));
       EXPECT_TRUE(result.ok()) << told(result);
@@ -314,8 +314,8 @@ TEST_F(CopyTreeOften, any_number_of_sources_needs_few_descriptors) {
   }
 }
 
-// A rename takes its time, as on a device: the directory has its name, and whoever finishes it has
-// not yet said so.
+// A rename takes its time, as on a device: the directory has its name, and the thread that finishes
+// it has not yet said so.
 class SlowRenames final : public FileTap {
  public:
   Verdict before(const FileCallView&) noexcept override { return {}; }

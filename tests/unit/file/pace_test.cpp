@@ -149,7 +149,7 @@ constexpr std::uint64_t kHour = 3600;  // bytes at one byte a second
 TEST(PaceTest, ADebtIsPaidOffBeforeTheNext) {
   FilePace pace(1, "t");
   Tasks tasks(1);
-  EXPECT_TRUE(pace.spend(tasks[0], kHour, false)) << "who comes first does not wait";
+  EXPECT_TRUE(pace.spend(tasks[0], kHour, false)) << "the first does not wait";
   EXPECT_FALSE(pace.spend(tasks[0], 1, false));
   EXPECT_FALSE(pace.spend(tasks[0], 0, false)) << "also for nothing";
   pace.close();

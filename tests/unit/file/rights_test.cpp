@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Rights never widen: whoever copies or replaces a file, in whichever way, into whichever
-// directory, nobody but who does it may do more with the new file than with the old one, nor with
-// what it is before it is finished. Walks over (actor, way, rights, list), with directories and
-// umasks in turn.
+// Rights never widen: when a user copies or replaces a file, in any way, into any directory, nobody
+// else may do more with the new file than with the old one, nor with what it is before it is
+// finished. Walks over (actor, way, rights, list), with directories and umasks in turn.
 //
 // What somebody may do is computed from modes and lists, as the kernel does it (may_do()).
 #include "file/rights.hpp"
@@ -304,7 +303,7 @@ class RightsWalk : public testing::Test {
     return rights_of(path, rights) ? may_do(rights, who) : 0;
   }
 
-  // "", or who may do more than `old` allows.
+  // "", or the user that may do more than `old` allows.
   std::string widened(const Somebody& actor, const Rights& old, const std::string& path) const {
     for (const Somebody& who : kAll) {
       if (who.user == actor.user) continue;
@@ -399,7 +398,7 @@ TEST_F(RightsWalk, NobodyGetsMore) {
   }
 }
 
-// Who takes over the mode alone, as one would.
+// A way that takes over the mode alone, as one would.
 TEST_F(RightsWalk, CanaryAModeWithoutItsListIsFound) {
   const Way naive{"naive", true, [](const std::string& base, FileTap*) {
                     struct stat old{};
@@ -425,7 +424,7 @@ TEST_F(RightsWalk, CanaryAModeWithoutItsListIsFound) {
   EXPECT_NE(walk(kRoot, early), "");
 }
 
-// Who may give all of it away keeps all of it.
+// An actor that may give all of it away keeps all of it.
 TEST_F(RightsWalk, RootAndTheOwnerKeepAll) {
   for (const Somebody& actor : {kRoot, kOwner}) {
     for (const Way& way : ways()) {

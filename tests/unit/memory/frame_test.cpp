@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Frames: what was made stays until its frame is over, and as long as it is held; a frame that is
-// held is waited for, as long as one likes; who reads later is caught where a build can catch it.
+// held is waited for, as long as one likes; a reader that comes later is caught where a build can
+// catch it.
 #include <handoff/memory/frame.hpp>
 
 #include <algorithm>

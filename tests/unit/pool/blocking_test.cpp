@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// blocking(): who blocks is replaced meanwhile, and the width is what it was afterwards.
+// blocking(): a worker that blocks is replaced meanwhile, and the width is what it was afterwards.
 #include <errno.h>
 #include <gtest/gtest.h>
 
@@ -136,7 +136,7 @@ TEST_P(BlockingTest, PassesOnWhatTheFunctionDoes) {
   auto nested = pool.submit([&] { blocking([&] { blocking([&] { gate.wait(); }); }); });
   pool.submit([&] { gate.open(); }).get();
   nested.get();
-  TaskGroup group(pool);  // here a guest runs it, who is no worker to replace
+  TaskGroup group(pool);  // here a guest runs it, which is no worker to replace
   group.run([] { blocking([] {}); });
   EXPECT_EQ(group.wait(Until()), Status::ok);
 }

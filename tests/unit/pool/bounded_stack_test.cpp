@@ -393,7 +393,8 @@ TEST(BoundedStack, WhatFollowsResults) {
   }
 }
 
-// What is put off where calls are deep is there for who waits for it, in a task and outside.
+// What is put off where calls are deep is there for a thread that waits for it, in a task and
+// outside.
 TEST(BoundedStack, AWaitDeepInsideFindsWhatWasPutOff) {
   static constexpr long kDeep = 40;
   const auto run = [] {

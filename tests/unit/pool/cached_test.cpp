@@ -191,7 +191,7 @@ TEST(CachedPool, AThreadThatIsRefusedComesLater) {
   }
 }
 
-// Whoever hands over the task that calls a thread may be pinned; the thread is not.
+// The submitter of the task that calls a thread may be pinned; the thread is not.
 TEST(CachedPool, ThreadsRunWhereThePoolWasMade) {
   cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);

@@ -153,7 +153,7 @@ TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
   }
 }
 
-// One that an exception has left is ended by whoever has its handle.
+// One that an exception has left is ended by the owner of its handle.
 struct Kept {
   struct promise_type {
     Kept get_return_object() noexcept {

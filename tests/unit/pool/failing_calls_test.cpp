@@ -230,7 +230,7 @@ struct WakesAll {
 };
 
 // Wake-ups for so many tasks, one at a time, each for a pool that is asleep. On a busy machine it
-// takes a worker some time to fall asleep, and who is awake need not be woken.
+// takes a worker some time to fall asleep, and a worker that is awake need not be woken.
 template <class Way>
 std::size_t wake_ups(ThreadPool& pool, int tasks) {
   std::atomic<int> ran{0};

@@ -321,7 +321,7 @@ TEST_P(FutureTest, EndsAtOnceWhenReady) {
   }
 }
 
-// Neither what runs them nor who looks for their source goes down a stack by one for each.
+// Neither what runs them nor what looks for their source goes down a stack by one for each.
 TEST_P(FutureTest, ALongChainNeedsNoDeepStack) {
   constexpr int links = 100'000;
   const auto chain = [](Future<int> future) {
@@ -375,7 +375,7 @@ TEST_P(FutureTest, ADeadlineInsideATaskDoesNotHelp) {
   EXPECT_EQ(waiting.get(), 2);
 }
 
-// A failure of the source reaches who waits for what follows, wherever that runs.
+// A failure of the source reaches the thread that waits for what follows, wherever that runs.
 TEST_P(FutureTest, FailuresBehindContinuationsReachWhoHelps) {
   ThreadPool pool(options(1));
   auto waiting = pool.submit([&] {

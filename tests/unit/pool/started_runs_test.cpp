@@ -135,7 +135,8 @@ TEST_P(RunTest, InAStartedOneEachWorkerBeginsInItsOwnPart) {
   });
 }
 
-// Others are busy for long: whoever runs the blocks tells, and nobody waits in a queue to do so.
+// Others are busy for long: the worker that runs the blocks tells, and nobody waits in a queue to
+// do so.
 TEST_P(RunTest, AStartedOneIsToldOfWhileThePoolIsBusy) {
   std::atomic<bool> go{false};
   std::atomic<int> busy{0};

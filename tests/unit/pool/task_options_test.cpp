@@ -252,7 +252,7 @@ TEST_P(TaskOptionsTest, WhatHasBegunGoesOn) {
   EXPECT_EQ(pool.close().done, 1U);
 }
 
-// Who helps looks at the token too.
+// A thread that helps looks at the token too.
 TEST_P(TaskOptionsTest, AWaitingTaskDoesNotRunWhatIsStopped) {
   ThreadPool pool(options(1));
   std::stop_source source;
@@ -431,7 +431,8 @@ TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
   }
 }
 
-// The future's task was run by who waited for it; its entry in the queue is left to the close.
+// The future's task was run by the thread that waited for it; its entry in the queue is left to the
+// close.
 TEST_P(TaskOptionsTest, LowTasksThatAreWaitedForInTasksRunThere) {
   ThreadPool pool(options(1));
   auto outer = pool.submit([&] {

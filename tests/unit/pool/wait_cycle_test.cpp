@@ -111,7 +111,7 @@ TEST_P(WaitCycleTest, ACircleIsToldOnceWithItsTasks) {
           << task.name;
       EXPECT_NE(told_[0].to_string().find(task.name), std::string::npos);
     }
-    EXPECT_EQ(workers, wanted) << "who closed it first, then whom each waits for";
+    EXPECT_EQ(workers, wanted) << "the one that closed it first, then the one that each waits for";
   }
 }
 
@@ -141,7 +141,7 @@ TEST_P(WaitCycleTest, ATaskThatWaitsForItselfIsACircleOfOne) {
   EXPECT_EQ(told_[0].tasks[0].worker, 0U);
 }
 
-// Who is thrown out and waits again closes the circle again.
+// A thread that is thrown out and waits again closes the circle again.
 TEST_P(WaitCycleTest, ACircleThatIsClosedAgainIsToldAgain) {
   Gate all_there;
   ThreadPool pool(watched(2));
@@ -343,7 +343,7 @@ TEST_P(StoppedWaitTest, ACircleThroughAGroupIsTold) {
   expect_told(2);
 }
 
-// Who closes the circle has a seat in a pool without a watchdog on top.
+// The thread that closes the circle has a seat in a pool without a watchdog on top.
 TEST_P(StoppedWaitTest, ASeatInAnUnwatchedPoolHidesNothing) {
   Gate there;
   ThreadPool pool(watched(2));
@@ -523,8 +523,8 @@ TEST_P(StoppedWaitTest, WhatIsQueuedInAPoolThatWaitsForUsIsTold) {
   EXPECT_EQ(told_[0].tasks.size(), 2U) << told_[0].to_string();
 }
 
-// A thread outside with a seat runs tasks of its group and of who stole one, and nothing else: once
-// it sleeps until the group is done it is one of those who are stuck.
+// A thread outside with a seat runs tasks of its group and of the worker that stole one, and
+// nothing else: once it sleeps until the group is done it is one of the threads that are stuck.
 TEST_P(StoppedWaitTest, WhatIsQueuedBehindTheGroupOfAThreadOutsideIsTold) {
   Gate stolen;
   ThreadPool pool(watched(1));
@@ -559,7 +559,7 @@ TEST_P(StoppedWaitTest, WhatAnotherWorkerOrAStandInBeginsIsNotTold) {
   EXPECT_TRUE(told_.empty()) << told_[0].to_string();
 }
 
-// A wait for a task of another pool lends a worker, who begins what is queued behind it.
+// A wait for a task of another pool lends a worker, which begins what is queued behind it.
 TEST_P(StoppedWaitTest, WhatAStandInForAFutureBeginsIsNotTold) {
   ThreadPool pool(watched(1));
   ThreadPool other(watched(1));
@@ -586,7 +586,8 @@ TEST_P(StoppedWaitTest, WhatAStandInForAFutureBeginsIsNotTold) {
   EXPECT_TRUE(told_.empty()) << told_[0].to_string();
 }
 
-// Who could begin it sleeps, too, but not for ever: at the end of the chain somebody is awake.
+// The thread that could begin it sleeps, too, but not for ever: at the end of the chain somebody is
+// awake.
 TEST_P(StoppedWaitTest, WhatASleeperThatWillWakeBeginsIsNotTold) {
   Gate gate;
   ThreadPool pool(watched(2));

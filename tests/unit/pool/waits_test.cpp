@@ -168,8 +168,8 @@ Job sum_up(Round& round, std::promise<int>& sum) {
   sum.set_value(here);
 }
 
-// A coroutine goes on as a task. Who waits for its end in a way that the pool does not know of says
-// so by blocking().
+// A coroutine goes on as a task. A task that waits for its end in a way that the pool does not know
+// of says so by blocking().
 int coroutine(Round& round) {
   std::promise<int> sum;
   sum_up(round, sum);

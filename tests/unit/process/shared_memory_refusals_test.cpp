@@ -139,7 +139,7 @@ TEST(AttachRefuses, AllButTheRightFile) {
     EXPECT_EQ(cut.error, EPROTO);
     EXPECT_TRUE(says(cut, "size is not as it was made")) << cut.text;
   }
-  // It says so itself: still no page is mapped that is not there.
+  // It says so itself: still no missing page is mapped.
   const Refused huge = attach_refused(
       File(made(right_header(std::uint64_t{1} << 40), std::size_t{1} << 30, kSealed)));
   EXPECT_TRUE(says(huge, "size is not as it was made")) << huge.text;

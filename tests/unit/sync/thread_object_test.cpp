@@ -52,7 +52,7 @@ TEST(ThreadObject, LivesFromItsFirstUseToTheEndOfItsThread) {
   }
   story().clear();
   std::thread([] {}).join();
-  EXPECT_EQ(story(), "") << "who did not ask has none";
+  EXPECT_EQ(story(), "") << "a thread that did not ask has none";
 }
 
 // Ends after the thread_locals, which may use it.

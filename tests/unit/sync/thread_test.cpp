@@ -158,7 +158,7 @@ TEST(Thread, TheKernelKnowsWhetherItIsAlive) {
   EXPECT_TRUE(handoff::sync::is_alive(handoff::sync::this_kernel_thread()));
   goes_on = false;
   thread.join();
-  // The kernel lets who joins go on a moment before the number is nobody's.
+  // The kernel lets a joining thread go on a moment before the number is nobody's.
   while (handoff::sync::is_alive(number)) std::this_thread::yield();
   errno = EDOM;
   EXPECT_FALSE(handoff::sync::is_alive(number));

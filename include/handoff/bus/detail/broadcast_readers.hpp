@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The consumers of a broadcast: where each of them is, who joins, who leaves, and what that means
-// for those who need room. Not for users.
+// The consumers of a broadcast: where each of them is, how they join and leave, and what that means
+// for producers that need room. Not for users.
 //
 // Positions are tickets, four a message, so that two marks fit beside one. A record is never given
-// back before the broadcast ends: whoever looks for the slowest walks over a list that only grows,
-// without a lock, and passes over those that left. A later consumer takes such a record again.
-// Proof: docs/design/broadcast.md.
+// back before the broadcast ends: a producer that looks for the slowest walks over a list that only
+// grows, without a lock, and passes over those that left. A later consumer takes such a record
+// again. Proof: docs/design/broadcast.md.
 #pragma once
 
 #include <chrono>

@@ -376,7 +376,7 @@ class BusCore : BusFigures {
       if (core.is_taking()) {
         misuse("a message bus was drained inside one of its handlers, or by two threads at a time");
       }
-      // order: relaxed, who reads it is told by what it reads besides, or is this thread.
+      // order: relaxed, a reader is told by what it reads besides, or is this thread.
       core.taker_.store(sync::this_thread_id(), sync::order::relaxed);
     }
     ~Taking() { core_.taker_.store(nullptr, sync::order::relaxed); }  // order: relaxed, as above
@@ -478,8 +478,8 @@ class BusCore : BusFigures {
       const Status waited = status_of(
           events.await(found, until.deadline(), until.stop_token(), sync::Spin::never, "full"));
       if (waited != Status::ok) got.refused = waited;
-      // Each place that came free has woken one; who takes several at once, or was told for
-      // nothing, passes it on.
+      // Each place that came free has woken one; a producer that takes several at once, or was told
+      // for nothing, passes it on.
       if (port.ring->has_room(priority)) events.notify_one();
     }
     return got;

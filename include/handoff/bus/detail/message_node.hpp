@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What workers know of a message without its type, and what they ask of who knows the type. Not for
-// users.
+// What workers know of a message without its type, and what they ask of the code that knows the
+// type. Not for users.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// One message that was accepted. It belongs to one thread at a time: who submits it, who has the
-// lock of its key, who runs it.
+// One message that was accepted. It belongs to one thread at a time: the one that submits it, the
+// one that has the lock of its key, the one that runs it.
 struct MessageNode {
   enum class Home : std::uint8_t {
     cell,  // of the workers' own; the message lies behind the node
     heap,  // allocated for this one message
-    caller,  // on the stack of a caller, who waits
+    caller,  // on the stack of a caller, which waits
   };
 
   void* message = nullptr;

@@ -130,7 +130,7 @@ class MessageRing {
   }
 
   // Of one: plain stores. A claim is announced before it is looked whether the ring is closed, and
-  // taken back if so: either who closes sees the claim, or the claim sees the close.
+  // taken back if so: either the closer sees the claim, or the claim sees the close.
   Claim claim_alone(std::size_t most, Priority priority) noexcept {
     // order: relaxed, only this thread writes it.
     const Ticket tail = tail_.load(sync::order::relaxed);
@@ -140,7 +140,7 @@ class MessageRing {
     if (count == 0) return {tail, 0, Status::full};
     // order: relaxed, ordered by the fence.
     tail_.store(tail + 2 * count, sync::order::relaxed);
-    sync::asymmetric_fence_light();  // partner is the heavy half of who calls close_alone()
+    sync::asymmetric_fence_light();  // partner is the heavy half of the caller of close_alone()
     if (is_closed_to_one()) [[unlikely]] {
       tail_.store(tail, sync::order::relaxed);  // order: relaxed, a number
       return {tail, 0, Status::closed};

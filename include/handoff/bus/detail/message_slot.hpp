@@ -3,8 +3,8 @@
 // A place of a bus: room for a message of any of its types, or for a pointer to one that is too
 // large, and for what it carries besides. Not for users.
 //
-// Its state says which message lies in it (message_ring.hpp). It does not know the type: who has
-// the state does, and pairs each construct() with one destroy().
+// Its state says which message lies in it (message_ring.hpp). It does not know the type: the owner
+// of the state does, and pairs each construct() with one destroy().
 //
 // All is written from the front to the back, and the state last. A consumer that looks at the state
 // takes its line from the producer; at the back that line has hardly been begun before it is done.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Those who wait for a change that others make often: a change costs a load as long as nobody
-// sleeps. Not for users.
+// The threads that wait for a change that others make often: a change costs a load as long as
+// nobody sleeps. Not for users.
 //
 //   changer:  change;           light fence;   somebody sleeps ?   then notify
 //   waiter:   count oneself;    heavy fence;   EventCount: look, and sleep
@@ -37,7 +37,7 @@ class Parked {
   Parked(const Parked&) = delete;
   Parked& operator=(const Parked&) = delete;
 
-  // By who changed something, after the change.
+  // Called by the thread that changed something, after the change.
   void tell() noexcept {
     if (sleepers_.anybody()) [[unlikely]]
       events_.notify_all();
@@ -59,8 +59,8 @@ class Parked {
   template <class>
   friend struct Books;
 
-  // Looks after each pause: who never sleeps wants to know at once. Yields now and then, since the
-  // one it waits for may need this CPU.
+  // Looks after each pause: a thread that never sleeps wants to know at once. Yields now and then,
+  // since the one it waits for may need this CPU.
   template <class Condition>
   static Status spin(const Condition& condition, const Until& until, const char* cause) {
     if (condition()) return Status::ok;

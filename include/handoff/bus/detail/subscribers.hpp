@@ -68,7 +68,7 @@ class Subscribers {
     explicit Delivery(const Subscribers& subscribers)
         : subscribers_(subscribers), pass_(&subscribers) {}
 
-    // Who removes a subscriber and waits does so for this message's at most.
+    // A thread that removes a subscriber and waits does so for this message's at most.
     template <class T, class MakeMeta>
     void operator()(const T& message, const MakeMeta& meta) {
       pass_.renew(&subscribers_);

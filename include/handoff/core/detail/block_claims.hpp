@@ -10,8 +10,8 @@
 // Blocks are guided: each claim takes a fixed portion of what is left of a part, so they begin
 // large (few claims) and end small (members finish together).
 // Concurrency: claim(), close() and left() by any number of threads; open() while nobody else is
-// there. Order: none of its own: who claims an index twice or never is what it rules out, and the
-// data behind the indices is ordered by the team that opens and closes.
+// there. Order: none of its own: it rules out that an index is claimed twice or never, and the data
+// behind the indices is ordered by the team that opens and closes.
 // Cost: a claim is one successful compare-and-swap. Blocks, allocates, throws: never.
 // Source: guided self-scheduling, C. Polychronopoulos and D. Kuck, 1987; affinity scheduling,
 // E. Markatos and T. LeBlanc, 1992.

@@ -73,8 +73,8 @@ class FutureState {
   // `next` is called once, when the result is there, on the thread that made it. False: it is there
   // already, and `next` is the caller's.
   [[nodiscard]] bool continue_later(Next next) noexcept;
-  // The same, but then calls it here; deep inside other such calls a little later (inside.hpp). Who
-  // is called holds this state until then.
+  // The same, but then calls it here; deep inside other such calls a little later (inside.hpp). The
+  // `next` that is called holds this state until then.
   void continue_with(Next next) noexcept;
 
   // Once ready: whether there is no result; why it was not made, ok if it threw; and what get()
@@ -137,7 +137,7 @@ class FutureState {
 
   // Of a state that follows others.
   struct Way {
-    // The way of a task that waits, through such states down to tasks. Only for who holds the
+    // The way of a task that waits, through such states down to tasks. Only for a holder of the
     // state.
     FutureState* above = nullptr;  // where it came from
     std::size_t next = 0;  // source to go to
@@ -167,7 +167,7 @@ class FutureState {
   virtual void destroy() noexcept = 0;
   // Null: this one follows no others.
   virtual Way* way() noexcept { return nullptr; }
-  // Those that it follows; null behind the last one. Only for who holds the state.
+  // Those that it follows; null behind the last one. Only for a holder of the state.
   virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
 
   bool claim() noexcept {

@@ -3,7 +3,7 @@
 // A gate between those who share something out and those who come to take part. Not for users.
 //
 // Open, it lets members in; closed, it lets none in and can be waited at until the last is out. So
-// who comes late touches nothing, and nobody ever waits for who has not come.
+// a late member touches nothing, and nobody ever waits for a member that has not come.
 //
 // It is one word: how many are inside (low bits), whether it is open and marked, and the number of
 // the run (high half). So entering is one compare-and-swap that also proves the run's number.

@@ -3,11 +3,11 @@
 // How deep a thread is in functions that the library calls inside each other, and a bound on it.
 // Not for users.
 //
-// What follows a result is called by who makes the result; a task that a full pool refuses is run
-// by who hands it over. Either may make the next result, or hand over the next task: a chain of a
-// million must not need a stack of a million. So each of these calls is an Inside. Where they are
-// deep, a task goes into the queue beyond the capacity, and what follows a result is put off: it is
-// called when the innermost call has ended, or before the thread waits.
+// The thread that makes a result calls what follows it; the thread that hands over a task runs it
+// if a full pool refuses it. Either may make the next result, or hand over the next task: a chain
+// of a million must not need a stack of a million. So each of these calls is an Inside. Where they
+// are deep, a task goes into the queue beyond the capacity, and what follows a result is put off:
+// it is called when the innermost call has ended, or before the thread waits.
 //
 // Concurrency: a thread's own. Blocks, allocates, throws: never.
 #pragma once

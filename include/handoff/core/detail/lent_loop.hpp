@@ -4,9 +4,9 @@
 // parallel_for.
 //
 // The executor may run a function late, or never: so functions hold the loop by a count, and enter
-// it through a gate, which the caller closes when no block is left. Who comes later finds it closed
-// and touches nothing of the caller's. The caller waits for those inside alone, each of whom runs a
-// block; so the loop ends on any executor.
+// it through a gate, which the caller closes when no block is left. A member that comes later finds
+// it closed and touches nothing of the caller's. The caller waits only for the members inside, each
+// of which runs a block; so the loop ends on any executor.
 // Concurrency: run() by the caller, the rest by the functions. Allocates: itself.
 #pragma once
 
@@ -103,7 +103,7 @@ class LentLoop {
   Tally finish() noexcept;
 
   void retain() noexcept {
-    refs_.fetch_add(1, sync::order::relaxed);  // order: relaxed, by somebody who holds it
+    refs_.fetch_add(1, sync::order::relaxed);  // order: relaxed, by a holder
   }
   void release() noexcept;
 

@@ -48,7 +48,7 @@ struct LimitedOf {
   Given&& function;
 };
 
-// Whoever runs it asks whether().
+// The code that runs it asks whether().
 template <class L, class F>
 struct Limited {
   template <class Given>

@@ -18,7 +18,7 @@ enum class Outcome : std::uint8_t {
   failed,
   cancelled,
   expired,
-  elsewhere,  // not here: whoever ran it counts it
+  elsewhere,  // not here: the thread that ran it counts it
 };
 
 // Why a task that was dropped did not run, for NotRun.

@@ -2,11 +2,12 @@
 //
 // One run over an index range: the claims, and what became of each index. Not for users.
 //
-// Whoever takes part calls work(). When all are out, one of them, or who waited for them, settles.
-// It is small, to lie in a caller's storage; who has room keeps it away from what others write.
+// Each member calls work(). When all are out, one of them, or the thread that waited for them,
+// settles. It is small, to lie in a caller's storage; an owner with room keeps it away from what
+// others write.
 // Concurrency: work() by any number of threads; open() and settle() while nobody is in it, ordered
-// against the work by whoever lets members in and sees them go. Allocates: nothing. Throws: never;
-// what a block throws is kept.
+// against the work by the thread that lets members in and sees them go. Allocates: nothing. Throws:
+// never; what a block throws is kept.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +44,7 @@ class RangeRun {
   // Whether a block may be left; a hint.
   bool left() const noexcept { return claims_.left(); }
 
-  // Claims and runs blocks until none is left or the run is given up. `member`: who it is, the same
+  // Claims and runs blocks until none is left or the run is given up. `member`: its index, the same
   // in each run. `claimed(first)` hears of each block.
   template <class Claimed>
   void work(std::size_t member, BlockCall call, const void* work, const Until& until,
@@ -59,7 +60,7 @@ class RangeRun {
       claimed(block.first);
       (run_block(call, work, block) ? done : failed) += block.size();
     }
-    // order: relaxed, published by whoever sees the members go.
+    // order: relaxed, published by the thread that sees the members go.
     if (done != 0) done_.fetch_add(done, sync::order::relaxed);
     if (failed != 0) failed_.fetch_add(failed, sync::order::relaxed);  // order: relaxed, as above
   }
@@ -78,7 +79,7 @@ class RangeRun {
   Tally settle() noexcept;
 
  private:
-  // True if the run has to end; whoever finds out first accounts for all that is left.
+  // True if the run has to end; the member that finds out first accounts for all that is left.
   bool give_up(const Until& until) noexcept {
     if (until.stop_requested()) {
       cancel_rest();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The count of those who sleep for what others do often: who does it asks for no fence. Not for
-// users.
+// The count of the threads that sleep for what others do often: the thread that does it asks for no
+// fence. Not for users.
 //
 //   if (sleepers.anybody()) events.notify_one();     // after the change; costs a load
 //

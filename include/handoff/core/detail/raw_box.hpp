@@ -44,7 +44,7 @@ class RawBox {
     sync::deallocate(made, sizeof(T), alignof(T));
   }
 
-  // For who owns what a box made.
+  // For the owner of what a box made.
   struct Destroy {
     void operator()(T* made) const noexcept { destroy(made); }
   };

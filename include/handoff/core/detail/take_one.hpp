@@ -17,7 +17,7 @@ template <class T>
 T take_one(sync::atomic<T>& count) noexcept {
   T left = count.load(sync::order::relaxed);  // order: relaxed, the exchange decides
   while (left > 0) {
-    // order: acquire pairs with the release of whoever gives, where there is one.
+    // order: acquire pairs with the release of the thread that gives, where there is one.
     if (count.compare_exchange_weak(left, left - 1, sync::order::acquire, sync::order::relaxed)) {
       return left;
     }

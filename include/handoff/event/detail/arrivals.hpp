@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Those who sleep until something is in an event queue, and how they are told. Not for: users.
+// Threads that sleep until something is in an event queue, and how they are told. Not for: users.
 //
-// Who puts something in wakes one. Who takes, and leaves something, wakes the next: so a batch, of
-// which only one is told, wakes as many as it takes and no more. While a hold lives nobody is told
-// but by wake(); the end of the last one tells one. While somebody waits for room, which only a
-// taker makes, a hold holds nothing back: others may fill the room, and the next who takes it out
-// is to hear of it. Concurrency: any thread. Blocks: wait().
+// A thread that puts something in wakes one. A thread that takes, and leaves something, wakes the
+// next: so a batch, of which only one is told, wakes as many as it takes and no more. While a hold
+// lives nobody is told but by wake(); the end of the last one tells one. While somebody waits for
+// room, which only a taker makes, a hold holds nothing back: others may fill the room, and the next
+// thread to take it out is to hear of it. Concurrency: any thread. Blocks: wait().
 #pragma once
 
 #include <chrono>
@@ -54,8 +54,8 @@ class Arrivals {
     if (any()) events_.notify_one();
   }
   bool held() const noexcept {
-    // order: both relaxed. The last hold's end notifies, and so does who waits for room, once it
-    // has said so.
+    // order: both relaxed. The last hold's end notifies, and so does a thread that waits for room,
+    // once it has said so.
     return holds_.load(sync::order::relaxed) != 0 && room_waits_.load(sync::order::relaxed) == 0;
   }
 
@@ -66,7 +66,7 @@ class Arrivals {
       // order: relaxed, ordered by the fence
       arrivals_.room_waits_.fetch_add(1, sync::order::relaxed);
       // order: seq_cst fence, partner is the one in tell_one(): either that one sees that nothing
-      // is held back, or the taker whom this thread wakes from here on sees the event.
+      // is held back, or the taker that this thread wakes from here on sees the event.
       sync::fence(sync::order::seq_cst);
     }
     ~WaitForRoom() {

@@ -55,7 +55,8 @@ template <class Slot>
 class EventChunks {
  public:
   // Of a place, with the life that its chunk is in. What was said in an earlier life says nothing:
-  // so a place is free again without a store, and its line is not taken from who fills it next.
+  // so a place is free again without a store, and its line is not taken from the thread that fills
+  // it next.
   enum State : std::uint32_t {
     kReady = 1,  // holds an event
     kVoid,  // its event could not be made: passed over
@@ -221,7 +222,7 @@ class EventChunks {
   bool any_ready() noexcept {
     if (head_.offset == kPlaces && !advance()) return false;
     if (!ready(head_)) return false;
-    // Whoever waited for it will take it: its other line is on its way from the producer meanwhile.
+    // The waiting consumer will take it: its other line is on its way from the producer meanwhile.
     sync::prefetch_to_read(&head_.slot() + 1);
     return true;
   }
@@ -391,8 +392,9 @@ class EventChunks {
     return next;
   }
 
-  // By who appends: what it becomes if it has been alone for long enough to go on alone, or null.
-  // Between two of these, and an end_alone(), lies a release and an acquire of the tail.
+  // By the thread that appends: what it becomes if it has been alone for long enough to go on
+  // alone, or null. Between two of these, and an end_alone(), lies a release and an acquire of the
+  // tail.
   LoneProducer* alone_so_far() noexcept {
     if (!sync::light_fence_is_free() || !LoneThread::enroll()) return nullptr;
     const std::uint64_t number = LoneThread::number();
@@ -401,7 +403,7 @@ class EventChunks {
     LoneProducer* of_nobody = nullptr;
     for (std::size_t i = 0; i < kLones; ++i) {
       LoneProducer& lone = lones_[i];
-      // order: relaxed: only who appends writes it, and to others it is a number alone.
+      // order: relaxed: only the appending thread writes it, and to others it is a number alone.
       const std::uint64_t owner = lone.thread.load(sync::order::relaxed);
       if (owner == number) return &lone;
       if (of_nobody == nullptr && LoneThread::ended(owner)) of_nobody = &lone;
@@ -478,7 +480,7 @@ class EventChunks {
   // alone, writes to its own. The last is nobody's: its own word is where a closed row ends.
   static constexpr std::size_t kLones = 4;
   std::array<LoneProducer, kLones + 1> lones_;
-  // Of who appends.
+  // Of the thread that appends.
   sync::cell<std::uint64_t> appender_{0};  // the last one
   sync::cell<std::uint32_t> appended_{0};  // by that one in a row
   sync::cell<std::uint32_t> needed_{kNeeded};  // so that it goes on alone

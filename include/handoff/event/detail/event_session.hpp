@@ -128,7 +128,7 @@ class EventStore<Key, Policies, Args...>::Session {
     } else {
       run = store_.chunks_.take(most, end_);
       // Before the first taking nobody has asked where the row ends: that word is the producers'.
-      // Who wants one event need not know, whatever it passes over on the way.
+      // A session that wants one event need not know, whatever it passes over on the way.
       if (end_ == kUnknown && left_ > 1) end_ = store_.chunks_.end_after_taking();
       if (end_ != kUnknown) ahead_ = Chunks::ahead(*run.first.chunk, end_);
     }

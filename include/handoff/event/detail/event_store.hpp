@@ -58,11 +58,11 @@ class EventStore {
   }
   bool ended() const noexcept { return phase() == Phase::ended; }
 
-  // No push() that begins after this is accepted; all who wait hear of it.
+  // No push() that begins after this is accepted; all waiting threads hear of it.
   void close() noexcept {
     Phase open = Phase::open;
-    // order: release pairs with the acquire in closed(): what came before the close. acquire, for
-    // who closes it once more.
+    // order: release pairs with the acquire in closed(): what came before the close. acquire, for a
+    // thread that closes it once more.
     if (!phase_.compare_exchange_strong(open, Phase::closed, sync::order::acq_rel,
                                         sync::order::acquire)) {
       return;
@@ -121,7 +121,7 @@ class EventStore {
     const sync::Lock lock(mutex_);
     return has_more();
   }
-  // Whether it is closed, and nothing is there that may still be taken. What consumers have is not:
+  // Whether it is closed, and there is nothing that may still be taken. What consumers have is not:
   // what they give back is for them to take again.
   bool over() noexcept {
     if (!closed()) return false;
@@ -269,7 +269,7 @@ class EventStore {
   // By a producer whose event is there, or cannot be made.
   void tell_of_one() noexcept {
     arrivals_.tell();
-    // Who waits for room with a newer event of this key need wait no more.
+    // A thread that waits for room with a newer event of this key need wait no more.
     if constexpr (kCoalesces && on_full<Policies>() == OnFull::wait) room_.tell();
   }
 
@@ -297,7 +297,7 @@ class EventStore {
     if (phase == Phase::closed && is_over()) return arrivals_.anybody_sleeps() ? Arrivals::kAll : 0;
     return wants_no_more ? told_of_rest() : 0;
   }
-  // Who sleeps is counted before its last look, which came before this one or finds the rest.
+  // A sleeper is counted before its last look, which came before this one or finds the rest.
   std::uint32_t told_of_rest() noexcept {
     return arrivals_.anybody_sleeps() && !arrivals_.held() && has_more() ? 1 : 0;
   }

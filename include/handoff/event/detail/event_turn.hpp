@@ -168,8 +168,8 @@ class EventTurn {
     if (list != known_.current) {
       pass_.narrow(list);
       known_.current = list;
-      // The partner of the heavy half of whoever hides something: either that one sees the pass
-      // over the list, or this sees that the epoch is another.
+      // The partner of the heavy half of a thread that hides something: either that one sees the
+      // pass over the list, or this sees that the epoch is another.
       sync::asymmetric_fence_light();
     }
     // order: relaxed; what was hidden before the event came is seen, the event brought it. What is

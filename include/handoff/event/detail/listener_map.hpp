@@ -83,7 +83,8 @@ class ListenerMap {
       // order: acquire pairs with the release in fill(): the key is whole.
       return filled.load(sync::order::acquire);
     }
-    // The same for who holds the mutex under which it was filled, or is the last to see it.
+    // The same for a thread that holds the mutex under which it was filled, or is the last to see
+    // it.
     ListenerList* own_list() const noexcept {
       return filled.load(sync::order::relaxed);  // order: relaxed, see above
     }
@@ -128,7 +129,7 @@ class ListenerMap {
     Bucket* end() noexcept { return begin() + size(); }
 
     // The bucket that holds the key, or the free one where it belongs. There is always a free one.
-    // For who may ask for own_list().
+    // For a thread that may ask for own_list().
     Bucket& at(const Key& key) {
       for (std::size_t i = first_for(key);; i = (i + 1) & (size() - 1)) {
         Bucket& bucket = begin()[i];

@@ -27,7 +27,7 @@ class Room {
     left_.fetch_add(count, sync::order::release);  // order: release pairs with take_one()
     given_.notify_some(count);
   }
-  // One more than there are, by who is about to give it back.
+  // One more than there are, by a thread that is about to give it back.
   void overdraw() noexcept {
     left_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, a number; nothing was freed
   }
@@ -36,7 +36,7 @@ class Room {
   sync::Wakeup wait(const Found& found, const Until& until) {
     return given_.await(found, until.deadline(), until.stop_token(), sync::spin_policy(), "full");
   }
-  // All who wait look again.
+  // All waiting threads look again.
   void tell() noexcept { given_.notify_all(); }
 
  private:

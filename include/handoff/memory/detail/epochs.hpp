@@ -3,13 +3,13 @@
 // Passes: how a thread walks over listeners without a lock while others take listeners away.
 //
 // A thread that walks says so in its own record: two plain stores when a pass begins, one when it
-// ends. Whoever takes something away hides it first, then makes the kernel order all CPUs (the
-// heavy half of the asymmetric fence), then reads the records: what no pass from before can see is
-// freed at once; the rest hangs on one of those passes after the other until the last has ended.
-// What a thread takes away in a pass of its own needs no fence before that pass ends. Threads that
-// were found outside of passes are marked absent, and no fence is needed for them until their next
-// pass. Where that becomes frequent, passes fence themselves for a while. The same records answer
-// remove_and_wait(). The proof is in docs/design/callback_list.md.
+// ends. A thread that takes something away hides it first, then makes the kernel order all CPUs
+// (the heavy half of the asymmetric fence), then reads the records: what no pass from before can
+// see is freed at once; the rest hangs on one of those passes after the other until the last has
+// ended. What a thread takes away in a pass of its own needs no fence before that pass ends.
+// Threads that were found outside of passes are marked absent, and no fence is needed for them
+// until their next pass. Where that becomes frequent, passes fence themselves for a while. The same
+// records answer remove_and_wait(). The proof is in docs/design/callback_list.md.
 // For: the lists of event/. Not for: users.
 // Concurrency: everything by any thread. Blocks: await_passes(), and for some instructions what
 // retires. Allocates: nothing. Throws: await_passes(), on misuse.
@@ -40,8 +40,8 @@ HANDOFF_THREAD_SLOT(handoff::detail::PassRecord*, handoff::detail::PassRecord);
 
 namespace detail {
 
-// Who is asked for when passes are compared. A pass over a thing of `owner` may come to be one over
-// `subject`, so both stand in its way.
+// What is asked for when passes are compared. A pass over a thing of `owner` may come to be one
+// over `subject`, so both stand in its way.
 struct PassSubject {
   const void* subject = nullptr;
   const void* owner = nullptr;
@@ -148,7 +148,7 @@ struct alignas(sync::cache_line) PassWords {
   // One is added whenever something is hidden that a pass may see.
   sync::atomic<std::uint64_t> epoch{1};
   // A bit for each group of threads: one of them may be in a pass. Set by a thread that begins one
-  // and finds it clear, cleared by whoever looks at its record. And kFenced.
+  // and finds it clear, cleared by a thread that looks at its record. And kFenced.
   sync::atomic<std::uint64_t> present{0};
 
   // In `present`: passes begin with a full fence. So it is while there are so many looks that it
@@ -223,16 +223,17 @@ class [[nodiscard]] Pass {
     constexpr std::uint32_t last = PassRecord::kSlots - 1;
     if (depth_ > last) [[unlikely]]
       return;
-    // order: release, twice: pair with the acquires in PassRegistry::blocker(). Who sees this
-    // subject sees the end of the pass before; who sees this epoch, this subject or a later one.
+    // order: release, twice: pair with the acquires in PassRegistry::blocker(). A thread that sees
+    // this subject sees the end of the pass before; one that sees this epoch sees this subject or a
+    // later one.
     slot().subject.store(depth_ == last ? nullptr : subject, sync::order::release);
     // order: acquire pairs with the addition in PassRegistry::next_epoch(): a pass of a later epoch
     // sees everything hidden that was hidden before.
     slot().epoch.store(pass_words.epoch.load(sync::order::acquire), sync::order::release);
     sync::asymmetric_fence_light();
     // order: acquire pairs with the releases of looks, which leave_fences() hands on: what they hid
-    // while passes had fences. The rest is ordered by the fences: whoever clears the bit sees this
-    // pass, or this sees it cleared.
+    // while passes had fences. The rest is ordered by the fences: the thread that clears the bit
+    // sees this pass, or this sees it cleared.
     const std::uint64_t present = pass_words.present.load(sync::order::acquire);
     if ((present & (record_.group_ | PassWords::kFenced)) != record_.group_) [[unlikely]] {
       record_.appear(present);
@@ -245,7 +246,7 @@ class [[nodiscard]] Pass {
     // order: release pairs with the acquire in PassRegistry::blocker(): the pass is over.
     slot().epoch.store(0, sync::order::release);
     sync::asymmetric_fence_light();
-    // order: relaxed, ordered by the fences: whoever asked sees the pass ended, or this sees it.
+    // order: relaxed, ordered by the fences: the asker sees the pass ended, or this sees it.
     if (slot().asked.load(sync::order::relaxed)) [[unlikely]]
       PassRecord::ended(slot());
   }

@@ -39,7 +39,7 @@ class LoneThread {
   static bool enroll() noexcept;
 
   // So many threads have a number at a time; each has a place of its own meanwhile, which the next
-  // one gets that comes after its end. Of one that has a number.
+  // one that comes after its end gets. Of one that has a number.
   static constexpr std::size_t kMost = 256;
   static std::size_t place() noexcept { return number() % kMost; }
 

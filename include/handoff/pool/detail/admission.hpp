@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The way into a pool: whoever hands over a task gets a TaskPlace here, or hears that the pool is
-// closed or full. Not for users.
+// The way into a pool: a thread that hands over a task gets a TaskPlace here, or hears that the
+// pool is closed or full. Not for users.
 //
 // Inside a task of the pool the place is in the worker's own deque, if the mode keeps such tasks
 // local; else it is in a queue, where a capacity and OnFull apply.
 //
 // Concurrency: anybody. Order: as the mode's.
-// Full: what is run by who hands it over may hand over more. Deep inside such tasks (inside.hpp) a
-// task goes into the queue beyond the capacity. After the end of the program's pool its tasks are
-// run by who hands them over.
+// Full: a task that is run by the thread that hands it over may hand over more. Deep inside such
+// tasks (inside.hpp) a task goes into the queue beyond the capacity. After the end of the program's
+// pool its tasks are run by the threads that hand them over.
 // Blocks: reserve() for room, with OnFull::wait, outside the pool's tasks. Allocates: what the
 // queue or the worker's nodes need; std::bad_alloc: nothing was accepted. Closed: refuses all but
 // tasks of groups and of timers.

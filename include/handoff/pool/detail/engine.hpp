@@ -102,12 +102,12 @@ class Engine final : public FutureHost {
   bool lend() noexcept;
   void take_back() noexcept;
 
-  // Nothing of the pool is unfinished, or somebody may believe so: tells those who wait.
+  // Nothing of the pool is unfinished, or somebody may believe so: tells the waiting threads.
   void tell_idle() noexcept;
 
-  // The program's static objects end: closes, and from then on whoever hands over a task runs it.
-  // False, and nothing is done, where that would wait for itself or for threads of another process:
-  // in a task of this pool, and in a fork.
+  // The program's static objects end: closes, and from then on a thread that hands over a task runs
+  // it. False, and nothing is done, where that would wait for itself or for threads of another
+  // process: in a task of this pool, and in a fork.
   bool end() noexcept;
 
   // See ThreadPool.

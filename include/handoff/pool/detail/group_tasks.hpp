@@ -204,7 +204,7 @@ class GroupTasks {
   const GroupTasks* const part_of_;  // which lives longer; null: of none
   std::int64_t here_ = 0;  // handed over by the owner's worker, less those that ended there
   sync::atomic<std::int64_t> elsewhere_;  // the same of all other workers, times kOne
-  sync::atomic<Worker*> thief_;  // who stole one last
+  sync::atomic<Worker*> thief_;  // the one that stole last
   sync::atomic<std::uint32_t> flags_;
   sync::cell<const Until*> until_;
   sync::Mutex failure_mutex_;

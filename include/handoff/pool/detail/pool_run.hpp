@@ -2,10 +2,10 @@
 //
 // A run over an index range on a pool: what ThreadPool::run() and start() do. Not for users.
 //
-// A started run is one task in the pool's queue, which knows nothing but this. Whoever runs it
-// calls the next member while blocks are left, into its own deque, where idle workers steal; so a
-// member that nobody has stolen is run by who called it, and nobody waits for a queue. The members
-// are counted, and the last one to leave tells.
+// A started run is one task in the pool's queue, which knows nothing but this. The worker that runs
+// it calls the next member while blocks are left, into its own deque, where idle workers steal; so
+// a member that nobody has stolen is run by the worker that called it, and nobody waits for a
+// queue. The members are counted, and the last one to leave tells.
 // Concurrency: as core/bulk.hpp says. Allocates: nothing of its own.
 #pragma once
 

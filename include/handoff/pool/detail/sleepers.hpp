@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who of a pool's workers sleeps, who looks for work, and whom to wake. Not for users.
+// Which of a pool's workers sleep, which look for work, and which to wake. Not for users.
 //
 // A worker is busy, searching or asleep. New work needs a wake-up only if nobody is searching and
 // somebody sleeps; then one sleeper is woken, the one that fell asleep last, and counts as
@@ -81,8 +81,8 @@ class Sleepers {
     return nullptr;
   }
 
-  // Whether somebody is to be woken, asked by who kept others from doing that: `is_work()` looks
-  // for what was handed over meanwhile.
+  // Whether somebody is to be woken, asked by a thread that kept others from doing that:
+  // `is_work()` looks for what was handed over meanwhile.
   template <class IsWork>
   bool wanted_for(IsWork&& is_work) noexcept {
     sync::asymmetric_fence_heavy();  // partner is the light half, as in sleep()
@@ -115,7 +115,7 @@ class Sleepers {
   }
 
   void begin_search() noexcept {
-    // order: relaxed. Whoever reads it wakes nobody; but no search ends without another look.
+    // order: relaxed. A thread that reads it wakes nobody; but no search ends without another look.
     state_.fetch_add(kSearching, sync::order::relaxed);
   }
 
@@ -137,15 +137,15 @@ class Sleepers {
   // says, after the worker is known to sleep, that there is something to do. Searching again when
   // it returns. What woke it need not be visible yet: its next look comes as a look before sleep
   // does. `by_seq_cst(asleep)`, asked when so many are known to sleep, this one with them: whether
-  // all who could make work now do so by a seq_cst operation, none by the light fence.
+  // all threads that could make work now do so by a seq_cst operation, none by the light fence.
   template <class BySeqCst, class StayAwake>
   Slept sleep(Place& place, BySeqCst&& by_seq_cst, StayAwake&& stay_awake,
               sync::Deadline deadline = sync::no_deadline) noexcept {
     // order: relaxed, the waker of last time is done with it, and the lock below orders the next.
     place.woken_.store(false, sync::order::relaxed);
     const std::uint64_t asleep = list(place);
-    // order: seq_cst; partner is the seq_cst operation that makes work, then that in wanted(): who
-    // did not see us sleep has made work that the look below sees.
+    // order: seq_cst; partner is the seq_cst operation that makes work, then that in wanted(): a
+    // thread that did not see us sleep has made work that the look below sees.
     sync::fence(sync::order::seq_cst);
     // Heavy half; partner is the light half between work and wanted(), for the same reason.
     if (!by_seq_cst(asleep)) sync::asymmetric_fence_heavy();
@@ -179,7 +179,7 @@ class Sleepers {
   }
 
   // The place that wake_one() returned got no thread. The caller then asks wanted_for(), on behalf
-  // of those who are asleep.
+  // of the workers that are asleep.
   void put_back(Place& place) noexcept {
     const sync::Deadline later = sync::deadline_after(kRefusedFor);
     const sync::Lock lock(mutex_);
@@ -195,7 +195,7 @@ class Sleepers {
     Place* const place = first_from(absent_, number);
     if (place == nullptr) return nullptr;
     remove(*place);
-    state_.fetch_sub(kSleeping, sync::order::relaxed);  // order: relaxed, who reads it looks again
+    state_.fetch_sub(kSleeping, sync::order::relaxed);  // order: relaxed, a reader looks again
     return place;
   }
 

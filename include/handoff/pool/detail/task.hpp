@@ -83,7 +83,8 @@ struct alignas(sync::cache_line) Task {
   }
 
   const TaskKind& kind_here() const noexcept {
-    // order: relaxed, whoever has the task got it by an acquire, from the queue or the deque.
+    // order: relaxed, the thread that has the task got it by an acquire, from the queue or the
+    // deque.
     return *kind.load(sync::order::relaxed);
   }
 

@@ -35,7 +35,7 @@ class Admission;
 struct [[nodiscard]] Reservation {
   // None: why not.
   static Reservation none(Status why) noexcept { return {.status = why}; }
-  // In a queue. `called`: who is to run it knows already.
+  // In a queue. `called`: the worker that is to run it knows already.
   static Reservation queued(Task& task, WorkCalls& calls, bool called = false) noexcept {
     return {.task = &task, .calls = called ? nullptr : &calls};
   }
@@ -55,7 +55,7 @@ struct [[nodiscard]] Reservation {
 
 class [[nodiscard]] TaskPlace {
  public:
-  // NOLINTNEXTLINE(*-explicit-*): the two are one for all who reserve
+  // NOLINTNEXTLINE(*-explicit-*): the two are one for all callers
   TaskPlace(const Reservation& reservation) noexcept : reservation_(reservation) {}
 
   // Publishes the task, or what is left of it. Inlined also where an exception passes: one call

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The tasks of a pool that no worker counts: refused by a full queue, or after the end of the
-// program's pool, and run by their caller, or run by who waited for their Future outside the pool;
-// and the close, which refuses them. Not for users.
+// program's pool, and run by their caller, or run by a thread that waited for their Future outside
+// the pool; and the close, which refuses them. Not for users.
 //
 // Concurrency: anybody. Proof: docs/design/thread_pool.md.
 #pragma once
@@ -34,9 +34,9 @@ class UnqueuedTasks {
     // order: seq_cst, see accept(); as a release it pairs with the acquire in closed().
     closed_.store(true, sync::order::seq_cst);
   }
-  // From here on tasks are run by who hands them over, and counted so.
+  // From here on tasks are run by the threads that hand them over, and counted so.
   void end() noexcept {
-    ended_.store(true, sync::order::relaxed);  // order: relaxed, who does not see it is refused
+    ended_.store(true, sync::order::relaxed);  // order: relaxed, a caller that misses it is refused
   }
   bool accept_after_end() noexcept {
     if (!ended_.load(sync::order::relaxed)) return false;  // order: relaxed, see end()
@@ -49,7 +49,8 @@ class UnqueuedTasks {
   }
 
   void count(Outcome outcome) noexcept {
-    // order: release pairs with the acquire in read(): who sees the count sees what was counted.
+    // order: release pairs with the acquire in read(): a thread that sees the count sees what was
+    // counted.
     counter(outcome).fetch_add(1, sync::order::release);
   }
 

@@ -37,8 +37,8 @@ class Counter {
   Counter() noexcept : value_(0) {}
 
   void add() noexcept {
-    // order: release pairs with the acquire in read(): who sees the count sees what was counted.
-    // Relaxed for the load of what this thread alone writes.
+    // order: release pairs with the acquire in read(): a thread that sees the count sees what was
+    // counted. Relaxed for the load of what this thread alone writes.
     value_.store(value_.load(sync::order::relaxed) + 1, sync::order::release);
   }
   std::uint64_t read() const noexcept {
@@ -62,7 +62,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest);
   ~Worker();
 
-  // Which member of a loop it is, the same in each: who comes from outside is the first.
+  // Which member of a loop it is, the same in each: a thread from outside is the first.
   std::size_t member() const noexcept { return guest ? 0 : index + 1; }
 
   // For a task that waits here.

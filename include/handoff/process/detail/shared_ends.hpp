@@ -9,8 +9,8 @@
 // ever.
 //   SE-1  Of a position of the other end only one within `capacity` of the own one is used.
 //   SE-2  What a publish() said `ok` to is delivered, to this consumer or a successor. A close that
-//         comes between a push's begin and its end is decided by one word, `end`: the first who
-//         writes there says where the ring ends. The producer says it behind its push, the consumer
+//         comes between a push's begin and its end is decided by one word, `end`: the first end to
+//         write there says where the ring ends. The producer says it behind its push, the consumer
 //         at its own position once it has found nothing.
 // Concurrency: one producer end, one consumer end, each by one thread at a time.
 // Blocks: reserve_until(), find_until(). Allocates: those, as Until does.

@@ -26,8 +26,8 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // The same for a storage that is too small.
 [[noreturn]] void refuse_storage(std::size_t bytes, std::size_t needed);
 
-// Memory that a caller lends. Not a std::span, whose header is 700 lines more for all who have
-// rings.
+// Memory that a caller lends. Not a std::span, whose header is 700 lines more for all files that
+// have rings.
 struct LentBytes {
   std::byte* data = nullptr;
   std::size_t size = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who sleeps until one of several channels has something: the part between Channel and select().
-// Not for users.
+// The threads that sleep until one of several channels has something: the part between Channel and
+// select(). Not for users.
 //
 // A Selection is one select() on its thread's stack. While it sleeps it stands in the list of each
 // of its channels, by a SelectNode each. A channel that changed fires one selection that has not
@@ -27,7 +27,7 @@ class Selection {
     fired_.store(false, sync::order::relaxed);  // order: relaxed, nobody else knows of it now
   }
 
-  // True for the one who woke it.
+  // True for the thread that woke it.
   bool fire() noexcept {
     // order: relaxed, one flag's history decides; what led here is published by the list's mutex.
     if (fired_.exchange(true, sync::order::relaxed)) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What MpscRing and MpmcRing have in common: their calls, and a ring whose places carry the number
-// of the one who may use them next. Users take one of those two, whose head comments say more.
+// of the thread that may use them next. Users take one of those two, whose head comments say more.
 //
 // A push or a pop first claims a ticket, then works on that ticket's place undisturbed, then hands
 // the place on by writing its state. Tickets are multiples of four, so that the state of a place
@@ -99,8 +99,8 @@ class TicketRing {
 
   // No push that begins after this succeeds; one that has claimed its place still does.
   void close() noexcept {
-    // order: release pairs with the acquire in tail(): who sees the ring closed also sees what
-    // the closer did before. That no push follows needs no order: one word has one history.
+    // order: release pairs with the acquire in tail(): a thread that sees the ring closed also sees
+    // what the closer did before. That no push follows needs no order: one word has one history.
     tail_.fetch_or(kClosed, sync::order::release);
   }
 
@@ -162,7 +162,8 @@ class TicketRing {
 
   bool closed() const noexcept { return is_closed(tail()); }
 
-  // How many places pops have passed over since the last call: for who tells producers of room.
+  // How many places pops have passed over since the last call: for the caller that tells producers
+  // of room.
   std::uint32_t take_passed_over() noexcept {
     if (passed_over_.load(sync::order::relaxed) == 0) return 0;  // order: relaxed, a hint
     // order: acquire pairs with the release in pass_over(): the places are free.

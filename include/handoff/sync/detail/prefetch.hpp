@@ -24,7 +24,7 @@ inline void prefetch_to_read(const void* address) noexcept {
 #endif
 }
 
-// Takes the line from whoever has it. For what nobody else is about to touch.
+// Takes the line from the CPU that has it. For what nobody else is about to touch.
 inline void prefetch_to_write(const void* address) noexcept {
 #if defined(__x86_64__)
   // Compilers make the builtin a prefetch to read for processors of before 2014, which do nothing

@@ -7,8 +7,8 @@
 //
 // For: operations of a few nanoseconds that programs of one thread use too. Not for: memory that
 // processes share; what a signal handler changes.
-// Concurrency: any thread. True only while no other thread can run: whoever starts one orders all
-// that came before. Threads that were not made by the C library are not known to it.
+// Concurrency: any thread. True only while no other thread can run: the start of another thread
+// orders all that came before. Threads that were not made by the C library are not known to it.
 // Source: std::shared_ptr of libstdc++ and the mutex of glibc do the same.
 #pragma once
 

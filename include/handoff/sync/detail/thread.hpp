@@ -27,7 +27,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
-// Where a thread may run, kept for others that are started later by whoever.
+// Where a thread may run, kept for others that any thread starts later.
 class CpuSet {
  public:
   static CpuSet of_this_thread() noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Whose turn it is to use a team: one run at a time. Callers of run() sleep until it is theirs;
-// started runs, for which nobody waits, lie in a queue, and whoever ends a turn begins the next.
-// Not for users.
+// started runs, for which nobody waits, lie in a queue, and the thread that ends a turn begins the
+// next. Not for users.
 //
 // Invariants
 //   TU-1  The word is kFree only while the queue is empty.
@@ -34,13 +34,13 @@ class ThreadTeam::Turns {
     if (!try_take()) await_slow();
   }
 
-  // For a started run. `now`: it is its turn, and who asked begins it.
+  // For a started run. `now`: it is its turn, and the caller begins it.
   Answer take_or_queue(BulkStorage& run) noexcept {
     if (closed_.load(sync::order::relaxed)) return Answer::closed;  // order: see close()
     return try_take() ? Answer::now : queue(run);
   }
 
-  // The turn ends. Not null: it passes on to this run, and who asked begins it.
+  // The turn ends. Not null: it passes on to this run, and the caller begins it.
   [[nodiscard]] BulkStorage* end() noexcept {
     std::uint32_t word = kTaken;
     // order: release pairs with the acquires in try_take(), await_slow() and queue(); relaxed on
@@ -54,19 +54,19 @@ class ThreadTeam::Turns {
   // From now on no started run is taken.
   void close() noexcept {
     const sync::Lock lock(mutex_);
-    // order: relaxed, here and where it is read: who reads it too early finds the turn free, and
-    // then the run is waited for; or has to queue, and reads it again under the lock.
+    // order: relaxed, here and where it is read: a thread that reads it too early finds the turn
+    // free, and then the run is waited for; or has to queue, and reads it again under the lock.
     closed_.store(true, sync::order::relaxed);
   }
 
-  // Whoever has the turn keeps it, unless a run is queued: then it passes on to that one.
+  // The caller keeps the turn, unless a run is queued: then it passes on to that one.
   [[nodiscard]] BulkStorage* pass_on() noexcept {
     const sync::Lock lock(mutex_);
     return take_queued();
   }
 
  private:
-  // kWanted: taken, and whoever ends it has to look for others.
+  // kWanted: taken, and the thread that ends it has to look for others.
   enum Word : std::uint32_t { kFree, kTaken, kWanted };
 
   bool try_take() noexcept {
@@ -76,7 +76,7 @@ class ThreadTeam::Turns {
     return word_.compare_exchange_strong(word, kTaken, sync::order::acquire, sync::order::relaxed);
   }
 
-  // Takes it, or has whoever ends it look.
+  // Takes it, or has the thread that ends it look.
   bool take_or_want() noexcept {
     // order: acquire pairs with the releases in end() and end_wanted().
     return word_.exchange(kWanted, sync::order::acquire) == kFree;

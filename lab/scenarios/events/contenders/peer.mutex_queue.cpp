@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What people write who have no library: a deque behind a mutex and a condition variable, which the
+// What people write without a library: a deque behind a mutex and a condition variable, which the
 // consumer takes as a whole, and a map of functions, which nobody changes any more.
 #include <condition_variable>
 #include <deque>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What people write who have no library: a vector of functions behind a mutex, which is held while
+// What people write without a library: a vector of functions behind a mutex, which is held while
 // they are called. A listener that adds another one would wait for itself.
 #include <functional>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The least that members need who share a loop: one line to each of them, with all that it has to
-// know, and one back. All of them spin all the time.
+// The least that members of a loop need: one line to each of them, with all that it has to know,
+// and one back. All of them spin all the time.
 #include <atomic>
 #include <cstddef>
 #include <cstring>

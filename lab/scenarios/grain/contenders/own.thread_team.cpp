@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// This library's team: members who claim blocks of a loop's indices.
+// This library's team: members that claim blocks of a loop's indices.
 #include "peers/own_team.hpp"
 #include "scenarios/grain/measure.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What people write who have no library: a std::thread for each member but the caller, joined.
+// What people write without a library: a std::thread for each member but the caller, joined.
 #include <thread>
 
 #include "scenarios/grain/measure.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The article's fastest scheme: threads started for each product, who claim rows from one counter.
+// The article's fastest scheme: threads started for each product, which claim rows from one
+// counter.
 #include <algorithm>
 #include <atomic>
 #include <thread>

@@ -9,7 +9,7 @@
 namespace handoff::lab::messages {
 namespace {
 
-// Two who each write, then read what the other one wrote: one of them sees it.
+// Two threads each write, then read what the other one wrote: one of them sees it.
 class Bell {
  public:
   void ring() {

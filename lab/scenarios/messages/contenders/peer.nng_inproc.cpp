@@ -62,7 +62,7 @@ class Nng {
   class Producer {
    public:
     explicit Producer(const Socket& socket) : socket_(socket) {}
-    // Waits for room: who polls for it takes the CPU that nng's own threads need.
+    // Waits for room: a producer that polls for it takes the CPU that nng's own threads need.
     bool try_publish(const Content& content) {
       nng_msg* made = nullptr;
       require(nng_msg_alloc(&made, sizeof(Message)));

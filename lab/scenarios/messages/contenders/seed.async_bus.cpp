@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The article's bus: one consumer, who looks up callbacks under a shared lock. One that waits
+// The article's bus: one consumer, which looks up callbacks under a shared lock. One that waits
 // spins, yields, then naps.
 #include <thread>
 #include <utility>

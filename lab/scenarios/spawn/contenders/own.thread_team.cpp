@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // This library's team, used as nobody should: made for one run. start(), since run() leaves one
-// index to the caller, who would do it before the new thread is there.
+// index to the caller, which would do it before the new thread is there.
 #include <optional>
 #include <stdexcept>
 

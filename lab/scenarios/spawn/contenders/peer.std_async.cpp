@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// std::async with std::launch::async: what people write who want a result of another thread.
+// std::async with std::launch::async: what people write to get a result of another thread.
 #include <future>
 
 #include "scenarios/spawn/contender.hpp"
