@@ -83,6 +83,7 @@ class Admission {
   // For the worker of this index alone. Throws std::system_error if there is no thread to be had
   // for it.
   Reservation reserve_for(std::size_t index) { return place_also_after_end(ask_for(index), true); }
+  Reservation try_reserve_for(std::size_t index) { return place_of(ask_for(index), true); }
 
   // For a task of a group, in two steps, as the group counts it in between: an empty node of a
   // worker, this thread, which throws std::bad_alloc, and its place in the deque. Never refused.
