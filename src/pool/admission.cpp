@@ -25,24 +25,15 @@ Admission::Admission(const ThreadPoolOptions& options, const Parts& parts) noexc
       source_(parts.backlog.source()),
       keeps_local_(source_.keeps_local()),
       bounded_(options.capacity != 0),
-      how_{options.on_full, false} {}
+      on_full_(options.on_full) {}
 
-// A closed pool's; or where the task has no place.
-Reservation Admission::refused(const Answer& answer) noexcept {
-  const bool is_last = answer.why == Status::closed && !answer.tries;
-  if (answer.run_here || (is_last && parts_.unqueued.accept_after_end())) {
-    return Reservation::here(*this);
-  }
-  return Reservation::none(answer.why);
-}
-
-Admission::Answer Admission::ask(Worker* here, Priority priority, HowFull how) {
-  if (!bounded_) return {.task = task_of(priority), .tries = how.tries};
+Admission::Answer Admission::ask(Worker* here, Priority priority, OnFull on_full) {
+  if (!bounded_) return {.task = task_of(priority)};
   while (!parts_.room.take()) {
-    if (parts_.unqueued.closed()) return {.tries = how.tries};
-    if (how.on_full == OnFull::reject) return {.why = Status::full};
+    if (parts_.unqueued.closed()) return {};
+    if (on_full == OnFull::reject) return {.why = Status::full};
     // A worker that waited for room might wait for itself.
-    if (how.on_full == OnFull::run_here || here != nullptr) {
+    if (on_full == OnFull::run_here || here != nullptr) {
       if (Inside::is_deep()) {
         parts_.room.take_in_advance();
         break;
@@ -53,7 +44,7 @@ Admission::Answer Admission::ask(Worker* here, Priority priority, HowFull how) {
     }
     parts_.room.await([this]() noexcept { return parts_.unqueued.closed(); });
   }
-  Answer answer{.tries = how.tries};
+  Answer answer;
   try {
     answer.task = task_of(priority);
   } catch (...) {

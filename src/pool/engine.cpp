@@ -123,18 +123,15 @@ void Engine::call_on_stack(const Workplace::Call& call) noexcept {
 // ---- The way in, as options say -----------------------------------------------------------------
 
 Reservation Engine::reserve(const TaskOptions& options) {
-  if (options.worker) return reserve_for(*options.worker);
-  return admission_.reserve(worker_here(), options.priority);
+  if (!options.worker) return admission_.reserve(worker_here(), options.priority);
+  check_worker(*options.worker);
+  return admission_.reserve_for(*options.worker);
 }
 
 Reservation Engine::try_reserve(const TaskOptions& options) {
-  if (options.worker) return reserve_for(*options.worker);
-  return admission_.try_reserve(worker_here(), options.priority);
-}
-
-Reservation Engine::reserve_for(std::size_t index) {
-  check_worker(index);
-  return admission_.reserve_for(index);
+  if (!options.worker) return admission_.try_reserve(worker_here(), options.priority);
+  check_worker(*options.worker);
+  return admission_.try_reserve_for(*options.worker);
 }
 
 void Engine::check_worker(std::size_t index) const {

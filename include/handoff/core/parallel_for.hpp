@@ -40,7 +40,6 @@
 #include <exception>
 #include <iterator>
 #include <memory>
-#include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -58,6 +57,7 @@
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -296,7 +296,7 @@ struct ReducedElements {
 template <class T>
 class PartOfReduction {
  public:
-  PartOfReduction() noexcept {}
+  PartOfReduction() noexcept = default;
   ~PartOfReduction() { end(); }
   PartOfReduction(const PartOfReduction&) = delete;
   PartOfReduction& operator=(const PartOfReduction&) = delete;
@@ -304,19 +304,17 @@ class PartOfReduction {
   template <class Given>
   void set(Given&& given) {
     end();
-    ::new (static_cast<void*>(std::addressof(value_))) T(std::forward<Given>(given));
+    value_.construct(std::forward<Given>(given));
     is_there_ = true;
   }
-  T& get() noexcept { return value_; }
+  T& get() noexcept { return value_.write(); }
 
  private:
   void end() noexcept {
-    if (std::exchange(is_there_, false)) std::destroy_at(std::addressof(value_));
+    if (std::exchange(is_there_, false)) value_.destroy();
   }
 
-  union {
-    T value_;
-  };
+  sync::raw_cell<T> value_;
   bool is_there_ = false;
 };
 

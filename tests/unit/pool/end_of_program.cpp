@@ -49,6 +49,12 @@ void use_all_of(ThreadPool& pool) {
     while (ran != 2) std::this_thread::yield();
   } catch (const NotRun&) {
   }
+  if (!pool.worker_index()) {
+    const auto is_elsewhere = [here = std::this_thread::get_id()] {
+      check(std::this_thread::get_id() != here, "try_post() runs nothing here");
+    };
+    (void)pool.try_post(is_elsewhere, {.worker = 0});
+  }
   TaskGroup group(pool);
   ran = 0;
   for (int i = 0; i < 10; ++i) group.run(task);

@@ -49,14 +49,15 @@ class Arrivals {
   template <class Any>
   void release(const Any& any) noexcept {
     // order: relaxed, ordered by the fence
-    if (holds_.fetch_sub(1, sync::order::relaxed) != 1) return;
+    if (holds_.fetch_sub(1, sync::order::relaxed) % kOneWaits != 1) return;
     sync::fence(sync::order::seq_cst);  // order: partner is the fence in tell_one()
     if (any()) events_.notify_one();
   }
   bool held() const noexcept {
-    // order: both relaxed. The last hold's end notifies, and so does a thread that waits for room,
-    // once it has said so.
-    return holds_.load(sync::order::relaxed) != 0 && room_waits_.load(sync::order::relaxed) == 0;
+    // order: relaxed. The last hold's end notifies, and so does a thread that waits for room, once
+    // it has said so.
+    const std::uint64_t holds = holds_.load(sync::order::relaxed);
+    return holds != 0 && holds < kOneWaits;
   }
 
   // Lives as long as its thread waits for room.
@@ -64,14 +65,14 @@ class Arrivals {
    public:
     explicit WaitForRoom(Arrivals& arrivals) noexcept : arrivals_(arrivals) {
       // order: relaxed, ordered by the fence
-      arrivals_.room_waits_.fetch_add(1, sync::order::relaxed);
+      arrivals_.holds_.fetch_add(kOneWaits, sync::order::relaxed);
       // order: seq_cst fence, partner is the one in tell_one(): either that one sees that nothing
       // is held back, or the taker that this thread wakes from here on sees the event.
       sync::fence(sync::order::seq_cst);
     }
     ~WaitForRoom() {
-      arrivals_.room_waits_.fetch_sub(1,
-                                      sync::order::relaxed);  // order: relaxed, a hold counts again
+      // order: relaxed, a hold counts again
+      arrivals_.holds_.fetch_sub(kOneWaits, sync::order::relaxed);
     }
     WaitForRoom(const WaitForRoom&) = delete;
     WaitForRoom& operator=(const WaitForRoom&) = delete;
@@ -101,8 +102,10 @@ class Arrivals {
   }
 
   RareSleepers sleepers_;
-  sync::atomic<std::uint32_t> holds_{0};
-  sync::atomic<std::uint32_t> room_waits_{0};
+  // In one word, which each event of a batch reads while somebody sleeps: the holds, and kOneWaits
+  // for each thread that waits for room.
+  static constexpr std::uint64_t kOneWaits = std::uint64_t{1} << 32U;
+  sync::atomic<std::uint64_t> holds_{0};
   sync::EventCount events_;
 };
 

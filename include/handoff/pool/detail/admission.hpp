@@ -61,26 +61,29 @@ class Admission {
   // `here`: what the calling thread is in this pool; null: nothing.
   Reservation reserve(Worker* here) {
     if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
-    return place_of(bounded_ ? ask(here, Priority::normal, how_)
-                             : Answer{.task = source_.reserve()});
+    return place_also_after_end(bounded_ ? ask(here, Priority::normal, on_full_)
+                                         : Answer{.task = source_.reserve()});
   }
   Reservation reserve(Worker* here, Priority priority) {
-    return priority == Priority::normal ? reserve(here) : place_of(ask(here, priority, how_));
+    return priority == Priority::normal ? reserve(here)
+                                        : place_also_after_end(ask(here, priority, on_full_));
   }
 
   // Where there is no room it says so, whatever OnFull is.
   Reservation try_reserve(Worker* here) {
     if (here != nullptr && here->depth != 0 && keeps_local_) return reserve_local(*here);
-    return place_of(bounded_ ? ask(here, Priority::normal, kTries)
-                             : Answer{.task = source_.reserve(), .tries = true});
+    return place_of(bounded_ ? ask(here, Priority::normal, OnFull::reject)
+                             : Answer{.task = source_.reserve()});
   }
   Reservation try_reserve(Worker* here, Priority priority) {
-    return priority == Priority::normal ? try_reserve(here) : place_of(ask(here, priority, kTries));
+    return priority == Priority::normal ? try_reserve(here)
+                                        : place_of(ask(here, priority, OnFull::reject));
   }
 
   // For the worker of this index alone. Throws std::system_error if there is no thread to be had
   // for it.
-  Reservation reserve_for(std::size_t index) { return place_of(ask_for(index), true); }
+  Reservation reserve_for(std::size_t index) { return place_also_after_end(ask_for(index), true); }
+  Reservation try_reserve_for(std::size_t index) { return place_of(ask_for(index), true); }
 
   // For a task of a group, in two steps, as the group counts it in between: an empty node of a
   // worker, this thread, which throws std::bad_alloc, and its place in the deque. Never refused.
@@ -114,19 +117,11 @@ class Admission {
   WorkCalls& calls() noexcept { return calls_; }
 
  private:
-  // What a full pool does: as its options say, or try_...().
-  struct HowFull {
-    OnFull on_full;
-    bool tries;
-  };
-  static constexpr HowFull kTries{OnFull::reject, true};
-
   // Of a queue, and of the door of a full pool; small enough for registers.
   struct Answer {
     Task* task = nullptr;  // null: refused
     Status why = Status::closed;
     bool run_here = false;  // refused, but the caller is to run it
-    bool tries = false;  // the caller is to run nothing
   };
 
   Reservation reserve_local(Worker& worker) {
@@ -135,12 +130,17 @@ class Admission {
   }
   Reservation place_of(const Answer& answer, bool called = false) noexcept {
     if (answer.task == nullptr) [[unlikely]]
-      return refused(answer);
+      return answer.run_here ? Reservation::here(*this) : Reservation::none(answer.why);
     answer.task->group.write() = nullptr;
     return Reservation::queued(*answer.task, calls_, called);
   }
-  Reservation refused(const Answer& answer) noexcept;
-  Answer ask(Worker* here, Priority priority, HowFull how);
+  // The same for who is to run a task that comes after the end of the program's pool.
+  Reservation place_also_after_end(Answer answer, bool called = false) noexcept {
+    if (answer.task == nullptr && !answer.run_here) [[unlikely]]
+      answer.run_here = answer.why == Status::closed && parts_.unqueued.accept_after_end();
+    return place_of(answer, called);
+  }
+  Answer ask(Worker* here, Priority priority, OnFull on_full);
   Answer ask_for(std::size_t index);
   Task* take_in_advance(Priority priority);
   Task* task_of(Priority priority);
@@ -150,7 +150,7 @@ class Admission {
   TaskSource& source_;
   const bool keeps_local_;
   const bool bounded_;
-  const HowFull how_;
+  const OnFull on_full_;
 };
 
 }  // namespace detail

@@ -122,7 +122,6 @@ class Engine final : public FutureHost {
   template <class>
   friend struct Books;
 
-  Reservation reserve_for(std::size_t index);
   void check_worker(std::size_t index) const;
   void hand_over_due(TimedTask& due);
   void close_timers() noexcept;
