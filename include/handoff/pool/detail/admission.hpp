@@ -134,7 +134,7 @@ class Admission {
     answer.task->group.write() = nullptr;
     return Reservation::queued(*answer.task, calls_, called);
   }
-  // The same for who is to run a task that comes after the end of the program's pool.
+  // The same, but a task after the end of the program's pool runs on its caller's thread.
   Reservation place_also_after_end(Answer answer, bool called = false) noexcept {
     if (answer.task == nullptr && !answer.run_here) [[unlikely]]
       answer.run_here = answer.why == Status::closed && parts_.unqueued.accept_after_end();
