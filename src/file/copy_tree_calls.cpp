@@ -32,12 +32,9 @@ long CopyCalls::other(const char* call, int file, const char* path,
 }
 
 long CopyCalls::open(int in, const char* path, int flags, unsigned mode) const noexcept {
-  return perform_whole({.kind = FileCallKind::open,
-                        .descriptor = in,
-                        .path = path,
-                        .flags = flags | O_CLOEXEC,
-                        .mode = mode},
-                       tap_);
+  return perform_whole(
+      {.kind = FileCallKind::open, .descriptor = in, .path = path, .flags = flags, .mode = mode},
+      tap_);
 }
 
 long CopyCalls::close(int file) const noexcept {

@@ -87,7 +87,7 @@ void FileRun::make_temporary() noexcept {
   call({.kind = FileCallKind::open,
         .descriptor = directory_,
         .path = temporary_.c_str(),
-        .flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | (direct_ ? O_DIRECT : 0),
+        .flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | (direct_ ? O_DIRECT : 0),
         .mode = temporary_mode() & 0777},
        &FileRun::temporary_is_open);
 }
