@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "copy_tree_calls.hpp"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>

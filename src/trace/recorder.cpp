@@ -5,7 +5,6 @@
 // The hook of the probes (probe/detail/hook.hpp) lies here, so that every program with a probe has
 // this, and looks at HANDOFF_TRACE before main() begins. What threads may still use while the
 // program ends is never destroyed.
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
