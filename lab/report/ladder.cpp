@@ -29,15 +29,6 @@ std::optional<std::string_view> word_for(const std::array<Spelling, Count>& word
   return found == words.end() ? std::nullopt : std::optional(found->word);
 }
 
-// What one of a unit of time is in ns; nothing of another unit.
-std::optional<double> ns_in(std::string_view unit) {
-  if (unit == "ns") return 1.0;
-  if (unit == "us") return 1e3;
-  if (unit == "ms") return 1e6;
-  if (unit == "s") return 1e9;
-  return {};
-}
-
 // A way, and the time of each of its launches in ns.
 struct Told {
   RungWay way;
@@ -69,10 +60,6 @@ std::optional<Told> told_of(const Result& result, const RungChoice& choice,
 std::optional<RungWay> way_in(const std::optional<Told>& told) {
   return told ? std::optional(told->way) : std::nullopt;
 }
-
-bool is_time(double value) { return std::isfinite(value) && value > 0; }
-
-bool can_divide(const Times& times) { return std::all_of(times.begin(), times.end(), is_time); }
 
 // The best of the peers stands for them, and the others beside it. An article's scheme and a limit
 // are none.
@@ -179,10 +166,23 @@ RungWay way_of(const std::string& contender, Launches launches, double factor,
   return way;
 }
 
+std::optional<double> ns_in(std::string_view unit) {
+  if (unit == "ns") return 1.0;
+  if (unit == "us") return 1e3;
+  if (unit == "ms") return 1e6;
+  if (unit == "s") return 1e9;
+  return {};
+}
+
 Times times_of(const Launches& launches) {
   Times times;
   for (const auto& bursts : launches) times.push_back(median(bursts));
   return times;
+}
+
+bool can_divide(const Times& times) {
+  return std::all_of(times.begin(), times.end(),
+                     [](double value) { return std::isfinite(value) && value > 0; });
 }
 
 Ladder ladder_of(const Result& result) {

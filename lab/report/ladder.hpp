@@ -71,7 +71,10 @@ struct Ladder {
 // The launches of a way on a rung in one unit. `factor`: what one of that is in ns.
 [[nodiscard]] RungWay way_of(const std::string& contender, Launches launches, double factor,
                              const std::string& order);
+// What one of a unit of time is in ns; nothing of another unit.
+[[nodiscard]] std::optional<double> ns_in(std::string_view unit);
 [[nodiscard]] Times times_of(const Launches& launches);
+[[nodiscard]] bool can_divide(const Times& times);
 
 // "faster", "slower", "about equal", "not known", "no peer"
 [[nodiscard]] std::string_view verdict_of(const Rung& rung);

@@ -2,7 +2,6 @@
 #include "report/table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,12 +40,10 @@ std::vector<Extra> extras_of(const CellView& cell) {
 
 // How long each launch took, or would have for the same work; empty where that cannot be told.
 Times seconds_of(const Row& row) {
-  constexpr std::array times{"ns", "us", "ms", "s"};
-  const bool time = std::find(times.begin(), times.end(), row.unit) != times.end();
+  const bool time = ns_in(row.unit).has_value();
   if (!row.is_measured() || (!time && !row.unit.ends_with("/s"))) return {};
   Times all = times_of(row.launches);
-  const auto cannot_be = [](double value) { return !(std::isfinite(value) && value > 0); };
-  if (std::any_of(all.begin(), all.end(), cannot_be)) return {};
+  if (!can_divide(all)) return {};
   if (!time) {
     for (double& value : all) value = 1 / value;
   }
@@ -71,9 +68,10 @@ std::string beside_peers(const CellView& cell, const Row& row) {
 
 std::string cell_table(const CellView& cell, bool styled) {
   const std::vector<Extra> extras = extras_of(cell);
-  const bool judged = std::any_of(cell.rows.begin(), cell.rows.end(), [&](const Row* row) {
-    return !beside_peers(cell, *row).empty();
-  });
+  std::vector<std::string> beside;  // of each row
+  for (const Row* row : cell.rows) beside.push_back(beside_peers(cell, *row));
+  const bool judged = std::any_of(beside.begin(), beside.end(),
+                                  [](const std::string& text) { return !text.empty(); });
   Columns columns;
   std::vector<std::string> titles{"contender",  cell.unit,   "99 % interval",
                                   "times best", "time each", "CPU each"};
@@ -81,7 +79,8 @@ std::string cell_table(const CellView& cell, bool styled) {
   if (judged) titles.emplace_back("beside the best peer");
   columns.add(std::move(titles));
   std::string without_figures;
-  for (const Row* row : cell.rows) {
+  for (std::size_t i = 0; i < cell.rows.size(); ++i) {
+    const Row* const row = cell.rows[i];
     if (!row->is_measured()) {
       without_figures += fmt::format("  {}: {}\n", row->contender, row->state());
       continue;
@@ -93,7 +92,7 @@ std::string cell_table(const CellView& cell, bool styled) {
                                    short_duration(row->per_item_of(row->wall_ns_per_op)),
                                    short_duration(row->per_item_of(row->cpu_ns_per_op))};
     for (const Extra& extra : extras) cells.push_back(extra.text(extra.value(*row)));
-    if (judged) cells.push_back(beside_peers(cell, *row));
+    if (judged) cells.push_back(std::move(beside[i]));
     columns.add(std::move(cells));
   }
   const std::string title = fmt::format("{} {}  ({}, {} is better)", cell.scenario, cell.parameters,

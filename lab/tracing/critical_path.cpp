@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "tracing/growing_array.hpp"
 #include "tracing/timeline.hpp"

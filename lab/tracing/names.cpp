@@ -2,7 +2,6 @@
 #include "tracing/names.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace handoff::lab::tracing {
 std::uint32_t Names::number(std::string_view category, std::string_view name) {

@@ -132,13 +132,9 @@ class SummaryText {
     text_ += heading("Threads", styled_);
     const bool is_counted = this->is_counted();
     Columns table;
-    std::vector<std::string> titles{"thread", "room", "asleep", "other", "slices", "sleeps"};
-    const auto put_first = [is_counted](std::vector<std::string>& row, std::string in_slices,
-                                        std::string on_cpu, std::string ready) {
-      row.insert(row.begin() + 1, is_counted ? std::move(on_cpu) : std::move(in_slices));
-      if (is_counted) row.insert(row.begin() + 2, std::move(ready));
-    };
-    put_first(titles, "in slices", "on CPU", "ready");
+    std::vector<std::string> titles{"thread", is_counted ? "on CPU" : "in slices"};
+    if (is_counted) titles.emplace_back("ready");
+    titles.insert(titles.end(), {"room", "asleep", "other", "slices", "sleeps"});
     table.add(std::move(titles));
     std::size_t shown = 0;
     for (const LaneUsage* lane : lanes_) {
@@ -147,14 +143,12 @@ class SummaryText {
         return lane->is_counted ? percent(ns, wall_) : std::string("-");
       };
       const std::uint64_t known = is_counted ? 0 : lane->busy_ns;
-      std::vector<std::string> row{cut(lane->name, 58),
-                                   percent(lane->for_room_ns, wall_),
-                                   percent(lane->slept_ns, wall_),
-                                   percent(lane->other_ns - std::min(lane->other_ns, known), wall_),
-                                   grouped(lane->slices),
-                                   grouped(lane->sleeps)};
-      put_first(row, percent(lane->busy_ns, wall_), of_the_kernel(lane->on_cpu_ns),
-                of_the_kernel(lane->ready_ns));
+      std::vector<std::string> row{cut(lane->name, 58), is_counted ? of_the_kernel(lane->on_cpu_ns)
+                                                                   : percent(lane->busy_ns, wall_)};
+      if (is_counted) row.push_back(of_the_kernel(lane->ready_ns));
+      row.insert(row.end(), {percent(lane->for_room_ns, wall_), percent(lane->slept_ns, wall_),
+                             percent(lane->other_ns - std::min(lane->other_ns, known), wall_),
+                             grouped(lane->slices), grouped(lane->sleeps)});
       table.add(std::move(row));
     }
     text_ += table.text();

@@ -264,8 +264,7 @@ void MessageEngine::hand_over(MessageNode& node) noexcept {
 
 // False: there is no memory for it, and the thread that has the message runs it.
 bool MessageEngine::post(MessageNode& first) noexcept {
-  return attempt([&] { parts_->pool.post([this, &first]() noexcept { run_all(first); }); },
-                 []() noexcept {});
+  return attempt([&] { parts_->pool.post([this, &first]() noexcept { run_all(first); }); });
 }
 
 Status MessageEngine::run_here(void* message, std::uint32_t type, bool keyed, std::uint64_t key,

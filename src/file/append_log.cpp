@@ -348,7 +348,7 @@ AppendResult AppendLogCore::failed() const noexcept {
                    .operation = failure_.operation,
                    .call = failure_.call,
                    .offset = failure_.offset};
-  (void)attempt([&] { copy.file = failure_.file; }, []() noexcept {});
+  (void)attempt([&] { copy.file = failure_.file; });
   return AppendResult(std::move(copy));
 }
 
@@ -563,8 +563,7 @@ Tally AppendLogCore::close() noexcept {
   tally.done = durable() - opened_at_;
   tally.failed = tally.accepted - tally.done;
   if (tally.failed != 0) {
-    (void)attempt([&] { tally.first_failure = std::make_exception_ptr(FileError(failure_)); },
-                  []() noexcept {});
+    (void)attempt([&] { tally.first_failure = std::make_exception_ptr(FileError(failure_)); });
   }
   return tally;
 }

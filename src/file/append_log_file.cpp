@@ -52,8 +52,7 @@ FileFailure AppendLogFile::failure(int error, FileOperation operation, const cha
                                    const char* name, std::uint64_t offset) const noexcept {
   FileFailure said{.error = error, .operation = operation, .call = call, .offset = offset};
   // Without memory for it the name is missing.
-  (void)attempt([&] { said.file = name == nullptr ? directory_ : directory_ + "/" + name; },
-                []() noexcept {});
+  (void)attempt([&] { said.file = name == nullptr ? directory_ : directory_ + "/" + name; });
   return said;
 }
 
@@ -350,7 +349,7 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
   const SegmentName name = segment_name(first);
   {
     const sync::Lock lock(segments_mutex_);
-    const bool room = attempt([&] { segments_.reserve(segments_.size() + 1); }, []() noexcept {});
+    const bool room = attempt([&] { segments_.reserve(segments_.size() + 1); });
     if (!room) return failure(ENOMEM, FileOperation::append, "reserve", name.data(), 0);
   }
   if (const int error = open_segment(kInTheMaking, O_CREAT | O_TRUNC); error != 0) {

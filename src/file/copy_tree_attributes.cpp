@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include <cstring>
 #include <string_view>
 
 #include "copy_tree_job.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "copy_tree_calls.hpp"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -32,12 +31,9 @@ long CopyCalls::other(const char* call, int file, const char* path,
 }
 
 long CopyCalls::open(int in, const char* path, int flags, unsigned mode) const noexcept {
-  return perform_whole({.kind = FileCallKind::open,
-                        .descriptor = in,
-                        .path = path,
-                        .flags = flags | O_CLOEXEC,
-                        .mode = mode},
-                       tap_);
+  return perform_whole(
+      {.kind = FileCallKind::open, .descriptor = in, .path = path, .flags = flags, .mode = mode},
+      tap_);
 }
 
 long CopyCalls::close(int file) const noexcept {

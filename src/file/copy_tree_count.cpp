@@ -12,9 +12,9 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 CopyCount::CopyCount(CopyJob& job, const std::vector<std::string>& from, std::size_t deepest)
     : job_(job), from_(from), deepest_(deepest) {
-  (void)attempt(
-      [&] { thread_ = sync::Thread({.name = "copy-count"}, [this]() noexcept { count(); }); },
-      []() noexcept {});  // then there is no estimate
+  (void)attempt([&] {
+    thread_ = sync::Thread({.name = "copy-count"}, [this]() noexcept { count(); });
+  });  // then there is no estimate
 }
 
 CopyCount::~CopyCount() {
@@ -36,7 +36,7 @@ void CopyCount::count() noexcept {
     }
     if (!over_.stop_requested()) job_.counted(files_, bytes_, true);
   };
-  (void)attempt(all, []() noexcept {});  // no memory, no estimate
+  (void)attempt(all);  // no memory, no estimate
 }
 
 void CopyCount::add(const struct statx& attributes) {

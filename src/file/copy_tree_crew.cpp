@@ -31,15 +31,13 @@ bool CopyCrew::crowded() {
 
 void CopyCrew::run(std::span<CopyWorker> workers, UniqueFunction<void()>& look) noexcept {
   std::vector<sync::Thread> threads;
-  (void)attempt(
-      [&] {
-        threads.reserve(workers.size());
-        for (CopyWorker& worker : workers) {
-          threads.emplace_back(sync::ThreadOptions{.name = "copy"},
-                               [this, &worker]() noexcept { work(worker); });
-        }
-      },
-      []() noexcept {});  // no thread, or no memory: those that there are do it
+  (void)attempt([&] {
+    threads.reserve(workers.size());
+    for (CopyWorker& worker : workers) {
+      threads.emplace_back(sync::ThreadOptions{.name = "copy"},
+                           [this, &worker]() noexcept { work(worker); });
+    }
+  });  // no thread, or no memory: those that there are do it
   if (threads.empty()) work(workers.front());
   const auto ended = [this] {
     sync::Lock lock(mutex_);

@@ -234,7 +234,7 @@ bool CopyJob::give_name(CopyFolder& folder, const CopyEntry& entry,
       sync::Lock lock(mutex_);
       pending_.push_back(std::move(pending));
     };
-    if (attempt(note, []() noexcept {})) {
+    if (attempt(note)) {
       folders_.add_work(folder);
       folders_.retain(folder);
       return true;

@@ -152,7 +152,7 @@ class CopyJob {
   // copy_tree_walk.cpp
   template <class Function>
   void call_safely(CopySpot where, Function&& function) noexcept {
-    if (!attempt(function, []() noexcept {})) problem(where, {"copy"}, -ENOMEM);
+    if (!attempt(function)) problem(where, {"copy"}, -ENOMEM);
   }
   // A task for so many entries of the folder. Without memory they end here, and that is told;
   // before the copy has begun, when there is no worker, it throws.
@@ -160,7 +160,7 @@ class CopyJob {
   void push(CopyFolder& folder, std::size_t entries, CopyWorker* worker, Task&& task) {
     folders_.add_work(folder, entries);
     if (worker == nullptr) return crew_.push(std::forward<Task>(task));
-    if (attempt([&] { crew_.push(std::forward<Task>(task)); }, []() noexcept {})) return;
+    if (attempt([&] { crew_.push(std::forward<Task>(task)); })) return;
     problem({&folder, {}, false}, {"copy all of it"}, -ENOMEM);
     for (; entries > 0; --entries) end_work(folder, *worker);
   }

@@ -55,16 +55,14 @@ void CopyJob::publish(CopyFolder& folder, const CopyEntry& entry, const std::str
                       FileId id, CopyWorker& worker) noexcept {
   if (id == FileId{}) return;
   std::vector<Waiter> waiters;
-  const bool noted = attempt(
-      [&] {
-        Place place{&folder, temporary.empty() ? entry.target() : temporary};
-        sync::Lock lock(mutex_);
-        Link& link = links_[id];
-        link.ready = true;
-        link.place = std::move(place);
-        waiters.swap(link.waiters);
-      },
-      []() noexcept {});
+  const bool noted = attempt([&] {
+    Place place{&folder, temporary.empty() ? entry.target() : temporary};
+    sync::Lock lock(mutex_);
+    Link& link = links_[id];
+    link.ready = true;
+    link.place = std::move(place);
+    waiters.swap(link.waiters);
+  });
   if (!noted) {
     problem(to_path(folder, entry), {"keep its hard links"}, -ENOMEM);
     return withdraw(id, worker);

@@ -38,19 +38,17 @@ CopyJob::~CopyJob() {
 }
 
 void CopyJob::problem(CopySpot where, CopyWhat what, long error) noexcept {
-  const bool told = attempt(
-      [&] {
-        add_problem(where.in_copy ? folders_.to_path(*where.folder, where.name)
-                                  : folders_.from_path(*where.folder, where.name),
-                    what, error);
-      },
-      []() noexcept {});
+  const bool told = attempt([&] {
+    add_problem(where.in_copy ? folders_.to_path(*where.folder, where.name)
+                              : folders_.from_path(*where.folder, where.name),
+                what, error);
+  });
   sync::Lock lock(mutex_);
   some_untold_ = some_untold_ || !told;
 }
 
 void CopyJob::problem(std::string_view path, CopyWhat what, long error) noexcept {
-  const bool told = attempt([&] { add_problem(std::string(path), what, error); }, []() noexcept {});
+  const bool told = attempt([&] { add_problem(std::string(path), what, error); });
   sync::Lock lock(mutex_);
   some_untold_ = some_untold_ || !told;
 }
@@ -110,12 +108,10 @@ void CopyJob::begin(CopyFolder& root, CopyEntry entry) {
 
 void CopyJob::run(std::size_t width) {
   std::vector<CopyWorker> workers(1);
-  (void)attempt(
-      [&] {
-        workers.reserve(width);
-        while (workers.size() < width) workers.emplace_back();
-      },
-      []() noexcept {});  // those that there are do it
+  (void)attempt([&] {
+    workers.reserve(width);
+    while (workers.size() < width) workers.emplace_back();
+  });  // those that there are do it
   for (const auto& root : roots_) {
     if (options_.durable && folders_.pin(*root) == 0) {
       add_file_system(*root);
@@ -147,19 +143,17 @@ void CopyJob::add_file_system(CopyFolder& folder) noexcept {
     });
   };
   long own = -ENOMEM;
-  (void)attempt(
-      [&] {
-        std::string path = folders_.to_path(folder);
-        sync::Lock lock(mutex_);
-        own = is_known() ? 0 : -ENOMEM;
-        if (own == 0) return;
-        file_systems_.reserve(file_systems_.size() + 1);
-        own = calls_.open(folder.to, ".", O_RDONLY | O_DIRECTORY);
-        if (own == -EACCES) own = calls_.open(folder.to, ".", O_WRONLY | O_TMPFILE, S_IRUSR);
-        if (own < 0) return;
-        file_systems_.push_back({folder.to_id.device, static_cast<int>(own), std::move(path)});
-      },
-      []() noexcept {});
+  (void)attempt([&] {
+    std::string path = folders_.to_path(folder);
+    sync::Lock lock(mutex_);
+    own = is_known() ? 0 : -ENOMEM;
+    if (own == 0) return;
+    file_systems_.reserve(file_systems_.size() + 1);
+    own = calls_.open(folder.to, ".", O_RDONLY | O_DIRECTORY);
+    if (own == -EACCES) own = calls_.open(folder.to, ".", O_WRONLY | O_TMPFILE, S_IRUSR);
+    if (own < 0) return;
+    file_systems_.push_back({folder.to_id.device, static_cast<int>(own), std::move(path)});
+  });
   if (own < 0) problem({&folder, {}, true}, {"open for the sync"}, own);
 }
 
@@ -268,12 +262,10 @@ bool CopyJob::know_target(CopyFolder& parent, CopyFolder& folder) {
   // What is made in it shall not inherit what the source does not have.
   folder.inherits = parent.inherits && !drop_lists(folder.copy(), S_IRWXU, false);
   if (parent.made) return true;
-  const bool noted = attempt(
-      [&] {
-        sync::Lock lock(mutex_);
-        new_roots_.insert(folder.to_id);
-      },
-      []() noexcept {});
+  const bool noted = attempt([&] {
+    sync::Lock lock(mutex_);
+    new_roots_.insert(folder.to_id);
+  });
   if (!noted) problem(spot, {"create"}, -ENOMEM);
   return noted;
 }
@@ -342,7 +334,7 @@ void CopyJob::run_batch(CopyFolder& folder, const std::vector<CopyEntry>& entrie
   std::vector<CopiedFile> copied;
   long result = stopped() ? -ECANCELED : folders_.pin(folder);
   const bool pinned = result == 0;
-  const bool room = attempt([&] { copied.reserve(entries.size()); }, []() noexcept {});
+  const bool room = attempt([&] { copied.reserve(entries.size()); });
   if (pinned && !room) result = -ENOMEM;
   for (const CopyEntry& entry : entries) {
     if (stopped()) break;
@@ -387,7 +379,7 @@ bool CopyJob::finish(CopyFolder& folder, CopyWorker& worker) noexcept {
   }
   if (folder.temporary.empty()) return true;
   if (options_.durable) {
-    const bool noted = attempt([&] { name_later(folder); }, []() noexcept {});
+    const bool noted = attempt([&] { name_later(folder); });
     if (!noted) problem(spot, {"is left as ", folder.temporary}, -ENOMEM);
     return !noted;
   }

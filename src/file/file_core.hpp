@@ -71,7 +71,6 @@ class FileCore final : public FileServices, public FileHost {
   bool is_over(std::uint64_t number) noexcept;
   sync::Wakeup watch_until_over(std::uint64_t number, sync::Deadline deadline,
                                 const sync::StopToken& stop) noexcept;
-  void finish_drivers() noexcept;
 
   FileEngineOptions options_;
   int beneath_ = AT_FDCWD;

@@ -237,7 +237,7 @@ void FileRun::finish() noexcept {
   if (at_once && !renamed_) FileResultAccess::bytes(result_) = 0;
   if (names_target_) failure.file = std::move(request_.to);
   else if (!request_.file.valid()) failure.file = std::move(request_.path);
-  else (void)attempt([&] { failure.file = request_.file.path(); }, []() noexcept {});
+  else (void)attempt([&] { failure.file = request_.file.path(); });
 }
 
 // `bytes` more have been moved.

@@ -94,7 +94,7 @@ void FileRun::begin_read() noexcept {
 
 void FileRun::room_for_read(long /*result*/) noexcept {
   std::vector<std::byte>& data = FileResultAccess::data(result_);
-  const bool had = attempt([&] { data.resize(total_); }, []() noexcept {});
+  const bool had = attempt([&] { data.resize(total_); });
   if (!had) return fail(-ENOMEM, "");
   own_memory_ = data;
   transfer(&FileRun::read_is_over);
@@ -113,7 +113,7 @@ void FileRun::read_is_over(long /*result*/) noexcept {
   // It has grown: on behind what is there.
   grown_from_ = bytes;
   const std::uint64_t more = std::min(std::max(kGrowth, bytes / 2), request_.length - bytes);
-  if (!attempt([&] { data.resize(bytes + more); }, []() noexcept {})) return fail(-ENOMEM, "");
+  if (!attempt([&] { data.resize(bytes + more); })) return fail(-ENOMEM, "");
   own_memory_ = std::span(data).subspan(bytes);
   file_offset_ = request_.offset + bytes;
   attributes_.stx_size = 0;  // no longer known

@@ -117,7 +117,7 @@ void FileRun::range_copied(long result) noexcept {
 }
 
 void FileRun::copy_by_hand() noexcept {
-  if (buffer_.empty() && !attempt([&] { buffer_.resize(kPiece); }, []() noexcept {})) {
+  if (buffer_.empty() && !attempt([&] { buffer_.resize(kPiece); })) {
     return fail(-ENOMEM, "");
   }
   pieces_[0] = {buffer_.data(), std::min<std::size_t>(buffer_.size(), segment_end_ - copy_at_)};

@@ -102,7 +102,7 @@ void FileRun::settle_flags(bool direct) noexcept {
 // The directory of a path, as directory_; parts_ has the name in it.
 void FileRun::open_directory(const std::string& path, Then then) noexcept {
   after_ = then;
-  if (!attempt([&] { parts_ = parts_of(path); }, []() noexcept {})) return fail(-ENOMEM, "");
+  if (!attempt([&] { parts_ = parts_of(path); })) return fail(-ENOMEM, "");
   if (path.empty()) return fail(-ENOENT, "");
   if (parts_.name.empty()) return fail(-EISDIR, "");
   // A directory that is synced has to be open for reading.

@@ -80,14 +80,14 @@ std::uint32_t FileRun::temporary_mode() noexcept {
 }
 
 void FileRun::make_temporary() noexcept {
-  if (!attempt([&] { temporary_ = temporary_name(parts_.name); }, []() noexcept {})) {
+  if (!attempt([&] { temporary_ = temporary_name(parts_.name); })) {
     return fail(-ENOMEM, "");
   }
   direct_ = source_ < 0 && may_be_direct();
   call({.kind = FileCallKind::open,
         .descriptor = directory_,
         .path = temporary_.c_str(),
-        .flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | (direct_ ? O_DIRECT : 0),
+        .flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | (direct_ ? O_DIRECT : 0),
         .mode = temporary_mode() & 0777},
        &FileRun::temporary_is_open);
 }
@@ -154,7 +154,7 @@ bool FileRun::keep_rights() noexcept {
 
 bool FileRun::keep_attributes(bool& group_kept, bool& has_list, std::uint32_t& mode) noexcept {
   buffer_.clear();
-  if (!attempt([&] { buffer_.resize(2 * kAttributeMost); }, []() noexcept {})) {
+  if (!attempt([&] { buffer_.resize(2 * kAttributeMost); })) {
     return fail(-ENOMEM, ""), false;
   }
   char* const keys = reinterpret_cast<char*>(buffer_.data());

@@ -120,7 +120,7 @@ class PoolDriver final : public FileDriver {
     queue_.push(run);
     // A thread more, while those that are idle or on their way have enough.
     if (queue_.size() > idle_ && threads_.size() < options_.width) {
-      (void)attempt([this] { start_thread(); }, []() noexcept {});
+      (void)attempt([this] { start_thread(); });
     }
     return idle_ != 0;
   }
@@ -200,12 +200,10 @@ class ThreadPerRequestDriver final : public FileDriver {
       return true;
     }
     const std::size_t place = free_.back();
-    const bool started = attempt(
-        [&] {
-          threads_[place] = sync::Thread({.name = options_.name + "/" + std::to_string(place)},
-                                         [this, place, first = &run] { work(*first, place); });
-        },
-        []() noexcept {});
+    const bool started = attempt([&] {
+      threads_[place] = sync::Thread({.name = options_.name + "/" + std::to_string(place)},
+                                     [this, place, first = &run] { work(*first, place); });
+    });
     if (started) {
       free_.pop_back();
     } else if (free_.size() < threads_.size()) {

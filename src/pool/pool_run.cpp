@@ -137,7 +137,7 @@ class WaitedRun {
       TaskPlace place = group_.reserve_in(*worker);  // never refused
       (void)place.fill(maker, part);
     };
-    (void)attempt(call, []() noexcept {});  // no memory: the run has members enough
+    (void)attempt(call);  // no memory: the run has members enough
   }
 
   const BlockCall call_;

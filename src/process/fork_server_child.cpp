@@ -56,8 +56,6 @@ void block_signals() noexcept {
 // does with a job, leaves it time to take away the names.
 pid_t the_programs_group = 0;  // written once, by the only thread there is
 
-int open_pidfd(pid_t process) noexcept { return descriptors::of_process(process); }
-
 void kill_by(int pidfd) noexcept {
   (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
 }
@@ -75,7 +73,6 @@ void fill_closed_streams() noexcept {
 
 // The worker's end, and the master's.
 using Door = std::array<int, 2>;
-bool make_door(Door& ends) noexcept { return descriptors::of_socket_pair(ends) == 0; }
 
 class Server {
  public:
@@ -138,11 +135,11 @@ void Server::get_ready(pid_t master) noexcept {
   fill_closed_streams();
   program_ = master;
   __fpurge(stdout);  // what the program has not yet written is the program's to write
-  master_ = open_pidfd(master);
+  master_ = descriptors::of_process(master);
   const int error = errno;
   // The number was the master's while it was the parent of this process.
   if (::getppid() != master) leave_now(0);
-  const int self = master_ < 0 ? -1 : open_pidfd(::getpid());
+  const int self = master_ < 0 ? -1 : descriptors::of_process(::getpid());
   const bool heard = answer({.kind = ServerAnswer::ready,
                              .error = master_ < 0 ? error
                                       : self < 0  ? errno
@@ -209,7 +206,7 @@ void Server::start(const ServerRequest& request) noexcept {
     end_unheard(slot);
     if (plan_.tap != nullptr) said.error = plan_.tap->before_start(slot);
   }
-  if (said.error == 0 && !make_door(door)) said.error = errno;
+  if (said.error == 0 && descriptors::of_socket_pair(door) != 0) said.error = errno;
   if (said.error == 0) {
     const pid_t server = ::getpid();
     const pid_t worker = ::fork();
@@ -265,7 +262,7 @@ void Server::bury_spare() noexcept {
 void Server::make_spare() noexcept {
   wants_spare_ = false;
   Door door{};
-  if (!make_door(door)) return;
+  if (descriptors::of_socket_pair(door) != 0) return;
   const pid_t server = ::getpid();
   const pid_t worker = ::fork();
   if (worker == 0) be_spare(plan_, door[0], server);
@@ -281,7 +278,8 @@ void Server::make_spare() noexcept {
 // What fork() has made, or refused: then there is no pidfd, and errno says why.
 Server::Child Server::make_child(pid_t process, std::uint32_t serial) const noexcept {
   if (process < 0) return {};
-  const int pidfd = open_pidfd(process);  // it is ours and not yet waited for: nobody else's
+  // It is ours and not yet waited for: nobody else's.
+  const int pidfd = descriptors::of_process(process);
   if (pidfd >= 0) return {pidfd, serial};
   const int error = errno;
   (void)::kill(process, SIGKILL);

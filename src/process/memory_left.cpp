@@ -94,7 +94,7 @@ std::uint64_t read_left(const std::string& root) {
 
 std::uint64_t memory_left(const char* root) noexcept {
   std::uint64_t left = kUnknown;
-  (void)attempt([&] { left = read_left(root); }, []() noexcept {});
+  (void)attempt([&] { left = read_left(root); });
   return left;
 }
 

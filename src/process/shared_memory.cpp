@@ -308,7 +308,7 @@ SharedFailure make_memory(const SharedMemoryOptions& options, PageKind kind,
 void check_name(const std::string& name) {
   if (detail::is_shared_name(name)) return;
   raise(
-      std::invalid_argument("a name of shared memory is a slash and 1 to 254 bytes after it, no "
+      std::invalid_argument("a name of shared memory is a slash and 1 to 254 bytes of UTF-8, no "
                             "slash or control character among them"));
 }
 

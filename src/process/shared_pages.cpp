@@ -13,8 +13,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
+#include <handoff/core/detail/plain_text.hpp>
 #include <utility>
 
 #include "../sync/file_limit.hpp"
@@ -280,11 +280,8 @@ SharedFailure duplicate(int file, Descriptor& copy) noexcept {
 
 bool is_shared_name(const std::string& name) noexcept {
   if (name.size() < 2 || name.size() > kSharedNameMost || name.front() != '/') return false;
-  if (name == "/." || name == "/..") return false;
-  return std::all_of(name.begin() + 1, name.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20U && byte != 0x7fU && byte != '/';  // it is shown in lines of text
-  });
+  if (name == "/." || name == "/.." || name.find('/', 1) != std::string::npos) return false;
+  return is_plain(name);  // it is shown in lines of text
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

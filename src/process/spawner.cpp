@@ -79,8 +79,6 @@ class ChildStack {
   void* lowest_;
 };
 
-;
-
 // The child has these CPUs as this thread does: nothing need be said.
 void leave_out_own_cpus(ChildPlan& plan) noexcept {
   std::array<unsigned long, kCpuSetBytes / sizeof(unsigned long)> own{};
@@ -92,9 +90,10 @@ void leave_out_own_cpus(ChildPlan& plan) noexcept {
 
 // Its program does not run, so it has ended, and nobody but this thread knows of it: it was made
 // without a signal for its end, and is none of those that a wait for any child means.
-void reap(pid_t child) noexcept {
+void reap(int pidfd) noexcept {
   siginfo_t ignored{};
-  while (::waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | __WALL) != 0 &&
+  while (::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &ignored,
+                  WEXITED | __WALL) != 0 &&
          errno == EINTR) {
   }
 }
@@ -107,7 +106,7 @@ Spawned make_child(ChildPlan& plan, void* stack) noexcept {
   int error = 0;
   {
     const NoSignals held;
-    // descriptor: above_streams() has it below.
+    // descriptor: one with the number of a stream is copied below.
     made.id = HANDOFF_CLONE(&run_child, stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD, &plan, &pidfd);
     error = errno;
   }
@@ -116,23 +115,22 @@ Spawned make_child(ChildPlan& plan, void* stack) noexcept {
     made.failed = SubprocessStep::clone;
     return made;
   }
-  made.pidfd = Descriptor(descriptors::above_streams(pidfd));
-  if (!made.pidfd.is_open()) {  // as if it had not been made
-    made.error = errno;
-    made.failed = SubprocessStep::clone;
-    ::kill(made.id, SIGKILL);
-    reap(made.id);
-    return made;
+  Descriptor own(pidfd);
+  if (plan.error == 0) {
+    // If there can be no copy, the child is waited for by the one there is.
+    made.pidfd = pidfd > STDERR_FILENO ? std::move(own) : Descriptor(descriptors::copy_of(pidfd));
+    if (made.pidfd.is_open()) {
+      rusage usage{};
+      if (::getrusage(RUSAGE_SELF, &usage) == 0) made.resident_kib_max = usage.ru_maxrss;
+      return made;
+    }
+    plan.error = errno;  // as if it had not been made
+    plan.failed = SubprocessStep::clone;
+    (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
   }
-  if (plan.error != 0) {
-    reap(made.id);
-    made.pidfd.close();
-    made.error = plan.error;
-    made.failed = plan.failed;
-    return made;
-  }
-  rusage usage{};
-  if (::getrusage(RUSAGE_SELF, &usage) == 0) made.resident_kib_max = usage.ru_maxrss;
+  reap(pidfd);
+  made.error = plan.error;
+  made.failed = plan.failed;
   return made;
 }
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include <array>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/subprocess.hpp>
 #include <utility>

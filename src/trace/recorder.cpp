@@ -5,7 +5,6 @@
 // The hook of the probes (probe/detail/hook.hpp) lies here, so that every program with a probe has
 // this, and looks at HANDOFF_TRACE before main() begins. What threads may still use while the
 // program ends is never destroyed.
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -78,17 +78,11 @@ Here& here() noexcept {
 
 // On standard error, where there is no caller to be told. Without memory nothing is said.
 void say(const std::string& path, const std::error_code& why, const char* what) noexcept {
-#if defined(__cpp_exceptions)
-  try {
-#endif
+  (void)detail::attempt([&] {
     const std::string line =
         "handoff: HANDOFF_TRACE=" + path + ": " + why.message() + "; " + what + "\n";
     [[maybe_unused]] const ssize_t wrote = ::write(STDERR_FILENO, line.data(), line.size());
-#if defined(__cpp_exceptions)
-  } catch (const std::bad_alloc&) {
-    return;
-  }
-#endif
+  });
 }
 
 // Who asked for a trace: start(), whose caller is told what went wrong, or the environment.

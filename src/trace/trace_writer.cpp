@@ -3,7 +3,6 @@
 // The order of events, and what each of them means.
 #include "trace_writer.hpp"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include <algorithm>

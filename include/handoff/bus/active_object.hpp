@@ -169,7 +169,7 @@ class BasicActiveObject {
       handle(message);
     };
     while (!stop.stop_requested() && bus_.wait(stop) == Status::ok) {
-      (void)detail::attempt([&] { (void)bus_.drain(handler); }, []() noexcept {});
+      (void)detail::attempt([&] { (void)bus_.drain(handler); });
     }
     (void)bus_.close(closing_, handler);
   }

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -20,6 +18,7 @@
 
 #include "support/fake_root.hpp"
 #include "support/support.hpp"
+#include "unit/process/control_group.hpp"
 
 namespace memory_left_test { namespace {
 
@@ -117,45 +116,12 @@ TEST(MemoryLeft, ManySmallOnesAreAskedForToo) {
   EXPECT_FALSE(credit.take(1));
 }
 
-// A cgroup with 100 MiB, gone with the object; nothing where it cannot be made.
-class SmallGroup {
- public:
-  SmallGroup() {
-    namespace fs = std::filesystem;
-    const std::string name = "/handoff-test-" + std::to_string(::getpid());
-    for (const auto& [root, limit] : {std::pair{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
-                                      std::pair{"/sys/fs/cgroup", "memory.max"}}) {
-      std::error_code failed;
-      if (!fs::exists(std::string(root) + "/cgroup.procs", failed)) continue;
-      if (!fs::create_directory(root + name, failed) || failed) continue;
-      folder_ = root + name;
-      if (put(limit, std::to_string(100 * kMiB))) return;
-      fs::remove(folder_, failed);
-      folder_.clear();
-    }
-  }
-  ~SmallGroup() { ::rmdir(folder_.c_str()); }
-  SmallGroup(const SmallGroup&) = delete;
-  SmallGroup& operator=(const SmallGroup&) = delete;
-
-  [[nodiscard]] bool is_there() const { return !folder_.empty(); }
-  // This process is in it from here on.
-  [[nodiscard]] bool enter() const { return put("cgroup.procs", std::to_string(::getpid())); }
-
- private:
-  [[nodiscard]] bool put(const std::string& file, const std::string& text) const {
-    std::ofstream out(folder_ + "/" + file);
-    out << text << std::flush;
-    return out.good();
-  }
-  std::string folder_;
-};
-
 // How a child ended that makes memories of `bytes` each in the group: with 10 and how many it had.
-int ending_in(const SmallGroup& group, std::size_t bytes, int most) {
+int ending_in(const test::ControlGroup& group, std::size_t bytes, int most) {
   const pid_t child = ::fork();
   if (child == 0) {
-    if (!group.enter()) ::_exit(1);
+    const std::string processes = group.path() + "/cgroup.procs";
+    if (!test::ControlGroup::write(processes, std::to_string(::getpid()))) ::_exit(1);
     std::vector<SharedMemory> all;
     try {
       while (static_cast<int>(all.size()) < most) {
@@ -173,8 +139,8 @@ int ending_in(const SmallGroup& group, std::size_t bytes, int most) {
 
 TEST(MemoryLeft, ACgroupIsAnErrorAndNoKill) {
   if (test::sanitized) GTEST_SKIP() << "a sanitizer has its own memory in the group";
-  const SmallGroup group;
-  if (!group.is_there()) GTEST_SKIP() << "no cgroup of one's own here";
+  const test::ControlGroup group("memory", {"memory.limit_in_bytes", "memory.max"}, 100 * kMiB);
+  if (group.path().empty()) GTEST_SKIP() << "no cgroup of one's own here";
   if (ending_in(group, kMiB, 1) == 1) GTEST_SKIP() << "it cannot be entered";
   EXPECT_EQ(ending_in(group, 200 * kMiB, 1), 10) << "more than the group has";
   EXPECT_EQ(ending_in(group, 60 * kMiB, 1), 11) << "what it has can be had";

@@ -203,7 +203,8 @@ TEST(Names, OfAFormThatCannotBe) {
   for (const std::string& name :
        {std::string("x"), std::string("/"), std::string("/a/b"), std::string("/.."),
         std::string("/."), std::string("//a"), long_one, std::string("/a\0b", 4),
-        std::string("/a\nb"), std::string("/a\x1b[1m"), std::string("../../etc/passwd")}) {
+        std::string("/a\nb"), std::string("/a\x1b[1m"), std::string("/a\xc2\x9b[1m"),
+        std::string("/a\x9b[1m"), std::string("../../etc/passwd")}) {
     EXPECT_THROW((void)SharedMemory::create({.bytes = 1, .name = name}), std::invalid_argument);
     EXPECT_THROW((void)SharedMemory::open(name), std::invalid_argument);
     EXPECT_THROW((void)SharedMemory::remove(name), std::invalid_argument);

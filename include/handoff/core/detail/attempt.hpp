@@ -26,6 +26,12 @@ bool attempt(Function&& function, Failed&& failed) noexcept {
   return true;
 }
 
+// True if function() returned. What it throws is lost: there is no memory, or no thread.
+template <class Function>
+bool attempt(Function&& function) noexcept {
+  return attempt(function, []() noexcept {});
+}
+
 // Calls function(); if it throws, thrown() is called before the exception goes on.
 template <class Function, class Thrown>
 void call_or(Function&& function, Thrown thrown) {

@@ -39,4 +39,14 @@ constexpr std::size_t plain_character(std::string_view text) noexcept {
   return is_none || acts_on_a_terminal(code) ? 0 : bytes;
 }
 
+// Whether it has plain characters only.
+constexpr bool is_plain(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::size_t bytes = plain_character(text);
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -95,7 +95,7 @@ class EventStore {
     // Once a chunk, so that what was replaced does not pile up before the next drain. If it fails
     // the drain comes to the same, and its caller hears of it.
     if constexpr (kCoalesces && !kBounded) {
-      if (place.offset == 0) (void)attempt([this] { tidy(); }, []() noexcept {});
+      if (place.offset == 0) (void)attempt([this] { tidy(); });
     }
     return true;
   }

@@ -65,12 +65,7 @@ static_assert(sizeof(KernelSignature) == 64);
 // Whether a kernel may be called so: 1 to 47 bytes, none of them a space or a control character.
 constexpr bool is_kernel_name(std::string_view name) noexcept {
   if (name.empty() || name.size() >= KernelSignature::most_name) return false;
-  while (!name.empty()) {
-    const std::size_t plain = plain_character(name);
-    if (plain == 0 || name.front() == ' ') return false;
-    name.remove_prefix(plain);
-  }
-  return true;
+  return is_plain(name) && name.find(' ') == std::string_view::npos;
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
