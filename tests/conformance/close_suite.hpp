@@ -31,10 +31,12 @@
 #include <random>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <handoff/core/closing.hpp>
 #include <handoff/core/status.hpp>
 
 #include "support/support.hpp"
@@ -129,6 +131,36 @@ class CloseLog {
  private:
   std::array<std::atomic<std::uint8_t>, kMost> times_{};
   std::atomic<std::uint64_t> count_{0};
+};
+
+// What subjects that serve themselves have in common.
+struct ServesItself {
+  static constexpr unsigned producers = 3, consumers = 0;
+  static constexpr CloseBy by = CloseBy::others;
+  static constexpr unsigned ways_out = 1;
+  void serve(unsigned, unsigned) {}
+};
+
+// ... and those whose close finishes what is there, or drops it.
+template <class Engine>
+class OfEngine : public ServesItself {
+ public:
+  static constexpr std::size_t rounds_divided_by = 4;
+
+  template <class... Args>
+  OfEngine(bool finishes, CloseLog& log, Args&&... args)
+      : finishes_(finishes), log_(log), engine_(std::forward<Args>(args)...) {}
+
+  void close() { (void)engine_.close(finishes_ ? Closing::finish : Closing::abandon); }
+  std::uint64_t dropped() {
+    EXPECT_TRUE(engine_.tally().balanced());
+    return engine_.tally().cancelled;
+  }
+
+ protected:
+  const bool finishes_;
+  CloseLog& log_;
+  Engine engine_;
 };
 
 struct CloseVerdict {

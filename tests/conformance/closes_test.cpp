@@ -400,69 +400,44 @@ class OfBus {
 
 // ---- What has threads of its own ----
 
+struct Handler {
+  CloseLog& log;
+  void operator()(CloseItem& item) const { log.handled(item); }
+};
+
 template <bool kFinishes, OnFull kOnFull>
-class OfWorkers {
- public:
-  static constexpr unsigned producers = 3, consumers = 0;
-  static constexpr CloseBy by = CloseBy::others;
-  static constexpr unsigned ways_in = 4, ways_out = 1;
-  static constexpr std::size_t rounds_divided_by = 4;
+struct OfWorkers : OfEngine<MessageWorkers<CloseItem>> {
+  static constexpr unsigned ways_in = 4;
 
   OfWorkers(const ClosePlan& plan, CloseLog& log)
-      : workers_({.width = 2, .capacity = plan.capacity, .on_full = kOnFull},
-                 [&log](CloseItem& item) { log.handled(item); }) {}
+      : OfEngine(kFinishes, log,
+                 MessageWorkersOptions{.width = 2, .capacity = plan.capacity, .on_full = kOnFull},
+                 Handler{log}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
-      if (way == 0) return workers_.submit(std::move(item));
-      if (way == 1) return workers_.submit(100us, std::move(item));
-      if (way == 2) return workers_.try_submit(std::as_const(item));
-      return workers_.submit(std::as_const(item));
+      if (way == 0) return engine_.submit(std::move(item));
+      if (way == 1) return engine_.submit(100us, std::move(item));
+      if (way == 2) return engine_.try_submit(std::as_const(item));
+      return engine_.submit(std::as_const(item));
     });
   }
-  void serve(unsigned, unsigned) {}
-  void close() { (void)workers_.close(kFinishes ? Closing::finish : Closing::abandon); }
-  std::uint64_t dropped() {
-    EXPECT_TRUE(workers_.tally().balanced());
-    return workers_.tally().cancelled;
-  }
-
- private:
-  MessageWorkers<CloseItem> workers_;
 };
 
 template <bool kFinishes>
-class OfActiveObject {
-  struct State {
-    CloseLog& log;
-    void operator()(CloseItem& item) { log.handled(item); }
-  };
-
- public:
-  static constexpr unsigned producers = 3, consumers = 0;
-  static constexpr CloseBy by = CloseBy::others;
-  static constexpr unsigned ways_in = 3, ways_out = 1;
-  static constexpr std::size_t rounds_divided_by = 4;
+struct OfActiveObject : OfEngine<ActiveObject<Handler, CloseItem>> {
+  static constexpr unsigned ways_in = 3;
 
   OfActiveObject(const ClosePlan& plan, CloseLog& log)
-      : object_({.capacity = plan.capacity}, State{log}) {}
+      : OfEngine(kFinishes, log, ActiveObjectOptions{.capacity = plan.capacity}, Handler{log}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
-      if (way == 0) return object_.publish(std::move(item));
-      if (way == 1) return object_.publish(100us, std::move(item));
-      return object_.try_publish(std::move(item), Priority::high);
+      if (way == 0) return engine_.publish(std::move(item));
+      if (way == 1) return engine_.publish(100us, std::move(item));
+      return engine_.try_publish(std::move(item), Priority::high);
     });
   }
-  void serve(unsigned, unsigned) {}
-  void close() { (void)object_.close(kFinishes ? Closing::finish : Closing::abandon); }
-  std::uint64_t dropped() {
-    EXPECT_TRUE(object_.tally().balanced());
-    return object_.tally().cancelled;
-  }
-
- private:
-  ActiveObject<State, CloseItem> object_;
 };
 
 using Queues =
