@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "conformance/close_suite.hpp"
+#include "support/event_queue_options.hpp"
 
 namespace handoff::test { namespace {
 
@@ -333,8 +334,8 @@ class OfEventQueue {
   static constexpr std::uint32_t kKeys = 3;
 
   static typename Queue::Options options(std::size_t capacity) {
-    typename Queue::Options made{.spin_for = 0ns};
-    if constexpr (detail::on_full<Policies>() != OnFull::grow) made.capacity = capacity;
+    auto made = room_for<Queue>(capacity);
+    made.spin_for = 0ns;
     return made;
   }
 

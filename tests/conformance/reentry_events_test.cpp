@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "conformance/reentry.hpp"
+#include "support/event_queue_options.hpp"
 
 namespace {
 
@@ -225,15 +226,7 @@ struct EventQueueSubject {
   using Queue = EventQueue<int, void(const Ends&), Policies>;
   static constexpr bool kBounded = requires(typename Queue::Options options) { options.capacity; };
 
-  static typename Queue::Options options() {
-    if constexpr (kBounded) {
-      return {.capacity = 8};
-    } else {
-      return {};
-    }
-  }
-
-  Queue queue{options()};
+  Queue queue{test::room_for<Queue>(8)};
   ListenerHandle first = queue.append_listener(1, [](const Ends&) {});
 
   using Place = typename Table<EventQueueSubject>::Place;

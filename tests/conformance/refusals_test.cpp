@@ -29,6 +29,7 @@
 #include <utility>
 
 #include "conformance/refusal_suite.hpp"
+#include "support/event_queue_options.hpp"
 
 namespace handoff::test { namespace {
 
@@ -221,14 +222,7 @@ struct OfEventQueue {
   void fill(Item&& item) { EXPECT_EQ(queue.enqueue(1, std::move(item)), Status::ok); }
   void close() { (void)queue.close(); }
 
-  static typename Queue::Options options() {
-    if constexpr (kOnFull == OnFull::grow) {
-      return {};
-    } else {
-      return {.capacity = 1};
-    }
-  }
-  Queue queue{options()};
+  Queue queue{room_for<Queue>(1)};
 };
 template <class Item>
 struct EventsGrow : OfEventQueue<Item, OnFull::grow> {};
