@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "conformance/callables.hpp"
+#include "conformance/made.hpp"
 
 namespace {
 
@@ -53,18 +54,9 @@ struct ConstPlace {
 // ---- Queues -------------------------------------------------------------------------------------
 
 template <class Queue>
-Queue make_queue() {
-  if constexpr (std::is_constructible_v<Queue, std::size_t>) {
-    return Queue(2);
-  } else {
-    return Queue();
-  }
-}
-
-template <class Queue>
 struct Consume : Place<Item&> {
   static void call(auto&& f) {
-    Queue queue = make_queue<Queue>();
+    Queue queue = test::made<Queue>(2);
     ASSERT_EQ(queue.try_push(Item()), Status::ok);
     EXPECT_EQ(queue.consume(std::forward<decltype(f)>(f)), 1U);
   }

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "conformance/callables.hpp"
+#include "conformance/made.hpp"
 
 namespace {
 
@@ -152,20 +153,11 @@ struct Overloaded : ConstItem {
 // ---- Loops and runs -----------------------------------------------------------------------------
 
 template <class E>
-E make() {
-  if constexpr (std::is_same_v<E, InlineExecutor>) {
-    return {};
-  } else {
-    return E(2);
-  }
-}
-
-template <class E>
 struct LoopOverRange {
   using Arguments = Takes<Item&>;
   static constexpr Needs kNeeds = Needs::nothing;
   static void call(auto&& f) {
-    E executor = make<E>();
+    E executor = test::made<E>(2);
     std::vector<Item> items(1);
     parallel_for(executor, items, std::forward<decltype(f)>(f));
   }
@@ -175,7 +167,7 @@ struct LoopOverIterators {
   using Arguments = Takes<const Item&>;
   static constexpr Needs kNeeds = Needs::nothing;
   static void call(auto&& f) {
-    E executor = make<E>();
+    E executor = test::made<E>(2);
     const std::vector<Item> items(1);
     parallel_for(executor, items.begin(), items.end(), std::forward<decltype(f)>(f));
   }

@@ -25,11 +25,11 @@
 #include <span>
 #include <stdexcept>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "conformance/close_suite.hpp"
+#include "conformance/made.hpp"
 #include "support/event_queue_options.hpp"
 
 namespace handoff::test { namespace {
@@ -52,7 +52,7 @@ class OfQueue {
   static constexpr CloseBy by = kBy;
   static constexpr unsigned ways_in = 3, ways_out = 3;
 
-  OfQueue(const ClosePlan& plan, CloseLog& log) : log_(log), queue_(made(plan.capacity)) {}
+  OfQueue(const ClosePlan& plan, CloseLog& log) : log_(log), queue_(made<Queue>(plan.capacity)) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     if (way == 0) {
@@ -85,14 +85,6 @@ class OfQueue {
   std::uint64_t dropped() { return 0; }
 
  protected:
-  static Queue made(std::size_t capacity) {
-    if constexpr (std::is_constructible_v<Queue, std::size_t>) {
-      return Queue(capacity);
-    } else {
-      return Queue();
-    }
-  }
-
   CloseLog& log_;
   Queue queue_;
 };

@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/made.hpp"
 #include "conformance/reentry.hpp"
 
 namespace {
@@ -33,15 +34,6 @@ namespace {
 using namespace handoff;
 using namespace handoff::test::reentry;
 using namespace std::chrono_literals;
-
-template <class Queue>
-Queue make_queue() {
-  if constexpr (std::is_constructible_v<Queue, std::size_t>) {
-    return Queue(8);
-  } else {
-    return Queue();
-  }
-}
 
 // ---- Queues -------------------------------------------------------------------------------------
 
@@ -54,7 +46,7 @@ inline constexpr bool kVisitsInPlace<Channel<Ends, SpscRing<Ends>>> = true;
 
 template <class Queue>
 struct QueueSubject {
-  Queue queue = make_queue<Queue>();
+  Queue queue = test::made<Queue>(8);
 
   static constexpr bool kIsChannel = requires(Queue& q, Ends e) { q.push(std::move(e)); };
 

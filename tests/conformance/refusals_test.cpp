@@ -28,6 +28,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "conformance/made.hpp"
 #include "conformance/refusal_suite.hpp"
 #include "support/event_queue_options.hpp"
 
@@ -84,14 +85,7 @@ struct OfQueue {
   }
   void close() { queue.close(); }
 
-  static Queue<Item> made() {
-    if constexpr (kFills) {
-      return Queue<Item>(1);
-    } else {
-      return Queue<Item>();
-    }
-  }
-  Queue<Item> queue = made();
+  Queue<Item> queue = made<Queue<Item>>(1);
 };
 template <class Item, template <class> class Queue, bool kFills>
 struct OfChannel : OfQueue<Item, Queue, kFills> {
