@@ -40,17 +40,6 @@ namespace {
 using namespace handoff;
 using namespace handoff::test::callables;
 
-template <class... Args>
-struct Place {
-  using Arguments = Takes<Args...>;
-  static constexpr Needs kNeeds = Needs::nothing;
-};
-template <class... Args>
-struct ConstPlace {
-  using Arguments = Takes<Args...>;
-  static constexpr Needs kNeeds = Needs::constant;
-};
-
 // ---- Queues -------------------------------------------------------------------------------------
 
 template <class Queue>
