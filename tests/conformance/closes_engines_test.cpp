@@ -27,6 +27,7 @@
 
 #include "conformance/close_suite.hpp"
 #include "unit/file/file_support.hpp"
+#include "unit/process/forked.hpp"
 
 namespace handoff::test { namespace {
 
@@ -166,20 +167,7 @@ class OfAppendLog : public ServesItself {
 
 // ---- Rings of shared memory ----
 
-// As a mapping is: zero, and it begins at a page.
-class ZeroPages {
- public:
-  explicit ZeroPages(std::size_t bytes) : pages_((bytes + sizeof(Page) - 1) / sizeof(Page)) {}
-  std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(pages_)); }
-
- private:
-  struct alignas(4096) Page {
-    std::byte bytes[4096];
-  };
-  std::vector<Page> pages_;
-};
-
-// `Ends`: make(capacity), a Producer each, a Consumer; by which calls they push and pop.
+// `Ends`, made of the capacity, have the calls by which threads push and pop.
 template <class Ends>
 class OfSharedRing {
  public:
@@ -215,25 +203,22 @@ Status push_by(Producer& out, unsigned way, const auto& item) {
   return way == 1 ? out.push(item) : out.push(item, 100us);
 }
 
-// The memory, the ring, and the end that pops; what else differs is below.
-template <class RingType>
-struct EndsOf {
-  using Ring = RingType;
+// The ring and the end that pops; what else differs is below.
+template <class Ring>
+struct EndsOf : RingInPages<Ring> {
+  using RingInPages<Ring>::RingInPages;
+  using Producer = typename Ring::Producer;
   static constexpr unsigned producers = 1;
   static constexpr CloseBy by = CloseBy::anybody;
-  explicit EndsOf(auto... sizes)
-      : pages(Ring::bytes_for(sizes...)), ring(Ring::create(pages.bytes(), sizes...)) {}
   Status pop(std::uint32_t& number, const Until& until) { return in.pop(number, until); }
-  void close() { ring.close(); }
-  ZeroPages pages;
-  Ring ring;
-  typename Ring::Consumer in{ring};
+  void close() { this->ring.close(); }
+  typename Ring::Consumer in{this->ring};
 };
 
 struct RingEnds : EndsOf<SharedRing<std::uint32_t>> {
   explicit RingEnds(std::size_t capacity) : EndsOf(capacity) {}
   Status push(unsigned, unsigned way, std::uint32_t number) { return push_by(out, way, number); }
-  Ring::Producer out{ring};
+  Producer out{ring};
 };
 
 struct MpscEnds : EndsOf<SharedMpscRing<std::uint32_t>> {
@@ -242,7 +227,7 @@ struct MpscEnds : EndsOf<SharedMpscRing<std::uint32_t>> {
   Status push(unsigned self, unsigned way, std::uint32_t number) {
     return push_by(out[self], way, number);
   }
-  Ring::Producer out[producers]{{ring, 0}, {ring, 1}, {ring, 2}};
+  Producer out[producers]{{ring, 0}, {ring, 1}, {ring, 2}};
 };
 
 struct ByteEnds : EndsOf<SharedByteRing> {
@@ -259,7 +244,7 @@ struct ByteEnds : EndsOf<SharedByteRing> {
     }
     return status;
   }
-  Ring::Producer out{ring};
+  Producer out{ring};
 };
 
 // With room for all, as it never waits.
@@ -268,7 +253,7 @@ struct BroadcastEnds : EndsOf<SharedBroadcast<std::uint32_t>> {
   explicit BroadcastEnds(std::size_t) : EndsOf(CloseLog::kMost) {}
   Status push(unsigned, unsigned, std::uint32_t number) { return out.push(number); }
   void close() { out.close(); }
-  Ring::Producer out{ring};
+  Producer out{ring};
 };
 
 using Pools = testing::Types<OfPool<true, OnFull::wait>, OfPool<false, OnFull::wait>,
