@@ -510,7 +510,7 @@ struct Accepts : Mpmc<Item> {
 
 TEST(RefusalCanary, TheSuiteFindsEachFault) {
   // Each kind by each of three refusals.
-  constexpr std::size_t kAll = std::tuple_size_v<Kinds> * 3;
+  constexpr std::size_t kAll = std::tuple_size_v<decltype(kKinds)> * 3;
   EXPECT_EQ(refuse_all<TakesFirst>().size(), kAll);
   EXPECT_EQ(refuse_all<Accepts>().size(), kAll);
 }
