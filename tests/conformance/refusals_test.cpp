@@ -2,10 +2,10 @@
 //
 // The suite of refusals on all that takes items: of the transfer tier, the deferred tier and the
 // executors; and on queues that move first and ask then, which it must find.
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/latest.hpp>
@@ -31,6 +31,7 @@
 #include "conformance/made.hpp"
 #include "conformance/refusal_suite.hpp"
 #include "support/event_queue_options.hpp"
+#include "unit/pool/modes.hpp"
 
 namespace handoff::test { namespace {
 
@@ -289,108 +290,96 @@ struct Boxes : Base {
 template <class Item>
 struct BusOfBoxes : OfBus<Item, Boxes<BusPolicies>> {};
 
-// A gate that the first message does not pass before the end.
-class Gate {
- public:
+// An engine that is full, as what it handles does not pass the gate before the close.
+template <class Engine>
+struct Held {
+  static constexpr bool converts = false, fills = true;
+
+  explicit Held(auto&&... args) : engine(std::forward<decltype(args)>(args)...) {}
+  ~Held() { gate.open(); }
   void pass() {
-    came_ = true;
-    came_.notify_all();
-    open_.wait(false);
+    came.open();
+    gate.wait();
   }
-  void await_one() { came_.wait(false); }
-  void open() {
-    open_ = true;
-    open_.notify_all();
+  // The close waits for what is handled.
+  void close() {
+    gate.open();
+    (void)engine.close();
   }
 
- private:
-  std::atomic<bool> came_{false};
-  std::atomic<bool> open_{false};
+  Gate came;
+  Gate gate;
+  Engine engine;
 };
 
 template <class Item>
-struct Workers {
-  static constexpr bool converts = false, fills = true;
+struct Workers : Held<MessageWorkers<Item>> {
+  Workers()
+      : Held<MessageWorkers<Item>>(
+            MessageWorkersOptions{.width = 1, .capacity = 1, .on_full = OnFull::reject},
+            [this](Item&) { this->pass(); }) {}
   template <class Given>
   static auto calls() {
     return std::tuple(Call{"submit", false,
                            [](auto& subject, Given& given, const Until&) {
-                             return subject.workers.submit(std::move(given));
+                             return subject.engine.submit(std::move(given));
                            }},
                       Call{"submit so long", true,
                            [](auto& subject, Given& given, const Until& until) {
-                             return subject.workers.submit(until, std::move(given));
+                             return subject.engine.submit(until, std::move(given));
                            }},
                       Call{"try_submit", false, [](auto& subject, Given& given, const Until&) {
-                             return subject.workers.try_submit(std::move(given));
+                             return subject.engine.try_submit(std::move(given));
                            }});
   }
   // The capacity counts what is under way too.
   void fill(Item&& item) {
-    EXPECT_EQ(workers.submit(std::move(item)), Status::ok);
-    gate.await_one();
+    EXPECT_EQ(this->engine.submit(std::move(item)), Status::ok);
+    this->came.wait();
   }
-  void close() {
-    gate.open();
-    (void)workers.close();
-  }
-  ~Workers() { gate.open(); }
-
-  Gate gate;
-  MessageWorkers<Item> workers{
-      MessageWorkersOptions{.width = 1, .capacity = 1, .on_full = OnFull::reject},
-      [this](Item&) { gate.pass(); }};
 };
 
 template <class Item>
-struct Object {
-  static constexpr bool converts = false, fills = true;
+using ObjectOf = ActiveObject<std::function<void(Item&)>, Item>;
+template <class Item>
+struct Object : Held<ObjectOf<Item>> {
+  Object()
+      : Held<ObjectOf<Item>>(ActiveObjectOptions{.capacity = 1}, [this](Item&) { this->pass(); }) {}
   template <class Given>
   static auto calls() {
     return std::tuple(Call{"publish so long", true,
                            [](auto& subject, Given& given, const Until& until) {
-                             return subject.object.publish(until, std::move(given));
+                             return subject.engine.publish(until, std::move(given));
                            }},
                       Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
-                             return subject.object.try_publish(std::move(given));
+                             return subject.engine.try_publish(std::move(given));
                            }});
   }
   void fill(Item&& item) {
-    EXPECT_EQ(object.try_publish(std::move(item)), Status::ok);
-    gate.await_one();
+    EXPECT_EQ(this->engine.try_publish(std::move(item)), Status::ok);
+    this->came.wait();
   }
-  // A close waits for the handler.
-  void close() {
-    gate.open();
-    (void)object.close();
-  }
-  ~Object() { gate.open(); }
-
-  struct State {
-    Gate& gate;
-    void operator()(Item&) { gate.pass(); }
-  };
-  Gate gate;
-  ActiveObject<State, Item> object{ActiveObjectOptions{.capacity = 1}, State{gate}};
 };
 
 // ---- Engines: the request and what is called with its result ----
 
 template <class Item>
-struct Files {
-  static constexpr bool converts = false, fills = true;
+struct Files : Held<FileEngine> {
+  Files()
+      : Held(FileEngineOptions{
+            .backend = FileBackend::pool, .width = 1, .capacity = 1, .on_full = OnFull::reject}) {}
   template <class Given>
   static auto calls() {
     return std::tuple(
         Call{"post", false,
              [](auto& subject, Given& given, const Until& until) {
                return subject.refuse(given, [&](FileRequest& request, FileEngine::Callback& told) {
-                 return subject.files.post(std::move(request), std::move(told), until);
+                 return subject.engine.post(std::move(request), std::move(told), until);
                });
              }},
         Call{"try_post", false, [](auto& subject, Given& given, const Until&) {
                return subject.refuse(given, [&](FileRequest& request, FileEngine::Callback& told) {
-                 return subject.files.try_post(std::move(request), std::move(told));
+                 return subject.engine.try_post(std::move(request), std::move(told));
                });
              }});
   }
@@ -408,35 +397,26 @@ struct Files {
   }
 
   void fill(Item&&) {
-    while (files.try_post(stat(), [this](FileResult&&) { gate.pass(); }) == Status::ok) {
+    while (engine.try_post(stat(), [this](FileResult&&) { pass(); }) == Status::ok) {
     }
   }
-  void close() {
-    gate.open();
-    (void)files.close();
-  }
-  ~Files() { gate.open(); }
-
-  Gate gate;
-  FileEngine files{
-      {.backend = FileBackend::pool, .width = 1, .capacity = 1, .on_full = OnFull::reject}};
 };
 
 // ---- Executors: what is called is the item ----
 
 template <class Item>
-struct Pool {
-  static constexpr bool converts = false, fills = true;
+struct Pool : Held<ThreadPool> {
+  Pool() : Held(ThreadPoolOptions{.width = 1, .capacity = 1, .on_full = OnFull::reject}) {}
   template <class Given>
   static auto calls() {
     return std::tuple(
         Call{"try_post", false,
              [](auto& subject, Given& given, const Until&) {
-               return subject.pool.try_post(TaskOf<Given>{std::move(given)});
+               return subject.engine.try_post(TaskOf<Given>{std::move(given)});
              }},
         Call{"submit with an argument", false, [](auto& subject, Given& given, const Until&) {
                try {
-                 (void)subject.pool.submit([](const Given&) {}, std::move(given));
+                 (void)subject.engine.submit([](const Given&) {}, std::move(given));
                } catch (const NotRun& refused) {
                  return refused.status();
                }
@@ -454,19 +434,10 @@ struct Pool {
   };
 
   void fill(Item&&) {
-    pool.post([this] { gate.pass(); });
-    gate.await_one();
-    while (pool.try_post([] {}) == Status::ok) {
+    hold(engine, gate);
+    while (engine.try_post([] {}) == Status::ok) {
     }
   }
-  void close() {
-    gate.open();
-    (void)pool.close();
-  }
-  ~Pool() { gate.open(); }
-
-  Gate gate;
-  ThreadPool pool{{.width = 1, .capacity = 1, .on_full = OnFull::reject}};
 };
 
 template <template <class> class SubjectOf>
