@@ -95,12 +95,12 @@ std::uint64_t one_by_one(std::span<CloseItem> items, const Once& once) {
   return items.size();
 }
 
-// Calls some(rest) until all are accepted, or none is and is_closed() was true before that call.
-template <class Some, class IsClosed>
-std::uint64_t in_batches(std::span<CloseItem> items, const Some& some, const IsClosed& is_closed) {
+// Calls some(rest) until all are accepted, or none is and the queue was closed before that call.
+template <class Queue, class Some>
+std::uint64_t in_batches(std::span<CloseItem> items, const Queue& queue, const Some& some) {
   std::size_t done = 0;
   while (done < items.size()) {
-    const bool was_closed = is_closed();
+    const bool was_closed = queue.closed();
     const std::size_t count = some(items.subspan(done));
     done += count;
     if (count == 0 && was_closed) break;

@@ -63,9 +63,7 @@ class OfQueue {
         return queue_.try_push(CloseSource(CloseItem(item.number)));
       });
     }
-    return in_batches(
-        items, [&](auto rest) { return queue_.try_push_batch(rest); },
-        [&] { return queue_.closed(); });
+    return in_batches(items, queue_, [&](auto rest) { return queue_.try_push_batch(rest); });
   }
   void serve(unsigned, unsigned way) {
     CloseItem item;
@@ -146,9 +144,7 @@ class OfBroadcast {
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     if (way == 0) {
-      return in_batches(
-          items, [&](auto rest) { return queue_.try_push_batch(rest); },
-          [&] { return queue_.closed(); });
+      return in_batches(items, queue_, [&](auto rest) { return queue_.try_push_batch(rest); });
     }
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 1) return queue_.push(std::move(item));
@@ -276,12 +272,9 @@ class OfEventQueue {
       for (CloseItem& item : items) {
         events.emplace_back(std::in_place, item.number % kKeys, std::move(item));
       }
-      return in_batches(
-          items,
-          [&](std::span<CloseItem> rest) {
-            return queue_.enqueue_batch(std::span(events).last(rest.size()));
-          },
-          [&] { return queue_.closed(); });
+      return in_batches(items, queue_, [&](std::span<CloseItem> rest) {
+        return queue_.enqueue_batch(std::span(events).last(rest.size()));
+      });
     }
     std::optional<typename Queue::NotificationHold> hold;
     if (way == 1) hold.emplace(queue_);
@@ -358,9 +351,7 @@ class OfBus {
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     auto producer = bus_.producer();
     if (way == 0) {
-      return in_batches(
-          items, [&](auto rest) { return producer.publish_batch(rest); },
-          [&] { return bus_.closed(); });
+      return in_batches(items, bus_, [&](auto rest) { return producer.publish_batch(rest); });
     }
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 1) return producer.publish(std::move(item));
