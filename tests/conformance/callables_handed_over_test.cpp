@@ -32,6 +32,7 @@
 
 #include "conformance/callables.hpp"
 #include "conformance/made.hpp"
+#include "support/policies.hpp"
 #include "unit/process/forked.hpp"
 
 namespace {
@@ -89,9 +90,7 @@ struct ConsumeBroadcast : Place<const Item&> {
     EXPECT_EQ(consumer.wait_and_consume(std::forward<decltype(f)>(f)), Status::ok);
   }
 };
-struct Overwriting : BroadcastPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
+using Overwriting = test::Bounded<OnFull::overwrite_oldest, BroadcastPolicies>;
 struct ReadLatest : Place<const Item&> {
   static void call(auto&& f) {
     Latest<Item> latest;

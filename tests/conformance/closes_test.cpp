@@ -31,6 +31,7 @@
 #include "conformance/close_suite.hpp"
 #include "conformance/made.hpp"
 #include "support/event_queue_options.hpp"
+#include "support/policies.hpp"
 
 namespace handoff::test { namespace {
 
@@ -127,13 +128,10 @@ class OfChannel : public OfQueue<Channel<CloseItem, Queue>, kProducers, kConsume
 
 // ---- Broadcasts, and the newest values ----
 
-template <bool kMany>
-struct Producers : BroadcastPolicies {
-  static constexpr bool many_producers = kMany;
-};
-
-template <bool kMany>
+template <class Policies>
 class OfBroadcast {
+  static constexpr bool kMany = Policies::many_producers;
+
  public:
   static constexpr unsigned producers = kMany ? 3 : 1, consumers = 1;
   static constexpr CloseBy by = kMany ? CloseBy::anybody : CloseBy::producer;
@@ -168,8 +166,8 @@ class OfBroadcast {
 
  private:
   CloseLog& log_;
-  Broadcast<CloseItem, Producers<kMany>> queue_;
-  typename Broadcast<CloseItem, Producers<kMany>>::Consumer consumer_;
+  Broadcast<CloseItem, Policies> queue_;
+  typename Broadcast<CloseItem, Policies>::Consumer consumer_;
 };
 
 class OfLatest {
@@ -233,15 +231,6 @@ class OfLatestByKey {
 
 // ---- Event queues ----
 
-struct Grows : EventPolicies {};
-template <OnFull kOnFull, class Base = EventPolicies>
-struct Bounded : Base {
-  static constexpr OnFull on_full = kOnFull;
-};
-template <class Base>
-struct Coalesces : Base {
-  static constexpr bool coalesce = true;
-};
 template <class Base>
 struct Orders : Base {
   static int priority(std::uint32_t key, const CloseItem&) { return static_cast<int>(key % 2); }
@@ -330,11 +319,6 @@ class OfEventQueue {
 };
 
 // ---- Buses ----
-
-template <class Base>
-struct Waits : Base {
-  static constexpr OnFull on_full = OnFull::wait;
-};
 
 template <class Policies>
 class OfBus {
@@ -432,17 +416,19 @@ using Channels =
     testing::Types<OfChannel<MpmcRing<CloseItem>, 3, 3>, OfChannel<MpscRing<CloseItem>, 3, 1>,
                    OfChannel<SpscRing<CloseItem>, 1, 1, CloseBy::producer>,
                    OfChannel<SegmentQueue<CloseItem, 3>, 3, 3>>;
-using Newest = testing::Types<OfBroadcast<true>, OfBroadcast<false>, OfLatest, OfLatestByKey>;
+using Newest = testing::Types<OfBroadcast<BroadcastPolicies>, OfBroadcast<OneProducer>, OfLatest,
+                              OfLatestByKey>;
 using EventQueues =
-    testing::Types<OfEventQueue<Grows>, OfEventQueue<Bounded<OnFull::reject>>,
+    testing::Types<OfEventQueue<EventPolicies>, OfEventQueue<Bounded<OnFull::reject>>,
                    OfEventQueue<Bounded<OnFull::wait>>,
-                   OfEventQueue<Bounded<OnFull::overwrite_oldest>>, OfEventQueue<Orders<Grows>>,
-                   OfEventQueue<Orders<Bounded<OnFull::wait>>>, OfEventQueue<Coalesces<Grows>>,
-                   OfEventQueue<Coalesces<Bounded<OnFull::wait>>>,
+                   OfEventQueue<Bounded<OnFull::overwrite_oldest>>,
+                   OfEventQueue<Orders<EventPolicies>>, OfEventQueue<Orders<Bounded<OnFull::wait>>>,
+                   OfEventQueue<Coalesces<>>, OfEventQueue<Coalesces<Bounded<OnFull::wait>>>,
                    OfEventQueue<Coalesces<Bounded<OnFull::reject>>>,
                    OfEventQueue<Coalesces<Bounded<OnFull::overwrite_oldest>>>>;
-using Buses = testing::Types<OfBus<BusPolicies>, OfBus<Waits<BusPolicies>>, OfBus<LanedBusPolicies>,
-                             OfBus<Waits<LanedBusPolicies>>>;
+using Buses =
+    testing::Types<OfBus<BusPolicies>, OfBus<Bounded<OnFull::wait, BusPolicies>>,
+                   OfBus<LanedBusPolicies>, OfBus<Bounded<OnFull::wait, LanedBusPolicies>>>;
 using Working = testing::Types<OfWorkers<true, OnFull::wait>, OfWorkers<false, OnFull::wait>,
                                OfWorkers<true, OnFull::run_here>, OfWorkers<false, OnFull::reject>,
                                OfActiveObject<true>, OfActiveObject<false>>;

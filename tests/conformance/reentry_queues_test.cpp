@@ -28,6 +28,7 @@
 
 #include "conformance/made.hpp"
 #include "conformance/reentry.hpp"
+#include "support/policies.hpp"
 
 namespace {
 
@@ -286,10 +287,6 @@ struct LatestByKeySubject {
 
 // ---- Broadcast ----------------------------------------------------------------------------------
 
-struct Lossy : BroadcastPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
-
 template <class Policies>
 struct BroadcastSubject {
   Broadcast<Ends, Policies> broadcast{4};
@@ -434,12 +431,6 @@ struct BusSubject {
             {"close for good", [](Subject& s) { (void)s.bus.close(Closing::finish); }}};
   }
 };
-struct Lanes : LanedBusPolicies {
-  static constexpr OnFull on_full = OnFull::wait;
-};
-struct Waits : BusPolicies {
-  static constexpr OnFull on_full = OnFull::wait;
-};
 
 struct ActiveSubject {
   struct State {
@@ -567,9 +558,12 @@ struct WorkersSubject {
 
 using BusSubjects =
     testing::Types<LatestSubject, LatestByKeySubject, BroadcastSubject<BroadcastPolicies>,
-                   BroadcastSubject<OneProducer>, BroadcastSubject<Lossy>, BusSubject<BusPolicies>,
-                   BusSubject<Waits>, BusSubject<LanedBusPolicies>, BusSubject<Lanes>,
-                   ActiveSubject, WorkersSubject>;
+                   BroadcastSubject<OneProducer>,
+                   BroadcastSubject<test::Bounded<OnFull::overwrite_oldest, BroadcastPolicies>>,
+                   BusSubject<BusPolicies>, BusSubject<test::Bounded<OnFull::wait, BusPolicies>>,
+                   BusSubject<LanedBusPolicies>,
+                   BusSubject<test::Bounded<OnFull::wait, LanedBusPolicies>>, ActiveSubject,
+                   WorkersSubject>;
 
 // ---- The canary ---------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@
 #include "conformance/made.hpp"
 #include "conformance/refusal_suite.hpp"
 #include "support/event_queue_options.hpp"
+#include "support/policies.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace handoff::test { namespace {
@@ -121,11 +122,7 @@ struct ChannelOfOne : OfChannel<Item, OverSpsc, true> {};
 template <class Item>
 struct ChannelThatGrows : OfChannel<Item, UnboundedChannel, false> {};
 
-template <bool kMany>
-struct Producers : BroadcastPolicies {
-  static constexpr bool many_producers = kMany;
-};
-template <class Item, bool kMany>
+template <class Item, class Policies>
 struct OfBroadcast {
   static constexpr bool converts = true, fills = true;
   template <class Given>
@@ -135,13 +132,13 @@ struct OfBroadcast {
   void fill(Item&& item) { EXPECT_EQ(queue.try_push(std::move(item)), Status::ok); }
   void close() { queue.close(); }
 
-  Broadcast<Item, Producers<kMany>> queue{1};
-  typename Broadcast<Item, Producers<kMany>>::Consumer consumer = queue.consumer();
+  Broadcast<Item, Policies> queue{1};
+  typename Broadcast<Item, Policies>::Consumer consumer = queue.consumer();
 };
 template <class Item>
-struct BroadcastOfMany : OfBroadcast<Item, true> {};
+struct BroadcastOfMany : OfBroadcast<Item, BroadcastPolicies> {};
 template <class Item>
-struct BroadcastOfOne : OfBroadcast<Item, false> {};
+struct BroadcastOfOne : OfBroadcast<Item, OneProducer> {};
 
 template <class Item>
 struct NewestValue {
@@ -177,14 +174,10 @@ struct NewestByKey {
 
 // ---- The deferred tier ----
 
-template <OnFull kOnFull, bool kCoalesces>
-struct Events : EventPolicies {
-  static constexpr OnFull on_full = kOnFull;
-  static constexpr bool coalesce = kCoalesces;
-};
-template <class Item, OnFull kOnFull, bool kCoalesces = false>
+template <class Item, class Policies>
 struct OfEventQueue {
-  using Queue = EventQueue<int, void(const Item&), Events<kOnFull, kCoalesces>>;
+  using Queue = EventQueue<int, void(const Item&), Policies>;
+  static constexpr OnFull kOnFull = detail::on_full<Policies>();
   static constexpr bool converts = true;
   static constexpr bool fills = kOnFull == OnFull::reject || kOnFull == OnFull::wait;
 
@@ -220,15 +213,15 @@ struct OfEventQueue {
   Queue queue{room_for<Queue>(1)};
 };
 template <class Item>
-struct EventsGrow : OfEventQueue<Item, OnFull::grow> {};
+struct EventsGrow : OfEventQueue<Item, EventPolicies> {};
 template <class Item>
-struct EventsReject : OfEventQueue<Item, OnFull::reject> {};
+struct EventsReject : OfEventQueue<Item, Bounded<OnFull::reject>> {};
 template <class Item>
-struct EventsWait : OfEventQueue<Item, OnFull::wait> {};
+struct EventsWait : OfEventQueue<Item, Bounded<OnFull::wait>> {};
 template <class Item>
-struct EventsOverwrite : OfEventQueue<Item, OnFull::overwrite_oldest> {};
+struct EventsOverwrite : OfEventQueue<Item, Bounded<OnFull::overwrite_oldest>> {};
 template <class Item>
-struct EventsCoalesce : OfEventQueue<Item, OnFull::reject, true> {};
+struct EventsCoalesce : OfEventQueue<Item, Coalesces<Bounded<OnFull::reject>>> {};
 
 template <class Given>
 auto bus_batch_calls() {
@@ -241,10 +234,6 @@ auto bus_batch_calls() {
                            return subject.bus.template claim<Given>(std::move(given)).status();
                          }});
 }
-template <class Base, OnFull kOnFull>
-struct BusThat : Base {
-  static constexpr OnFull on_full = kOnFull;
-};
 template <class Item, class Policies>
 struct OfBus {
   static constexpr bool converts = false, fills = true;
@@ -277,11 +266,11 @@ struct OfBus {
 template <class Item>
 struct BusRejects : OfBus<Item, BusPolicies> {};
 template <class Item>
-struct BusWaits : OfBus<Item, BusThat<BusPolicies, OnFull::wait>> {};
+struct BusWaits : OfBus<Item, Bounded<OnFull::wait, BusPolicies>> {};
 template <class Item>
 struct LanesReject : OfBus<Item, LanedBusPolicies> {};
 template <class Item>
-struct LanesWait : OfBus<Item, BusThat<LanedBusPolicies, OnFull::wait>> {};
+struct LanesWait : OfBus<Item, Bounded<OnFull::wait, LanedBusPolicies>> {};
 // Messages that lie apart from their places.
 template <class Base>
 struct Boxes : Base {

@@ -12,21 +12,17 @@
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
 #include "support/event_queue_options.hpp"
+#include "support/policies.hpp"
 
 namespace event_close_scenarios { namespace {
 
 using namespace handoff;
+using test::Bounded;
+using test::Coalesces;
 using test::Scenario;
 using test::Size;
 
 struct Plain : EventPolicies {};
-template <OnFull kOnFull, class Base = Plain>
-struct Bounded : Base {
-  static constexpr OnFull on_full = kOnFull;
-};
-struct Coalescing : EventPolicies {
-  static constexpr bool coalesce = true;
-};
 // Has room for one, where it has a bound.
 template <class Policies>
 struct QueueOf : test::Audited<EventQueue<int, void(int), Policies>> {
@@ -304,7 +300,7 @@ const Scenario refuses(
 const Scenario replaces(
     "event_queue/replaces_while_full",
     [] {
-      QueueOf<Bounded<OnFull::reject, Coalescing>> queue;
+      QueueOf<Bounded<OnFull::reject, Coalesces<>>> queue;
       explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
       int last = 0;
       std::size_t taken = 0;
@@ -327,7 +323,7 @@ const Scenario replaces(
 const Scenario waits_and_replaces(
     "event_queue/replaces_while_it_waits",
     [] {
-      QueueOf<Bounded<OnFull::wait, Coalescing>> queue;
+      QueueOf<Bounded<OnFull::wait, Coalesces<>>> queue;
       explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
       const auto wait = [&] { explore::check(queue.enqueue(2, 2) == Status::ok, "accepted"); };
       explore::Thread one(wait);

@@ -17,23 +17,15 @@
 #include <gtest/gtest.h>
 
 #include "books/event_books.hpp"
+#include "support/policies.hpp"
 
 namespace event_queue_close_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
+using test::Bounded;
+using test::Coalesces;
 
-template <OnFull kOnFull>
-struct Bounded : EventPolicies {
-  static constexpr OnFull on_full = kOnFull;
-};
-template <OnFull kOnFull>
-struct CoalescingBounded : Bounded<kOnFull> {
-  static constexpr bool coalesce = true;
-};
-struct Coalescing : EventPolicies {
-  static constexpr bool coalesce = true;
-};
 template <class Policies>
 using QueueOf = test::Audited<EventQueue<int, void(int), Policies>>;
 
@@ -202,7 +194,7 @@ TEST(EventQueueWaking, WhatAHoldHeldBackIsSharedByThoseWhoWait) {
 // ---- Coalescing, with a bound and without ----
 
 TEST(EventQueueCoalescing, ANewerEventHasTheRoomOfTheOneThatItReplaces) {
-  QueueOf<CoalescingBounded<OnFull::reject>> queue({.capacity = 2});
+  QueueOf<Coalesces<Bounded<OnFull::reject>>> queue({.capacity = 2});
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(queue.enqueue(1, i), Status::ok);
     ASSERT_EQ(queue.enqueue(2, -i), Status::ok);
@@ -215,7 +207,7 @@ TEST(EventQueueCoalescing, ANewerEventHasTheRoomOfTheOneThatItReplaces) {
 }
 
 TEST(EventQueueCoalescing, ANewerEventNeedNotWaitForRoom) {
-  QueueOf<CoalescingBounded<OnFull::wait>> queue({.capacity = 2});
+  QueueOf<Coalesces<Bounded<OnFull::wait>>> queue({.capacity = 2});
   for (int i = 0; i < 100; ++i) ASSERT_EQ(queue.enqueue(1ms, 1, i), Status::ok);
   ASSERT_EQ(queue.enqueue(1ms, 2, 2), Status::ok);
   EXPECT_EQ(queue.enqueue(1ms, 3, 3), Status::timed_out);
@@ -224,7 +216,7 @@ TEST(EventQueueCoalescing, ANewerEventNeedNotWaitForRoom) {
 }
 
 TEST(EventQueueCoalescing, ANewerEventOverwritesNoOtherKey) {
-  QueueOf<CoalescingBounded<OnFull::overwrite_oldest>> queue({.capacity = 2});
+  QueueOf<Coalesces<Bounded<OnFull::overwrite_oldest>>> queue({.capacity = 2});
   ASSERT_EQ(queue.enqueue(2, 7), Status::ok);
   for (int i = 0; i < 5; ++i) ASSERT_EQ(queue.enqueue(1, i), Status::ok);
   EXPECT_EQ(queue.tally().expired, 0U);
@@ -235,9 +227,9 @@ TEST(EventQueueCoalescing, ANewerEventOverwritesNoOtherKey) {
 
 // What was replaced is given back before anybody drains, whatever the number of keys.
 TEST(EventQueueCoalescing, WhatWasReplacedDoesNotPileUp) {
-  using Books = detail::Books<EventQueue<int, void(int), Coalescing>>;
+  using Books = detail::Books<EventQueue<int, void(int), Coalesces<>>>;
   for (const int keys : {1, 100}) {
-    QueueOf<Coalescing> queue;
+    QueueOf<Coalesces<>> queue;
     constexpr int kEvents = 200'000;
     std::uint64_t most = 0;
     for (int i = 0; i < kEvents; ++i) {
