@@ -70,57 +70,46 @@ auto waiting_calls() {
                          }});
 }
 
-template <class Item, template <class> class Queue, bool kFills>
+template <class Item, class Queue>
 struct OfQueue {
-  static constexpr bool converts = true, fills = kFills;
+  static constexpr bool converts = true;
+  static constexpr bool fills = std::is_constructible_v<Queue, std::size_t>;
   template <class Given>
   static auto calls() {
     return try_calls<Given, Item>();
   }
   void fill(Item&& item) {
     EXPECT_EQ(queue.try_push(std::move(item)), Status::ok);
-    EXPECT_TRUE(is_full());
-  }
-  bool is_full() {
-    if constexpr (kFills) return queue.was_size() == queue.capacity();
-    return false;
+    EXPECT_EQ(queue.was_size(), queue.capacity());
   }
   void close() { queue.close(); }
 
-  Queue<Item> queue = made<Queue<Item>>(1);
+  Queue queue = made<Queue>(1);
 };
-template <class Item, template <class> class Queue, bool kFills>
-struct OfChannel : OfQueue<Item, Queue, kFills> {
+template <class Item, class Queue>
+struct OfChannel : OfQueue<Item, Queue> {
   template <class Given>
   static auto calls() {
     return std::tuple_cat(try_calls<Given, Item>(), waiting_calls<Given>());
   }
 };
-template <class Item>
-using OverMpsc = Channel<Item, MpscRing<Item>>;
-template <class Item>
-using OverSpsc = Channel<Item, SpscRing<Item>>;
-template <class Item>
-using OverMpmc = Channel<Item>;
-template <class Item>
-using Segments = SegmentQueue<Item>;
 
 template <class Item>
-struct Mpmc : OfQueue<Item, MpmcRing, true> {};
+struct Mpmc : OfQueue<Item, MpmcRing<Item>> {};
 template <class Item>
-struct Mpsc : OfQueue<Item, MpscRing, true> {};
+struct Mpsc : OfQueue<Item, MpscRing<Item>> {};
 template <class Item>
-struct Spsc : OfQueue<Item, SpscRing, true> {};
+struct Spsc : OfQueue<Item, SpscRing<Item>> {};
 template <class Item>
-struct Segment : OfQueue<Item, Segments, false> {};
+struct Segment : OfQueue<Item, SegmentQueue<Item>> {};
 template <class Item>
-struct ChannelOfMany : OfChannel<Item, OverMpmc, true> {};
+struct ChannelOfMany : OfChannel<Item, Channel<Item>> {};
 template <class Item>
-struct ChannelToOne : OfChannel<Item, OverMpsc, true> {};
+struct ChannelToOne : OfChannel<Item, Channel<Item, MpscRing<Item>>> {};
 template <class Item>
-struct ChannelOfOne : OfChannel<Item, OverSpsc, true> {};
+struct ChannelOfOne : OfChannel<Item, Channel<Item, SpscRing<Item>>> {};
 template <class Item>
-struct ChannelThatGrows : OfChannel<Item, UnboundedChannel, false> {};
+struct ChannelThatGrows : OfChannel<Item, UnboundedChannel<Item>> {};
 
 template <class Item, class Policies>
 struct OfBroadcast {
