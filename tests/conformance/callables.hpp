@@ -35,8 +35,7 @@ struct Item {
   Status note_safely() const noexcept { return called(); }
 };
 
-// ---- The kinds: give<Args...>(use) calls use(callable), with what takes Args
-// ---------------------
+// ---- The kinds: give<Args...>(use) calls use(callable), with what takes Args --------------------
 
 enum class Needs { nothing, copies, constant };  // each place what those before it need, too
 
@@ -189,41 +188,44 @@ struct MemberObject {
 
 // ---- The walk -----------------------------------------------------------------------------------
 
+// The base of a place that gives these arguments; it has call(callable), which has it called once.
 template <class... Args>
-struct Takes {
+struct Place {
+  static constexpr Needs kNeeds = Needs::nothing;
+  // Some call their copy as std::async does: as what ends with the call.
+  static constexpr bool kCallsRvalues = false;
+
   template <class Kind, class Use>
   static void give(Use&& use) {
     Kind::template give<Args...>(use);
   }
 };
+template <class... Args>
+struct ConstPlace : Place<Args...> {
+  static constexpr Needs kNeeds = Needs::constant;
+};
 
-// Some call their copy as std::async does: as what ends with the call.
-template <class Place>
-concept CallsRvalues = Place::kCallsRvalues;
-
-// A place: with `Arguments`, what it gives; kNeeds; and call(callable), which has it called once.
-template <class Kind, class Place>
+template <class Kind, class P>
 std::string fault_in() {
-  if constexpr (Kind::kMeets < Place::kNeeds ||
-                (std::is_same_v<Kind, LvalueFunction> && CallsRvalues<Place>)) {
+  if constexpr (Kind::kMeets < P::kNeeds ||
+                (std::is_same_v<Kind, LvalueFunction> && P::kCallsRvalues)) {
     return {};
   } else {
     calls = 0;
-    Place::Arguments::template give<Kind>(
-        []<class F>(F&& callable) { Place::call(std::forward<F>(callable)); });
+    P::template give<Kind>([]<class F>(F&& callable) { P::call(std::forward<F>(callable)); });
     if (calls == 1) return {};
     return std::string(detail::name_in(detail::type_name<Kind>())) + " in " +
-           std::string(detail::name_in(detail::type_name<Place>())) + " was called " +
+           std::string(detail::name_in(detail::type_name<P>())) + " was called " +
            std::to_string(calls) + " times";
   }
 }
 
 template <class... Kinds>
 struct KindList {
-  template <class Place>
+  template <class P>
   static std::string fault() {
     std::string found;
-    ((found.empty() ? void(found = fault_in<Kinds, Place>()) : void()), ...);
+    ((found.empty() ? void(found = fault_in<Kinds, P>()) : void()), ...);
     return found;
   }
 };
@@ -232,7 +234,7 @@ using Kinds = KindList<Lambda, LambdaByItsName, MutableLambda, MovableLambda, Fu
                        Reference, Bound, MemberFunction, MemberObject>;
 
 // A room's list of places, each of which is a test.
-template <class Place>
+template <class P>
 class CallablesTest : public testing::Test {};
 TYPED_TEST_SUITE_P(CallablesTest);
 TYPED_TEST_P(CallablesTest, OfAnyKindAreCalled) { EXPECT_EQ(Kinds::fault<TypeParam>(), ""); }

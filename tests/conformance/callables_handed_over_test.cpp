@@ -25,46 +25,27 @@
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/queue/spsc_ring.hpp>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "conformance/callables.hpp"
+#include "conformance/made.hpp"
+#include "support/policies.hpp"
+#include "unit/process/forked.hpp"
 
 namespace {
 
 using namespace handoff;
 using namespace handoff::test::callables;
 
-template <class... Args>
-struct Place {
-  using Arguments = Takes<Args...>;
-  static constexpr Needs kNeeds = Needs::nothing;
-};
-template <class... Args>
-struct ConstPlace {
-  using Arguments = Takes<Args...>;
-  static constexpr Needs kNeeds = Needs::constant;
-};
-
 // ---- Queues -------------------------------------------------------------------------------------
-
-template <class Queue>
-Queue make_queue() {
-  if constexpr (std::is_constructible_v<Queue, std::size_t>) {
-    return Queue(2);
-  } else {
-    return Queue();
-  }
-}
 
 template <class Queue>
 struct Consume : Place<Item&> {
   static void call(auto&& f) {
-    Queue queue = make_queue<Queue>();
+    Queue queue = test::made<Queue>(2);
     ASSERT_EQ(queue.try_push(Item()), Status::ok);
     EXPECT_EQ(queue.consume(std::forward<decltype(f)>(f)), 1U);
   }
@@ -77,50 +58,22 @@ struct OnItem : Place<Item> {
   }
 };
 
-// In memory that would be shared.
-template <class Ring>
-struct Memory {
-  static constexpr bool kOfMany = requires { Ring::bytes_for(8, 1); };
-
-  static std::size_t size() {
-    if constexpr (kOfMany) {
-      return Ring::bytes_for(8, 1);
-    } else {
-      return Ring::bytes_for(8);
-    }
-  }
-  Ring create() {
-    void* begin = storage.data();
-    std::size_t room = storage.size();
-    const std::span bytes(static_cast<std::byte*>(std::align(4096, size(), begin, room)), size());
-    if constexpr (kOfMany) {
-      return Ring::create(bytes, 8, 1);
-    } else {
-      return Ring::create(bytes, 8);
-    }
-  }
-
-  std::vector<std::byte> storage = std::vector<std::byte>(size() + 4096);
-  Ring ring = create();
-};
-template <class Ring>
+// kProducers: how many, where the ring asks.
+template <class Ring, std::size_t... kProducers>
 struct ConsumeShared : Place<const Item&> {
   static void call(auto&& f) {
-    Memory<Ring> memory;
-    typename Ring::Consumer in(memory.ring);
-    if constexpr (Memory<Ring>::kOfMany) {
-      ASSERT_EQ(typename Ring::Producer(memory.ring, 0).push(Item()), Status::ok);
-    } else {
-      ASSERT_EQ(typename Ring::Producer(memory.ring).push(Item()), Status::ok);
-    }
+    test::RingInPages<Ring> made(8, kProducers...);
+    typename Ring::Consumer in(made.ring);
+    typename Ring::Producer out(made.ring, (kProducers - 1)...);
+    ASSERT_EQ(out.push(Item()), Status::ok);
     EXPECT_EQ(in.consume(std::forward<decltype(f)>(f)), 1U);
   }
 };
 struct ConsumeBytes : Place<std::span<const std::byte>> {
   static void call(auto&& f) {
-    Memory<SharedByteRing> memory;
-    SharedByteRing::Consumer in(memory.ring);
-    SharedByteRing::Producer out(memory.ring);
+    test::RingInPages<SharedByteRing> made(8);
+    SharedByteRing::Consumer in(made.ring);
+    SharedByteRing::Producer out(made.ring);
     ASSERT_EQ(out.try_push(std::as_bytes(std::span("ab"))), Status::ok);
     EXPECT_EQ(in.consume(std::forward<decltype(f)>(f)), 1U);
   }
@@ -137,9 +90,7 @@ struct ConsumeBroadcast : Place<const Item&> {
     EXPECT_EQ(consumer.wait_and_consume(std::forward<decltype(f)>(f)), Status::ok);
   }
 };
-struct Overwriting : BroadcastPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
+using Overwriting = test::Bounded<OnFull::overwrite_oldest, BroadcastPolicies>;
 struct ReadLatest : Place<const Item&> {
   static void call(auto&& f) {
     Latest<Item> latest;
@@ -331,7 +282,7 @@ using QueuePlaces =
     testing::Types<Consume<SpscRing<Item>>, Consume<MpscRing<Item>>, Consume<MpmcRing<Item>>,
                    Consume<SegmentQueue<Item>>, Consume<Channel<Item>>,
                    Consume<UnboundedChannel<Item>>, OnItem, ConsumeShared<SharedRing<Item>>,
-                   ConsumeShared<SharedMpscRing<Item>>, ConsumeShared<SharedBroadcast<Item>>,
+                   ConsumeShared<SharedMpscRing<Item>, 1>, ConsumeShared<SharedBroadcast<Item>>,
                    ConsumeBytes>;
 using BusPlaces = testing::Types<ConsumeBroadcast<Broadcast<Item>>,
                                  ConsumeBroadcast<Broadcast<Item, Overwriting>>, ReadLatest,

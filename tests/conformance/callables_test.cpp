@@ -26,25 +26,13 @@
 #include <vector>
 
 #include "conformance/callables.hpp"
+#include "conformance/made.hpp"
 
 namespace {
 
 using namespace handoff;
 using namespace handoff::test::callables;
 using namespace std::chrono_literals;
-
-struct NoArguments {
-  using Arguments = Takes<>;
-  static constexpr Needs kNeeds = Needs::nothing;
-};
-struct ConstItem {
-  using Arguments = Takes<const Item&>;
-  static constexpr Needs kNeeds = Needs::nothing;
-};
-struct ConstRange {
-  using Arguments = Takes<IndexRange>;
-  static constexpr Needs kNeeds = Needs::constant;
-};
 
 ThreadPool& pool() {
   static ThreadPool pool(2);
@@ -53,25 +41,25 @@ ThreadPool& pool() {
 
 // ---- Tasks --------------------------------------------------------------------------------------
 
-struct Post : NoArguments {
+struct Post : Place<> {
   static void call(auto&& f) {
     pool().post(std::forward<decltype(f)>(f));
     pool().wait();
   }
 };
-struct TryPost : NoArguments {
+struct TryPost : Place<> {
   static void call(auto&& f) {
     ASSERT_EQ(pool().try_post(std::forward<decltype(f)>(f)), Status::ok);
     pool().wait();
   }
 };
-struct PostWithOptions : NoArguments {
+struct PostWithOptions : Place<> {
   static void call(auto&& f) {
     pool().post(std::forward<decltype(f)>(f), {.name = "a name"});
     pool().wait();
   }
 };
-struct PostAfter : NoArguments {
+struct PostAfter : Place<> {
   static void call(auto&& f) {
     const int before = calls;
     TimerHandle handle = pool().post_after(0s, std::forward<decltype(f)>(f));
@@ -79,69 +67,62 @@ struct PostAfter : NoArguments {
     (void)handle.cancel_and_wait();
   }
 };
-struct Submit : NoArguments {
+struct Submit : Place<> {
   static constexpr bool kCallsRvalues = true;
   static void call(auto&& f) { (void)pool().submit(std::forward<decltype(f)>(f)).get(); }
 };
-struct SubmitWithOptions : NoArguments {
+struct SubmitWithOptions : Place<> {
   static constexpr bool kCallsRvalues = true;
   static void call(auto&& f) {
     (void)pool().submit(std::forward<decltype(f)>(f), {.priority = Priority::high}).get();
   }
 };
-struct SubmitWithArgument {
-  using Arguments = Takes<Item>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct SubmitWithArgument : Place<Item> {
   static constexpr bool kCallsRvalues = true;
   static void call(auto&& f) { (void)pool().submit(std::forward<decltype(f)>(f), Item()).get(); }
 };
-struct SubmitStd {
-  using Arguments = Takes<Item>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct SubmitStd : Place<Item> {
   static constexpr bool kCallsRvalues = true;
   static void call(auto&& f) {
     (void)submit_std(pool(), std::forward<decltype(f)>(f), Item()).get();
   }
 };
-struct Then {
-  using Arguments = Takes<Item>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct Then : Place<Item> {
   static constexpr bool kCallsRvalues = true;
   static void call(auto&& f) {
     (void)pool().submit([] { return Item(); }).then(std::forward<decltype(f)>(f)).get();
   }
 };
-struct GroupRun : NoArguments {
+struct GroupRun : Place<> {
   static void call(auto&& f) {
     TaskGroup group(pool());
     group.run(std::forward<decltype(f)>(f));
     group.wait();
   }
 };
-struct GroupRunAndWait : NoArguments {
+struct GroupRunAndWait : Place<> {
   static void call(auto&& f) { TaskGroup(pool()).run_and_wait(std::forward<decltype(f)>(f)); }
 };
-struct Blocking : NoArguments {
+struct Blocking : Place<> {
   static void call(auto&& f) { (void)blocking(f); }
 };
-struct Inline : NoArguments {
+struct Inline : Place<> {
   static void call(auto&& f) { (void)InlineExecutor().try_post(std::forward<decltype(f)>(f)); }
 };
-struct Unique : ConstItem {
+struct Unique : Place<const Item&> {
   static void call(auto&& f) {
     UniqueFunction<void(const Item&)> function(std::forward<decltype(f)>(f));
     function(Item());
   }
 };
-struct Copyable {
-  using Arguments = Takes<const Item&>;
+struct Copyable : Place<const Item&> {
   static constexpr Needs kNeeds = Needs::copies;
   static void call(auto&& f) {
     const CopyableFunction<void(const Item&)> function(std::forward<decltype(f)>(f));
     function(Item());
   }
 };
-struct Overloaded : ConstItem {
+struct Overloaded : Place<const Item&> {
   static void call(auto&& f) {
     detail::Overloaded<decltype(f), void (*)(int)> both{std::forward<decltype(f)>(f), +[](int) {}};
     const Item item;
@@ -152,54 +133,35 @@ struct Overloaded : ConstItem {
 // ---- Loops and runs -----------------------------------------------------------------------------
 
 template <class E>
-E make() {
-  if constexpr (std::is_same_v<E, InlineExecutor>) {
-    return {};
-  } else {
-    return E(2);
-  }
-}
-
-template <class E>
-struct LoopOverRange {
-  using Arguments = Takes<Item&>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct LoopOverRange : Place<Item&> {
   static void call(auto&& f) {
-    E executor = make<E>();
+    E executor = test::made<E>(2);
     std::vector<Item> items(1);
     parallel_for(executor, items, std::forward<decltype(f)>(f));
   }
 };
 template <class E>
-struct LoopOverIterators {
-  using Arguments = Takes<const Item&>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct LoopOverIterators : Place<const Item&> {
   static void call(auto&& f) {
-    E executor = make<E>();
+    E executor = test::made<E>(2);
     const std::vector<Item> items(1);
     parallel_for(executor, items.begin(), items.end(), std::forward<decltype(f)>(f));
   }
 };
-struct LoopOverIndices {
-  using Arguments = Takes<std::size_t>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct LoopOverIndices : Place<std::size_t> {
   static void call(auto&& f) { parallel_for(pool(), 0, 1, std::forward<decltype(f)>(f)); }
 };
-struct LoopOverBlocks {
-  using Arguments = Takes<IndexRange>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct LoopOverBlocks : Place<IndexRange> {
   static void call(auto&& f) { parallel_for(pool(), 0, 1, std::forward<decltype(f)>(f)); }
 };
-struct AdaptiveLoopOverRange {
-  using Arguments = Takes<Item&>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct AdaptiveLoopOverRange : Place<Item&> {
   static void call(auto&& f) {
     AdaptiveLoop loop(pool());
     std::vector<Item> items(1);
     parallel_for(loop, items, std::forward<decltype(f)>(f));
   }
 };
-struct ReduceMap : ConstItem {
+struct ReduceMap : Place<const Item&> {
   struct Sum {
     Sum() = default;
     Sum(Status /*mapped*/) {}  // NOLINT(google-explicit-constructor)
@@ -211,15 +173,13 @@ struct ReduceMap : ConstItem {
                           [](Sum, Sum) { return Sum(); });
   }
 };
-struct RunOnPool : ConstRange {
+struct RunOnPool : ConstPlace<IndexRange> {
   static void call(auto&& f) { pool().run(1, std::forward<decltype(f)>(f)); }
 };
-struct RunOnTeam : ConstRange {
+struct RunOnTeam : ConstPlace<IndexRange> {
   static void call(auto&& f) { ThreadTeam(2).run(1, std::forward<decltype(f)>(f)); }
 };
-struct Operation {
-  using Arguments = Takes<std::size_t, std::size_t>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct Operation : Place<std::size_t, std::size_t> {
   static void call(auto&& f) {
     std::atomic<bool> ended{false};
     BulkOperation operation(pool(), 1, std::decay_t<decltype(f)>(std::forward<decltype(f)>(f)),
@@ -245,9 +205,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Tasks, CallablesTest, TaskPlaces);
 INSTANTIATE_TYPED_TEST_SUITE_P(Loops, CallablesTest, LoopPlaces);
 
 // The canary: a place that forgets its callable.
-struct Forgets {
-  using Arguments = Takes<>;
-  static constexpr Needs kNeeds = Needs::nothing;
+struct Forgets : Place<> {
   static void call(auto&& /*f*/) {}
 };
 TEST(Callables, APlaceThatForgetsOneIsFound) {

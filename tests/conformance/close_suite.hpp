@@ -31,10 +31,12 @@
 #include <random>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <handoff/core/closing.hpp>
 #include <handoff/core/status.hpp>
 
 #include "support/support.hpp"
@@ -93,12 +95,12 @@ std::uint64_t one_by_one(std::span<CloseItem> items, const Once& once) {
   return items.size();
 }
 
-// Calls some(rest) until all are accepted, or none is and is_closed() was true before that call.
-template <class Some, class IsClosed>
-std::uint64_t in_batches(std::span<CloseItem> items, const Some& some, const IsClosed& is_closed) {
+// Calls some(rest) until all are accepted, or none is and the queue was closed before that call.
+template <class Queue, class Some>
+std::uint64_t in_batches(std::span<CloseItem> items, const Queue& queue, const Some& some) {
   std::size_t done = 0;
   while (done < items.size()) {
-    const bool was_closed = is_closed();
+    const bool was_closed = queue.closed();
     const std::size_t count = some(items.subspan(done));
     done += count;
     if (count == 0 && was_closed) break;
@@ -129,6 +131,36 @@ class CloseLog {
  private:
   std::array<std::atomic<std::uint8_t>, kMost> times_{};
   std::atomic<std::uint64_t> count_{0};
+};
+
+// What subjects that serve themselves have in common.
+struct ServesItself {
+  static constexpr unsigned producers = 3, consumers = 0;
+  static constexpr CloseBy by = CloseBy::others;
+  static constexpr unsigned ways_out = 1;
+  void serve(unsigned, unsigned) {}
+};
+
+// ... and those whose close finishes what is there, or drops it.
+template <class Engine>
+class OfEngine : public ServesItself {
+ public:
+  static constexpr std::size_t rounds_divided_by = 4;
+
+  template <class... Args>
+  OfEngine(bool finishes, CloseLog& log, Args&&... args)
+      : finishes_(finishes), log_(log), engine_(std::forward<Args>(args)...) {}
+
+  void close() { (void)engine_.close(finishes_ ? Closing::finish : Closing::abandon); }
+  std::uint64_t dropped() {
+    EXPECT_TRUE(engine_.tally().balanced());
+    return engine_.tally().cancelled;
+  }
+
+ protected:
+  const bool finishes_;
+  CloseLog& log_;
+  Engine engine_;
 };
 
 struct CloseVerdict {

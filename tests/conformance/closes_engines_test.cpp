@@ -27,6 +27,7 @@
 
 #include "conformance/close_suite.hpp"
 #include "unit/file/file_support.hpp"
+#include "unit/process/forked.hpp"
 
 namespace handoff::test { namespace {
 
@@ -35,53 +36,38 @@ using namespace std::chrono_literals;
 // ---- Pools and engines ----
 
 template <bool kFinishes, OnFull kOnFull>
-class OfPool {
- public:
-  static constexpr unsigned producers = 3, consumers = 0;
-  static constexpr CloseBy by = CloseBy::others;
-  static constexpr unsigned ways_in = 4, ways_out = 1;
-  static constexpr std::size_t rounds_divided_by = 4;
+struct OfPool : OfEngine<ThreadPool> {
+  static constexpr unsigned ways_in = 4;
 
   OfPool(const ClosePlan& plan, CloseLog& log)
-      : log_(log), pool_({.width = 2, .capacity = plan.capacity, .on_full = kOnFull}) {}
+      : OfEngine(kFinishes, log,
+                 ThreadPoolOptions{.width = 2, .capacity = plan.capacity, .on_full = kOnFull}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
       auto task = [&log = log_, item] { log.handled(item); };
-      if (way == 0) return pool_.try_post(std::move(task));
+      if (way == 0) return engine_.try_post(std::move(task));
       try {
-        if (way == 1) pool_.post(std::move(task));
-        if (way == 2) (void)pool_.submit(std::move(task));
-        if (way == 3) pool_.post(task, {.priority = Priority::high});
+        if (way == 1) engine_.post(std::move(task));
+        if (way == 2) (void)engine_.submit(std::move(task));
+        if (way == 3) engine_.post(task, {.priority = Priority::high});
       } catch (const NotRun& refused) {
         return refused.status();
       }
       return Status::ok;
     });
   }
-  void serve(unsigned, unsigned) {}
-  void close() { (void)pool_.close(kFinishes ? Closing::finish : Closing::abandon); }
-  std::uint64_t dropped() {
-    EXPECT_TRUE(pool_.tally().balanced());
-    return pool_.tally().cancelled;
-  }
-
- private:
-  CloseLog& log_;
-  ThreadPool pool_;
 };
 
 // Each request that was accepted is told its result, also one that is dropped.
 template <bool kFinishes, FileBackend kBackend>
-class OfFileEngine {
- public:
-  static constexpr unsigned producers = 3, consumers = 0;
-  static constexpr CloseBy by = CloseBy::others;
-  static constexpr unsigned ways_in = 3, ways_out = 1;
+struct OfFileEngine : OfEngine<FileEngine> {
+  static constexpr unsigned ways_in = 3;
   static constexpr std::size_t rounds_divided_by = 20;
 
   OfFileEngine(const ClosePlan& plan, CloseLog& log)
-      : log_(log), engine_({.backend = kBackend, .width = 2, .capacity = plan.capacity}) {}
+      : OfEngine(kFinishes, log,
+                 FileEngineOptions{.backend = kBackend, .width = 2, .capacity = plan.capacity}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
@@ -92,13 +78,7 @@ class OfFileEngine {
       return engine_.post(std::move(request), std::move(told), 100us);
     });
   }
-  void serve(unsigned, unsigned) {}
-  void close() { (void)engine_.close(kFinishes ? Closing::finish : Closing::abandon); }
   std::uint64_t dropped() { return 0; }
-
- private:
-  CloseLog& log_;
-  FileEngine engine_;
 };
 
 struct JobNumber {
@@ -107,25 +87,23 @@ struct JobNumber {
 std::uint32_t same_number(const JobNumber& job) { return job.number; }
 
 template <bool kFinishes>
-class OfProcessPool {
- public:
-  static constexpr unsigned producers = 3, consumers = 0;
-  static constexpr CloseBy by = CloseBy::others;
-  static constexpr unsigned ways_in = 2, ways_out = 1;
+struct OfProcessPool : OfEngine<ProcessPool> {
+  static constexpr unsigned ways_in = 2;
   static constexpr std::size_t rounds_divided_by = 50;
 
   OfProcessPool(const ClosePlan& plan, CloseLog& log)
-      : log_(log), pool_({.width = 1, .capacity = plan.capacity}) {}
+      : OfEngine(kFinishes, log, ProcessPoolOptions{.width = 1, .capacity = plan.capacity}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
       Future<std::uint32_t> result;
+      const JobNumber job{item.number};
       if (way == 0) {
-        const Status said = pool_.template try_submit<&same_number>(JobNumber{item.number}, result);
+        const Status said = engine_.try_submit<&same_number>(job, result);
         if (said != Status::ok) return said;
       } else {
         try {
-          result = pool_.template submit<&same_number>(JobNumber{item.number});
+          result = engine_.submit<&same_number>(job);
         } catch (const NotRun& refused) {
           return refused.status();
         }
@@ -135,8 +113,6 @@ class OfProcessPool {
       return Status::ok;
     });
   }
-  void serve(unsigned, unsigned) {}
-  void close() { (void)pool_.close(kFinishes ? Closing::finish : Closing::abandon); }
   std::uint64_t dropped() {
     std::uint64_t cancelled = 0;
     for (Future<std::uint32_t>& result : results_) {
@@ -146,24 +122,20 @@ class OfProcessPool {
         ++cancelled;
       }
     }
-    EXPECT_EQ(pool_.tally().cancelled, cancelled);
+    EXPECT_EQ(engine_.tally().cancelled, cancelled);
     return cancelled;
   }
 
  private:
-  CloseLog& log_;
-  ProcessPool pool_;
   std::mutex mutex_;
   std::vector<Future<std::uint32_t>> results_;
 };
 
 // ---- A log: what was acknowledged is read again ----
 
-class OfAppendLog {
+class OfAppendLog : public ServesItself {
  public:
-  static constexpr unsigned producers = 3, consumers = 0;
-  static constexpr CloseBy by = CloseBy::others;
-  static constexpr unsigned ways_in = 3, ways_out = 1;
+  static constexpr unsigned ways_in = 3;
   static constexpr std::size_t rounds_divided_by = 10;
 
   OfAppendLog(const ClosePlan&, CloseLog& log) : log_(log) {}
@@ -179,7 +151,6 @@ class OfAppendLog {
       return said.ok() ? Status::ok : Status::closed;
     });
   }
-  void serve(unsigned, unsigned) {}
   void close() { (void)records_.close(); }
   std::uint64_t dropped() {
     for (const AppendLogRecord& record : AppendLogReader(folder_ / "log")) {
@@ -196,20 +167,7 @@ class OfAppendLog {
 
 // ---- Rings of shared memory ----
 
-// As a mapping is: zero, and it begins at a page.
-class ZeroPages {
- public:
-  explicit ZeroPages(std::size_t bytes) : pages_((bytes + sizeof(Page) - 1) / sizeof(Page)) {}
-  std::span<std::byte> bytes() { return std::as_writable_bytes(std::span(pages_)); }
-
- private:
-  struct alignas(4096) Page {
-    std::byte bytes[4096];
-  };
-  std::vector<Page> pages_;
-};
-
-// `Ends`: make(capacity), a Producer each, a Consumer; by which calls they push and pop.
+// `Ends`, made of the capacity, have the calls by which threads push and pop.
 template <class Ends>
 class OfSharedRing {
  public:
@@ -240,54 +198,42 @@ class OfSharedRing {
 
 // By way 0, 1 or 2.
 template <class Producer>
-Status push_by(Producer& out, unsigned way, const std::uint32_t& number) {
-  if (way == 0) return out.try_push(number);
-  return way == 1 ? out.push(number) : out.push(number, 100us);
+Status push_by(Producer& out, unsigned way, const auto& item) {
+  if (way == 0) return out.try_push(item);
+  return way == 1 ? out.push(item) : out.push(item, 100us);
 }
 
-struct RingEnds {
-  using Ring = SharedRing<std::uint32_t>;
+// The ring and the end that pops; what else differs is below.
+template <class Ring>
+struct EndsOf : RingInPages<Ring> {
+  using RingInPages<Ring>::RingInPages;
+  using Producer = typename Ring::Producer;
   static constexpr unsigned producers = 1;
   static constexpr CloseBy by = CloseBy::anybody;
-  explicit RingEnds(std::size_t capacity)
-      : pages(Ring::bytes_for(capacity)), ring(Ring::create(pages.bytes(), capacity)) {}
-  Status push(unsigned, unsigned way, std::uint32_t number) { return push_by(out, way, number); }
   Status pop(std::uint32_t& number, const Until& until) { return in.pop(number, until); }
-  void close() { ring.close(); }
-  ZeroPages pages;
-  Ring ring;
-  Ring::Producer out{ring};
-  Ring::Consumer in{ring};
+  void close() { this->ring.close(); }
+  typename Ring::Consumer in{this->ring};
 };
 
-struct MpscEnds {
-  using Ring = SharedMpscRing<std::uint32_t>;
+struct RingEnds : EndsOf<SharedRing<std::uint32_t>> {
+  explicit RingEnds(std::size_t capacity) : EndsOf(capacity) {}
+  Status push(unsigned, unsigned way, std::uint32_t number) { return push_by(out, way, number); }
+  Producer out{ring};
+};
+
+struct MpscEnds : EndsOf<SharedMpscRing<std::uint32_t>> {
   static constexpr unsigned producers = 3;
-  static constexpr CloseBy by = CloseBy::anybody;
-  explicit MpscEnds(std::size_t capacity)
-      : pages(Ring::bytes_for(capacity, producers)),
-        ring(Ring::create(pages.bytes(), capacity, producers)) {}
+  explicit MpscEnds(std::size_t capacity) : EndsOf(capacity, producers) {}
   Status push(unsigned self, unsigned way, std::uint32_t number) {
     return push_by(out[self], way, number);
   }
-  Status pop(std::uint32_t& number, const Until& until) { return in.pop(number, until); }
-  void close() { ring.close(); }
-  ZeroPages pages;
-  Ring ring;
-  Ring::Producer out[producers]{{ring, 0}, {ring, 1}, {ring, 2}};
-  Ring::Consumer in{ring};
+  Producer out[producers]{{ring, 0}, {ring, 1}, {ring, 2}};
 };
 
-struct ByteEnds {
-  static constexpr unsigned producers = 1;
-  static constexpr CloseBy by = CloseBy::anybody;
-  explicit ByteEnds(std::size_t capacity)
-      : pages(SharedByteRing::bytes_for(64 * capacity)),
-        ring(SharedByteRing::create(pages.bytes(), 64 * capacity)) {}
+struct ByteEnds : EndsOf<SharedByteRing> {
+  explicit ByteEnds(std::size_t capacity) : EndsOf(64 * capacity) {}
   Status push(unsigned, unsigned way, const std::uint32_t& number) {
-    const auto record = std::as_bytes(std::span(&number, 1));
-    if (way == 0) return out.try_push(record);
-    return way == 1 ? out.push(record) : out.push(record, 100us);
+    return push_by(out, way, std::as_bytes(std::span(&number, 1)));
   }
   Status pop(std::uint32_t& number, const Until& until) {
     std::span<const std::byte> record;
@@ -298,26 +244,16 @@ struct ByteEnds {
     }
     return status;
   }
-  void close() { ring.close(); }
-  ZeroPages pages;
-  SharedByteRing ring;
-  SharedByteRing::Producer out{ring};
-  SharedByteRing::Consumer in{ring};
+  Producer out{ring};
 };
 
 // With room for all, as it never waits.
-struct BroadcastEnds {
-  using Ring = SharedBroadcast<std::uint32_t>;
-  static constexpr unsigned producers = 1;
+struct BroadcastEnds : EndsOf<SharedBroadcast<std::uint32_t>> {
   static constexpr CloseBy by = CloseBy::producer;
-  explicit BroadcastEnds(std::size_t) : ring(Ring::create(pages.bytes(), CloseLog::kMost)) {}
+  explicit BroadcastEnds(std::size_t) : EndsOf(CloseLog::kMost) {}
   Status push(unsigned, unsigned, std::uint32_t number) { return out.push(number); }
-  Status pop(std::uint32_t& number, const Until& until) { return in.pop(number, until); }
   void close() { out.close(); }
-  ZeroPages pages{Ring::bytes_for(CloseLog::kMost)};
-  Ring ring;
-  Ring::Producer out{ring};
-  Ring::Consumer in{ring};
+  Producer out{ring};
 };
 
 using Pools = testing::Types<OfPool<true, OnFull::wait>, OfPool<false, OnFull::wait>,

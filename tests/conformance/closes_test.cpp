@@ -25,11 +25,13 @@
 #include <span>
 #include <stdexcept>
 #include <thread>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "conformance/close_suite.hpp"
+#include "conformance/made.hpp"
+#include "support/event_queue_options.hpp"
+#include "support/policies.hpp"
 
 namespace handoff::test { namespace {
 
@@ -51,7 +53,7 @@ class OfQueue {
   static constexpr CloseBy by = kBy;
   static constexpr unsigned ways_in = 3, ways_out = 3;
 
-  OfQueue(const ClosePlan& plan, CloseLog& log) : log_(log), queue_(made(plan.capacity)) {}
+  OfQueue(const ClosePlan& plan, CloseLog& log) : log_(log), queue_(made<Queue>(plan.capacity)) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     if (way == 0) {
@@ -62,9 +64,7 @@ class OfQueue {
         return queue_.try_push(CloseSource(CloseItem(item.number)));
       });
     }
-    return in_batches(
-        items, [&](auto rest) { return queue_.try_push_batch(rest); },
-        [&] { return queue_.closed(); });
+    return in_batches(items, queue_, [&](auto rest) { return queue_.try_push_batch(rest); });
   }
   void serve(unsigned, unsigned way) {
     CloseItem item;
@@ -84,14 +84,6 @@ class OfQueue {
   std::uint64_t dropped() { return 0; }
 
  protected:
-  static Queue made(std::size_t capacity) {
-    if constexpr (std::is_constructible_v<Queue, std::size_t>) {
-      return Queue(capacity);
-    } else {
-      return Queue();
-    }
-  }
-
   CloseLog& log_;
   Queue queue_;
 };
@@ -136,13 +128,10 @@ class OfChannel : public OfQueue<Channel<CloseItem, Queue>, kProducers, kConsume
 
 // ---- Broadcasts, and the newest values ----
 
-template <bool kMany>
-struct Producers : BroadcastPolicies {
-  static constexpr bool many_producers = kMany;
-};
-
-template <bool kMany>
+template <class Policies>
 class OfBroadcast {
+  static constexpr bool kMany = Policies::many_producers;
+
  public:
   static constexpr unsigned producers = kMany ? 3 : 1, consumers = 1;
   static constexpr CloseBy by = kMany ? CloseBy::anybody : CloseBy::producer;
@@ -153,9 +142,7 @@ class OfBroadcast {
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     if (way == 0) {
-      return in_batches(
-          items, [&](auto rest) { return queue_.try_push_batch(rest); },
-          [&] { return queue_.closed(); });
+      return in_batches(items, queue_, [&](auto rest) { return queue_.try_push_batch(rest); });
     }
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 1) return queue_.push(std::move(item));
@@ -179,8 +166,8 @@ class OfBroadcast {
 
  private:
   CloseLog& log_;
-  Broadcast<CloseItem, Producers<kMany>> queue_;
-  typename Broadcast<CloseItem, Producers<kMany>>::Consumer consumer_;
+  Broadcast<CloseItem, Policies> queue_;
+  typename Broadcast<CloseItem, Policies>::Consumer consumer_;
 };
 
 class OfLatest {
@@ -244,15 +231,6 @@ class OfLatestByKey {
 
 // ---- Event queues ----
 
-struct Grows : EventPolicies {};
-template <OnFull kOnFull, class Base = EventPolicies>
-struct Bounded : Base {
-  static constexpr OnFull on_full = kOnFull;
-};
-template <class Base>
-struct Coalesces : Base {
-  static constexpr bool coalesce = true;
-};
 template <class Base>
 struct Orders : Base {
   static int priority(std::uint32_t key, const CloseItem&) { return static_cast<int>(key % 2); }
@@ -283,12 +261,9 @@ class OfEventQueue {
       for (CloseItem& item : items) {
         events.emplace_back(std::in_place, item.number % kKeys, std::move(item));
       }
-      return in_batches(
-          items,
-          [&](std::span<CloseItem> rest) {
-            return queue_.enqueue_batch(std::span(events).last(rest.size()));
-          },
-          [&] { return queue_.closed(); });
+      return in_batches(items, queue_, [&](std::span<CloseItem> rest) {
+        return queue_.enqueue_batch(std::span(events).last(rest.size()));
+      });
     }
     std::optional<typename Queue::NotificationHold> hold;
     if (way == 1) hold.emplace(queue_);
@@ -333,8 +308,8 @@ class OfEventQueue {
   static constexpr std::uint32_t kKeys = 3;
 
   static typename Queue::Options options(std::size_t capacity) {
-    typename Queue::Options made{.spin_for = 0ns};
-    if constexpr (detail::on_full<Policies>() != OnFull::grow) made.capacity = capacity;
+    auto made = room_for<Queue>(capacity);
+    made.spin_for = 0ns;
     return made;
   }
 
@@ -344,11 +319,6 @@ class OfEventQueue {
 };
 
 // ---- Buses ----
-
-template <class Base>
-struct Waits : Base {
-  static constexpr OnFull on_full = OnFull::wait;
-};
 
 template <class Policies>
 class OfBus {
@@ -365,9 +335,7 @@ class OfBus {
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     auto producer = bus_.producer();
     if (way == 0) {
-      return in_batches(
-          items, [&](auto rest) { return producer.publish_batch(rest); },
-          [&] { return bus_.closed(); });
+      return in_batches(items, bus_, [&](auto rest) { return producer.publish_batch(rest); });
     }
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 1) return producer.publish(std::move(item));
@@ -400,69 +368,44 @@ class OfBus {
 
 // ---- What has threads of its own ----
 
+struct Handler {
+  CloseLog& log;
+  void operator()(CloseItem& item) const { log.handled(item); }
+};
+
 template <bool kFinishes, OnFull kOnFull>
-class OfWorkers {
- public:
-  static constexpr unsigned producers = 3, consumers = 0;
-  static constexpr CloseBy by = CloseBy::others;
-  static constexpr unsigned ways_in = 4, ways_out = 1;
-  static constexpr std::size_t rounds_divided_by = 4;
+struct OfWorkers : OfEngine<MessageWorkers<CloseItem>> {
+  static constexpr unsigned ways_in = 4;
 
   OfWorkers(const ClosePlan& plan, CloseLog& log)
-      : workers_({.width = 2, .capacity = plan.capacity, .on_full = kOnFull},
-                 [&log](CloseItem& item) { log.handled(item); }) {}
+      : OfEngine(kFinishes, log,
+                 MessageWorkersOptions{.width = 2, .capacity = plan.capacity, .on_full = kOnFull},
+                 Handler{log}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
-      if (way == 0) return workers_.submit(std::move(item));
-      if (way == 1) return workers_.submit(100us, std::move(item));
-      if (way == 2) return workers_.try_submit(std::as_const(item));
-      return workers_.submit(std::as_const(item));
+      if (way == 0) return engine_.submit(std::move(item));
+      if (way == 1) return engine_.submit(100us, std::move(item));
+      if (way == 2) return engine_.try_submit(std::as_const(item));
+      return engine_.submit(std::as_const(item));
     });
   }
-  void serve(unsigned, unsigned) {}
-  void close() { (void)workers_.close(kFinishes ? Closing::finish : Closing::abandon); }
-  std::uint64_t dropped() {
-    EXPECT_TRUE(workers_.tally().balanced());
-    return workers_.tally().cancelled;
-  }
-
- private:
-  MessageWorkers<CloseItem> workers_;
 };
 
 template <bool kFinishes>
-class OfActiveObject {
-  struct State {
-    CloseLog& log;
-    void operator()(CloseItem& item) { log.handled(item); }
-  };
-
- public:
-  static constexpr unsigned producers = 3, consumers = 0;
-  static constexpr CloseBy by = CloseBy::others;
-  static constexpr unsigned ways_in = 3, ways_out = 1;
-  static constexpr std::size_t rounds_divided_by = 4;
+struct OfActiveObject : OfEngine<ActiveObject<Handler, CloseItem>> {
+  static constexpr unsigned ways_in = 3;
 
   OfActiveObject(const ClosePlan& plan, CloseLog& log)
-      : object_({.capacity = plan.capacity}, State{log}) {}
+      : OfEngine(kFinishes, log, ActiveObjectOptions{.capacity = plan.capacity}, Handler{log}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
-      if (way == 0) return object_.publish(std::move(item));
-      if (way == 1) return object_.publish(100us, std::move(item));
-      return object_.try_publish(std::move(item), Priority::high);
+      if (way == 0) return engine_.publish(std::move(item));
+      if (way == 1) return engine_.publish(100us, std::move(item));
+      return engine_.try_publish(std::move(item), Priority::high);
     });
   }
-  void serve(unsigned, unsigned) {}
-  void close() { (void)object_.close(kFinishes ? Closing::finish : Closing::abandon); }
-  std::uint64_t dropped() {
-    EXPECT_TRUE(object_.tally().balanced());
-    return object_.tally().cancelled;
-  }
-
- private:
-  ActiveObject<State, CloseItem> object_;
 };
 
 using Queues =
@@ -473,17 +416,19 @@ using Channels =
     testing::Types<OfChannel<MpmcRing<CloseItem>, 3, 3>, OfChannel<MpscRing<CloseItem>, 3, 1>,
                    OfChannel<SpscRing<CloseItem>, 1, 1, CloseBy::producer>,
                    OfChannel<SegmentQueue<CloseItem, 3>, 3, 3>>;
-using Newest = testing::Types<OfBroadcast<true>, OfBroadcast<false>, OfLatest, OfLatestByKey>;
+using Newest = testing::Types<OfBroadcast<BroadcastPolicies>, OfBroadcast<OneProducer>, OfLatest,
+                              OfLatestByKey>;
 using EventQueues =
-    testing::Types<OfEventQueue<Grows>, OfEventQueue<Bounded<OnFull::reject>>,
+    testing::Types<OfEventQueue<EventPolicies>, OfEventQueue<Bounded<OnFull::reject>>,
                    OfEventQueue<Bounded<OnFull::wait>>,
-                   OfEventQueue<Bounded<OnFull::overwrite_oldest>>, OfEventQueue<Orders<Grows>>,
-                   OfEventQueue<Orders<Bounded<OnFull::wait>>>, OfEventQueue<Coalesces<Grows>>,
-                   OfEventQueue<Coalesces<Bounded<OnFull::wait>>>,
+                   OfEventQueue<Bounded<OnFull::overwrite_oldest>>,
+                   OfEventQueue<Orders<EventPolicies>>, OfEventQueue<Orders<Bounded<OnFull::wait>>>,
+                   OfEventQueue<Coalesces<>>, OfEventQueue<Coalesces<Bounded<OnFull::wait>>>,
                    OfEventQueue<Coalesces<Bounded<OnFull::reject>>>,
                    OfEventQueue<Coalesces<Bounded<OnFull::overwrite_oldest>>>>;
-using Buses = testing::Types<OfBus<BusPolicies>, OfBus<Waits<BusPolicies>>, OfBus<LanedBusPolicies>,
-                             OfBus<Waits<LanedBusPolicies>>>;
+using Buses =
+    testing::Types<OfBus<BusPolicies>, OfBus<Bounded<OnFull::wait, BusPolicies>>,
+                   OfBus<LanedBusPolicies>, OfBus<Bounded<OnFull::wait, LanedBusPolicies>>>;
 using Working = testing::Types<OfWorkers<true, OnFull::wait>, OfWorkers<false, OnFull::wait>,
                                OfWorkers<true, OnFull::run_here>, OfWorkers<false, OnFull::reject>,
                                OfActiveObject<true>, OfActiveObject<false>>;

@@ -35,6 +35,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conformance/made.hpp"
 #include "support/support.hpp"
 
 namespace handoff::test {
@@ -229,7 +230,7 @@ struct OfConcept {
   static_assert(handoff::Executor<E>);
   class Executor {
    public:
-    explicit Executor(std::size_t width) : executor_(made(width)) {}
+    explicit Executor(std::size_t width) : executor_(new E(made<E>(width))) {}
     template <class F>
     bool execute(F function) {
       return executor_->try_post(std::move(function)) == Status::ok;
@@ -237,13 +238,6 @@ struct OfConcept {
     std::size_t width() const { return executor_->width(); }
 
    private:
-    static std::unique_ptr<E> made(std::size_t width) {
-      if constexpr (std::is_constructible_v<E, std::size_t>) {
-        return std::make_unique<E>(width);
-      } else {
-        return std::make_unique<E>();
-      }
-    }
     std::unique_ptr<E> executor_;
   };
 };

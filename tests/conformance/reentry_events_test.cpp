@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "conformance/reentry.hpp"
+#include "support/event_queue_options.hpp"
+#include "support/policies.hpp"
 
 namespace {
 
@@ -188,18 +190,8 @@ struct DispatcherSubject {
 
 // ---- Queues of events ---------------------------------------------------------------------------
 
-struct Bounded : EventPolicies {
-  static constexpr OnFull on_full = OnFull::reject;
-};
-struct Overwriting : EventPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
-struct Coalescing : EventPolicies {
-  static constexpr bool coalesce = true;
-};
-struct BoundedCoalescing : Bounded {
-  static constexpr bool coalesce = true;
-};
+using Rejecting = test::Bounded<OnFull::reject>;
+using Overwriting = test::Bounded<OnFull::overwrite_oldest>;
 struct Expiring : EventPolicies {
   static constexpr bool expires = true;
 };
@@ -225,15 +217,7 @@ struct EventQueueSubject {
   using Queue = EventQueue<int, void(const Ends&), Policies>;
   static constexpr bool kBounded = requires(typename Queue::Options options) { options.capacity; };
 
-  static typename Queue::Options options() {
-    if constexpr (kBounded) {
-      return {.capacity = 8};
-    } else {
-      return {};
-    }
-  }
-
-  Queue queue{options()};
+  Queue queue{test::room_for<Queue>(8)};
   ListenerHandle first = queue.append_listener(1, [](const Ends&) {});
 
   using Place = typename Table<EventQueueSubject>::Place;
@@ -459,9 +443,10 @@ struct BucketSubject {
 
 using EventSubjects =
     testing::Types<ListSubject, DispatcherSubject, EventQueueSubject<EventPolicies>,
-                   EventQueueSubject<Bounded>, EventQueueSubject<Overwriting>,
-                   EventQueueSubject<Coalescing>, EventQueueSubject<BoundedCoalescing>,
-                   EventQueueSubject<Expiring>, EventQueueSubject<Asking>, BucketSubject>;
+                   EventQueueSubject<Rejecting>, EventQueueSubject<Overwriting>,
+                   EventQueueSubject<test::Coalesces<>>,
+                   EventQueueSubject<test::Coalesces<Rejecting>>, EventQueueSubject<Expiring>,
+                   EventQueueSubject<Asking>, BucketSubject>;
 
 }  // namespace
 

@@ -141,34 +141,30 @@ struct PoolSubject {
                (void)s.pool.close();
              }}};
   }
+  // With a group of a task's own.
+  static void in_a_task(PoolSubject& s, const std::function<void(TaskGroup&)>& use) {
+    s.pool.post([&] {
+      TaskGroup group(s.pool);
+      use(group);
+      group.wait();
+    });
+    (void)s.pool.close();
+  }
   static std::vector<Place> places_of_groups() {
     return {{"task of a group",
              [](PoolSubject& s, const Inside& inside) {
-               s.pool.post([&] {
-                 TaskGroup group(s.pool);
-                 group.run([&] { inside(); });
-                 group.wait();
-               });
-               (void)s.pool.close();
+               in_a_task(s, [&](TaskGroup& group) { group.run([&] { inside(); }); });
              }},
             {"end of a closure of a group",
              [](PoolSubject& s, const Inside& inside) {
-               s.pool.post([&] {
-                 TaskGroup group(s.pool);
-                 group.run([ends = Ends(inside)] {});
-                 group.wait();
-               });
-               (void)s.pool.close();
+               in_a_task(s, [&](TaskGroup& group) { group.run([ends = Ends(inside)] {}); });
              }},
             {"end of a closure of a cancelled group",
              [](PoolSubject& s, const Inside& inside) {
-               s.pool.post([&] {
-                 TaskGroup group(s.pool);
+               in_a_task(s, [&](TaskGroup& group) {
                  group.cancel();
                  group.run([ends = Ends(inside)] {});
-                 group.wait();
                });
-               (void)s.pool.close();
              }},
             {"body of a loop",
              [](PoolSubject& s, const Inside& inside) {

@@ -26,22 +26,15 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/made.hpp"
 #include "conformance/reentry.hpp"
+#include "support/policies.hpp"
 
 namespace {
 
 using namespace handoff;
 using namespace handoff::test::reentry;
 using namespace std::chrono_literals;
-
-template <class Queue>
-Queue make_queue() {
-  if constexpr (std::is_constructible_v<Queue, std::size_t>) {
-    return Queue(8);
-  } else {
-    return Queue();
-  }
-}
 
 // ---- Queues -------------------------------------------------------------------------------------
 
@@ -54,7 +47,7 @@ inline constexpr bool kVisitsInPlace<Channel<Ends, SpscRing<Ends>>> = true;
 
 template <class Queue>
 struct QueueSubject {
-  Queue queue = make_queue<Queue>();
+  Queue queue = test::made<Queue>(8);
 
   static constexpr bool kIsChannel = requires(Queue& q, Ends e) { q.push(std::move(e)); };
 
@@ -294,10 +287,6 @@ struct LatestByKeySubject {
 
 // ---- Broadcast ----------------------------------------------------------------------------------
 
-struct Lossy : BroadcastPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
-
 template <class Policies>
 struct BroadcastSubject {
   Broadcast<Ends, Policies> broadcast{4};
@@ -442,12 +431,6 @@ struct BusSubject {
             {"close for good", [](Subject& s) { (void)s.bus.close(Closing::finish); }}};
   }
 };
-struct Lanes : LanedBusPolicies {
-  static constexpr OnFull on_full = OnFull::wait;
-};
-struct Waits : BusPolicies {
-  static constexpr OnFull on_full = OnFull::wait;
-};
 
 struct ActiveSubject {
   struct State {
@@ -575,9 +558,12 @@ struct WorkersSubject {
 
 using BusSubjects =
     testing::Types<LatestSubject, LatestByKeySubject, BroadcastSubject<BroadcastPolicies>,
-                   BroadcastSubject<OneProducer>, BroadcastSubject<Lossy>, BusSubject<BusPolicies>,
-                   BusSubject<Waits>, BusSubject<LanedBusPolicies>, BusSubject<Lanes>,
-                   ActiveSubject, WorkersSubject>;
+                   BroadcastSubject<OneProducer>,
+                   BroadcastSubject<test::Bounded<OnFull::overwrite_oldest, BroadcastPolicies>>,
+                   BusSubject<BusPolicies>, BusSubject<test::Bounded<OnFull::wait, BusPolicies>>,
+                   BusSubject<LanedBusPolicies>,
+                   BusSubject<test::Bounded<OnFull::wait, LanedBusPolicies>>, ActiveSubject,
+                   WorkersSubject>;
 
 // ---- The canary ---------------------------------------------------------------------------------
 

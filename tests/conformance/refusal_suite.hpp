@@ -85,7 +85,7 @@ bool is_whole(const T& value) {
 }
 
 // A kind: what the queue holds, and how what is given is made. A copied one is given as an lvalue.
-template <class ItemType, class GivenType>
+template <class ItemType, class GivenType = ItemType>
 struct Kind {
   using Item = ItemType;
   using Given = GivenType;
@@ -97,21 +97,20 @@ struct Kind {
       return Given();
     }
   }
+  const char* name;
 };
-struct Itself : Kind<std::unique_ptr<int>, std::unique_ptr<int>> {};
-struct ItselfOwned : Kind<Owner, Owner> {};
-struct ItselfCopied : Kind<CopiedOwner, CopiedOwner> {};
-struct Derived : Kind<std::unique_ptr<Animal>, std::unique_ptr<Cat>> {};
-struct InVariant
-    : Kind<std::variant<std::unique_ptr<int>, std::unique_ptr<float>>, std::unique_ptr<float>> {};
-struct InOptional : Kind<std::optional<std::unique_ptr<int>>, std::unique_ptr<int>> {};
-struct InAny : Kind<std::any, CopiedOwner> {};
-struct InFunction : Kind<std::function<void()>, Callable<CopiedOwner>> {};
-struct InUniqueFunction : Kind<UniqueFunction<void()>, Callable<Owner>> {};
-struct ByThrowing : Kind<Wrapped, Owner> {};
-
-using Kinds = std::tuple<Itself, ItselfOwned, ItselfCopied, Derived, InVariant, InOptional, InAny,
-                         InFunction, InUniqueFunction, ByThrowing>;
+inline constexpr std::tuple kKinds{
+    Kind<std::unique_ptr<int>>{"the item"},
+    Kind<Owner>{"a class"},
+    Kind<CopiedOwner>{"what could be copied"},
+    Kind<std::unique_ptr<Animal>, std::unique_ptr<Cat>>{"a derived class's unique_ptr"},
+    Kind<std::variant<std::unique_ptr<int>, std::unique_ptr<float>>, std::unique_ptr<float>>{
+        "a variant's alternative"},
+    Kind<std::optional<std::unique_ptr<int>>, std::unique_ptr<int>>{"an optional's value"},
+    Kind<std::any, CopiedOwner>{"an any's value"},
+    Kind<std::function<void()>, Callable<CopiedOwner>>{"a function's callable"},
+    Kind<UniqueFunction<void()>, Callable<Owner>>{"a UniqueFunction's callable"},
+    Kind<Wrapped, Owner>{"what is made by throwing"}};
 
 // ---- What is done with it ----
 
@@ -144,7 +143,7 @@ constexpr bool was_refused(std::size_t accepted) { return accepted == 0; }
 using Wrongs = std::vector<std::string>;
 
 template <class Subject, class KindType, class CallType>
-void refuse(const CallType& call, const char* kind, Refusal refusal, Wrongs& wrongs) {
+void refuse(const CallType& call, const KindType& kind, Refusal refusal, Wrongs& wrongs) {
   Subject subject;
   if (refusal != Refusal::closed) {
     if constexpr (Subject::fills) {
@@ -160,13 +159,13 @@ void refuse(const CallType& call, const char* kind, Refusal refusal, Wrongs& wro
       refusal == Refusal::stopped ? Until(stop.token()) : Until(std::chrono::microseconds(200));
   typename KindType::Given given = KindType::make();
   const auto said = call.call(subject, given, until);
-  const std::string where = std::string(call.name) + " of " + kind + ", " + to_string(refusal);
+  const std::string where = std::string(call.name) + " of " + kind.name + ", " + to_string(refusal);
   if (!was_refused(said)) wrongs.push_back(where + ": accepted");
   if (!is_whole(given)) wrongs.push_back(where + ": moved");
 }
 
 template <template <class> class SubjectOf, class KindType>
-void refuse_kind(const char* name, Wrongs& wrongs) {
+void refuse_kind(const KindType& kind, Wrongs& wrongs) {
   using Subject = SubjectOf<typename KindType::Item>;
   if constexpr (Subject::converts || KindType::is_item) {
     std::apply(
@@ -175,7 +174,7 @@ void refuse_kind(const char* name, Wrongs& wrongs) {
                {Refusal::full, Refusal::stopped, Refusal::closed, Refusal::closed_and_full}) {
             const auto each = [&](const auto& call) {
               if (refusal == Refusal::stopped && !call.waits) return;
-              refuse<Subject, KindType>(call, name, refusal, wrongs);
+              refuse<Subject>(call, kind, refusal, wrongs);
             };
             (each(calls), ...);
           }
@@ -188,16 +187,7 @@ void refuse_kind(const char* name, Wrongs& wrongs) {
 template <template <class> class SubjectOf>
 Wrongs refuse_all() {
   Wrongs wrongs;
-  refuse_kind<SubjectOf, Itself>("the item", wrongs);
-  refuse_kind<SubjectOf, ItselfOwned>("a class", wrongs);
-  refuse_kind<SubjectOf, ItselfCopied>("what could be copied", wrongs);
-  refuse_kind<SubjectOf, Derived>("a derived class's unique_ptr", wrongs);
-  refuse_kind<SubjectOf, InVariant>("a variant's alternative", wrongs);
-  refuse_kind<SubjectOf, InOptional>("an optional's value", wrongs);
-  refuse_kind<SubjectOf, InAny>("an any's value", wrongs);
-  refuse_kind<SubjectOf, InFunction>("a function's callable", wrongs);
-  refuse_kind<SubjectOf, InUniqueFunction>("a UniqueFunction's callable", wrongs);
-  refuse_kind<SubjectOf, ByThrowing>("what is made by throwing", wrongs);
+  std::apply([&](const auto&... kinds) { (refuse_kind<SubjectOf>(kinds, wrongs), ...); }, kKinds);
   return wrongs;
 }
 

@@ -2,10 +2,10 @@
 //
 // The suite of refusals on all that takes items: of the transfer tier, the deferred tier and the
 // executors; and on queues that move first and ask then, which it must find.
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/latest.hpp>
@@ -28,7 +28,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "conformance/made.hpp"
 #include "conformance/refusal_suite.hpp"
+#include "support/event_queue_options.hpp"
+#include "support/policies.hpp"
+#include "unit/pool/modes.hpp"
 
 namespace handoff::test { namespace {
 
@@ -66,70 +70,48 @@ auto waiting_calls() {
                          }});
 }
 
-template <class Item, template <class> class Queue, bool kFills>
+template <class Item, class Queue>
 struct OfQueue {
-  static constexpr bool converts = true, fills = kFills;
+  static constexpr bool converts = true;
+  static constexpr bool fills = std::is_constructible_v<Queue, std::size_t>;
   template <class Given>
   static auto calls() {
     return try_calls<Given, Item>();
   }
   void fill(Item&& item) {
     EXPECT_EQ(queue.try_push(std::move(item)), Status::ok);
-    EXPECT_TRUE(is_full());
-  }
-  bool is_full() {
-    if constexpr (kFills) return queue.was_size() == queue.capacity();
-    return false;
+    EXPECT_EQ(queue.was_size(), queue.capacity());
   }
   void close() { queue.close(); }
 
-  static Queue<Item> made() {
-    if constexpr (kFills) {
-      return Queue<Item>(1);
-    } else {
-      return Queue<Item>();
-    }
-  }
-  Queue<Item> queue = made();
+  Queue queue = made<Queue>(1);
 };
-template <class Item, template <class> class Queue, bool kFills>
-struct OfChannel : OfQueue<Item, Queue, kFills> {
+template <class Item, class Queue>
+struct OfChannel : OfQueue<Item, Queue> {
   template <class Given>
   static auto calls() {
     return std::tuple_cat(try_calls<Given, Item>(), waiting_calls<Given>());
   }
 };
-template <class Item>
-using OverMpsc = Channel<Item, MpscRing<Item>>;
-template <class Item>
-using OverSpsc = Channel<Item, SpscRing<Item>>;
-template <class Item>
-using OverMpmc = Channel<Item>;
-template <class Item>
-using Segments = SegmentQueue<Item>;
 
 template <class Item>
-struct Mpmc : OfQueue<Item, MpmcRing, true> {};
+struct Mpmc : OfQueue<Item, MpmcRing<Item>> {};
 template <class Item>
-struct Mpsc : OfQueue<Item, MpscRing, true> {};
+struct Mpsc : OfQueue<Item, MpscRing<Item>> {};
 template <class Item>
-struct Spsc : OfQueue<Item, SpscRing, true> {};
+struct Spsc : OfQueue<Item, SpscRing<Item>> {};
 template <class Item>
-struct Segment : OfQueue<Item, Segments, false> {};
+struct Segment : OfQueue<Item, SegmentQueue<Item>> {};
 template <class Item>
-struct ChannelOfMany : OfChannel<Item, OverMpmc, true> {};
+struct ChannelOfMany : OfChannel<Item, Channel<Item>> {};
 template <class Item>
-struct ChannelToOne : OfChannel<Item, OverMpsc, true> {};
+struct ChannelToOne : OfChannel<Item, Channel<Item, MpscRing<Item>>> {};
 template <class Item>
-struct ChannelOfOne : OfChannel<Item, OverSpsc, true> {};
+struct ChannelOfOne : OfChannel<Item, Channel<Item, SpscRing<Item>>> {};
 template <class Item>
-struct ChannelThatGrows : OfChannel<Item, UnboundedChannel, false> {};
+struct ChannelThatGrows : OfChannel<Item, UnboundedChannel<Item>> {};
 
-template <bool kMany>
-struct Producers : BroadcastPolicies {
-  static constexpr bool many_producers = kMany;
-};
-template <class Item, bool kMany>
+template <class Item, class Policies>
 struct OfBroadcast {
   static constexpr bool converts = true, fills = true;
   template <class Given>
@@ -139,13 +121,13 @@ struct OfBroadcast {
   void fill(Item&& item) { EXPECT_EQ(queue.try_push(std::move(item)), Status::ok); }
   void close() { queue.close(); }
 
-  Broadcast<Item, Producers<kMany>> queue{1};
-  typename Broadcast<Item, Producers<kMany>>::Consumer consumer = queue.consumer();
+  Broadcast<Item, Policies> queue{1};
+  typename Broadcast<Item, Policies>::Consumer consumer = queue.consumer();
 };
 template <class Item>
-struct BroadcastOfMany : OfBroadcast<Item, true> {};
+struct BroadcastOfMany : OfBroadcast<Item, BroadcastPolicies> {};
 template <class Item>
-struct BroadcastOfOne : OfBroadcast<Item, false> {};
+struct BroadcastOfOne : OfBroadcast<Item, OneProducer> {};
 
 template <class Item>
 struct NewestValue {
@@ -181,14 +163,10 @@ struct NewestByKey {
 
 // ---- The deferred tier ----
 
-template <OnFull kOnFull, bool kCoalesces>
-struct Events : EventPolicies {
-  static constexpr OnFull on_full = kOnFull;
-  static constexpr bool coalesce = kCoalesces;
-};
-template <class Item, OnFull kOnFull, bool kCoalesces = false>
+template <class Item, class Policies>
 struct OfEventQueue {
-  using Queue = EventQueue<int, void(const Item&), Events<kOnFull, kCoalesces>>;
+  using Queue = EventQueue<int, void(const Item&), Policies>;
+  static constexpr OnFull kOnFull = detail::on_full<Policies>();
   static constexpr bool converts = true;
   static constexpr bool fills = kOnFull == OnFull::reject || kOnFull == OnFull::wait;
 
@@ -221,25 +199,18 @@ struct OfEventQueue {
   void fill(Item&& item) { EXPECT_EQ(queue.enqueue(1, std::move(item)), Status::ok); }
   void close() { (void)queue.close(); }
 
-  static typename Queue::Options options() {
-    if constexpr (kOnFull == OnFull::grow) {
-      return {};
-    } else {
-      return {.capacity = 1};
-    }
-  }
-  Queue queue{options()};
+  Queue queue{room_for<Queue>(1)};
 };
 template <class Item>
-struct EventsGrow : OfEventQueue<Item, OnFull::grow> {};
+struct EventsGrow : OfEventQueue<Item, EventPolicies> {};
 template <class Item>
-struct EventsReject : OfEventQueue<Item, OnFull::reject> {};
+struct EventsReject : OfEventQueue<Item, Bounded<OnFull::reject>> {};
 template <class Item>
-struct EventsWait : OfEventQueue<Item, OnFull::wait> {};
+struct EventsWait : OfEventQueue<Item, Bounded<OnFull::wait>> {};
 template <class Item>
-struct EventsOverwrite : OfEventQueue<Item, OnFull::overwrite_oldest> {};
+struct EventsOverwrite : OfEventQueue<Item, Bounded<OnFull::overwrite_oldest>> {};
 template <class Item>
-struct EventsCoalesce : OfEventQueue<Item, OnFull::reject, true> {};
+struct EventsCoalesce : OfEventQueue<Item, Coalesces<Bounded<OnFull::reject>>> {};
 
 template <class Given>
 auto bus_batch_calls() {
@@ -252,10 +223,6 @@ auto bus_batch_calls() {
                            return subject.bus.template claim<Given>(std::move(given)).status();
                          }});
 }
-template <class Base, OnFull kOnFull>
-struct BusThat : Base {
-  static constexpr OnFull on_full = kOnFull;
-};
 template <class Item, class Policies>
 struct OfBus {
   static constexpr bool converts = false, fills = true;
@@ -288,11 +255,11 @@ struct OfBus {
 template <class Item>
 struct BusRejects : OfBus<Item, BusPolicies> {};
 template <class Item>
-struct BusWaits : OfBus<Item, BusThat<BusPolicies, OnFull::wait>> {};
+struct BusWaits : OfBus<Item, Bounded<OnFull::wait, BusPolicies>> {};
 template <class Item>
 struct LanesReject : OfBus<Item, LanedBusPolicies> {};
 template <class Item>
-struct LanesWait : OfBus<Item, BusThat<LanedBusPolicies, OnFull::wait>> {};
+struct LanesWait : OfBus<Item, Bounded<OnFull::wait, LanedBusPolicies>> {};
 // Messages that lie apart from their places.
 template <class Base>
 struct Boxes : Base {
@@ -301,108 +268,96 @@ struct Boxes : Base {
 template <class Item>
 struct BusOfBoxes : OfBus<Item, Boxes<BusPolicies>> {};
 
-// A gate that the first message does not pass before the end.
-class Gate {
- public:
+// An engine that is full, as what it handles does not pass the gate before the close.
+template <class Engine>
+struct Held {
+  static constexpr bool converts = false, fills = true;
+
+  explicit Held(auto&&... args) : engine(std::forward<decltype(args)>(args)...) {}
+  ~Held() { gate.open(); }
   void pass() {
-    came_ = true;
-    came_.notify_all();
-    open_.wait(false);
+    came.open();
+    gate.wait();
   }
-  void await_one() { came_.wait(false); }
-  void open() {
-    open_ = true;
-    open_.notify_all();
+  // The close waits for what is handled.
+  void close() {
+    gate.open();
+    (void)engine.close();
   }
 
- private:
-  std::atomic<bool> came_{false};
-  std::atomic<bool> open_{false};
+  Gate came;
+  Gate gate;
+  Engine engine;
 };
 
 template <class Item>
-struct Workers {
-  static constexpr bool converts = false, fills = true;
+struct Workers : Held<MessageWorkers<Item>> {
+  Workers()
+      : Held<MessageWorkers<Item>>(
+            MessageWorkersOptions{.width = 1, .capacity = 1, .on_full = OnFull::reject},
+            [this](Item&) { this->pass(); }) {}
   template <class Given>
   static auto calls() {
     return std::tuple(Call{"submit", false,
                            [](auto& subject, Given& given, const Until&) {
-                             return subject.workers.submit(std::move(given));
+                             return subject.engine.submit(std::move(given));
                            }},
                       Call{"submit so long", true,
                            [](auto& subject, Given& given, const Until& until) {
-                             return subject.workers.submit(until, std::move(given));
+                             return subject.engine.submit(until, std::move(given));
                            }},
                       Call{"try_submit", false, [](auto& subject, Given& given, const Until&) {
-                             return subject.workers.try_submit(std::move(given));
+                             return subject.engine.try_submit(std::move(given));
                            }});
   }
   // The capacity counts what is under way too.
   void fill(Item&& item) {
-    EXPECT_EQ(workers.submit(std::move(item)), Status::ok);
-    gate.await_one();
+    EXPECT_EQ(this->engine.submit(std::move(item)), Status::ok);
+    this->came.wait();
   }
-  void close() {
-    gate.open();
-    (void)workers.close();
-  }
-  ~Workers() { gate.open(); }
-
-  Gate gate;
-  MessageWorkers<Item> workers{
-      MessageWorkersOptions{.width = 1, .capacity = 1, .on_full = OnFull::reject},
-      [this](Item&) { gate.pass(); }};
 };
 
 template <class Item>
-struct Object {
-  static constexpr bool converts = false, fills = true;
+using ObjectOf = ActiveObject<std::function<void(Item&)>, Item>;
+template <class Item>
+struct Object : Held<ObjectOf<Item>> {
+  Object()
+      : Held<ObjectOf<Item>>(ActiveObjectOptions{.capacity = 1}, [this](Item&) { this->pass(); }) {}
   template <class Given>
   static auto calls() {
     return std::tuple(Call{"publish so long", true,
                            [](auto& subject, Given& given, const Until& until) {
-                             return subject.object.publish(until, std::move(given));
+                             return subject.engine.publish(until, std::move(given));
                            }},
                       Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
-                             return subject.object.try_publish(std::move(given));
+                             return subject.engine.try_publish(std::move(given));
                            }});
   }
   void fill(Item&& item) {
-    EXPECT_EQ(object.try_publish(std::move(item)), Status::ok);
-    gate.await_one();
+    EXPECT_EQ(this->engine.try_publish(std::move(item)), Status::ok);
+    this->came.wait();
   }
-  // A close waits for the handler.
-  void close() {
-    gate.open();
-    (void)object.close();
-  }
-  ~Object() { gate.open(); }
-
-  struct State {
-    Gate& gate;
-    void operator()(Item&) { gate.pass(); }
-  };
-  Gate gate;
-  ActiveObject<State, Item> object{ActiveObjectOptions{.capacity = 1}, State{gate}};
 };
 
 // ---- Engines: the request and what is called with its result ----
 
 template <class Item>
-struct Files {
-  static constexpr bool converts = false, fills = true;
+struct Files : Held<FileEngine> {
+  Files()
+      : Held(FileEngineOptions{
+            .backend = FileBackend::pool, .width = 1, .capacity = 1, .on_full = OnFull::reject}) {}
   template <class Given>
   static auto calls() {
     return std::tuple(
         Call{"post", false,
              [](auto& subject, Given& given, const Until& until) {
                return subject.refuse(given, [&](FileRequest& request, FileEngine::Callback& told) {
-                 return subject.files.post(std::move(request), std::move(told), until);
+                 return subject.engine.post(std::move(request), std::move(told), until);
                });
              }},
         Call{"try_post", false, [](auto& subject, Given& given, const Until&) {
                return subject.refuse(given, [&](FileRequest& request, FileEngine::Callback& told) {
-                 return subject.files.try_post(std::move(request), std::move(told));
+                 return subject.engine.try_post(std::move(request), std::move(told));
                });
              }});
   }
@@ -420,35 +375,26 @@ struct Files {
   }
 
   void fill(Item&&) {
-    while (files.try_post(stat(), [this](FileResult&&) { gate.pass(); }) == Status::ok) {
+    while (engine.try_post(stat(), [this](FileResult&&) { pass(); }) == Status::ok) {
     }
   }
-  void close() {
-    gate.open();
-    (void)files.close();
-  }
-  ~Files() { gate.open(); }
-
-  Gate gate;
-  FileEngine files{
-      {.backend = FileBackend::pool, .width = 1, .capacity = 1, .on_full = OnFull::reject}};
 };
 
 // ---- Executors: what is called is the item ----
 
 template <class Item>
-struct Pool {
-  static constexpr bool converts = false, fills = true;
+struct Pool : Held<ThreadPool> {
+  Pool() : Held(ThreadPoolOptions{.width = 1, .capacity = 1, .on_full = OnFull::reject}) {}
   template <class Given>
   static auto calls() {
     return std::tuple(
         Call{"try_post", false,
              [](auto& subject, Given& given, const Until&) {
-               return subject.pool.try_post(TaskOf<Given>{std::move(given)});
+               return subject.engine.try_post(TaskOf<Given>{std::move(given)});
              }},
         Call{"submit with an argument", false, [](auto& subject, Given& given, const Until&) {
                try {
-                 (void)subject.pool.submit([](const Given&) {}, std::move(given));
+                 (void)subject.engine.submit([](const Given&) {}, std::move(given));
                } catch (const NotRun& refused) {
                  return refused.status();
                }
@@ -466,19 +412,10 @@ struct Pool {
   };
 
   void fill(Item&&) {
-    pool.post([this] { gate.pass(); });
-    gate.await_one();
-    while (pool.try_post([] {}) == Status::ok) {
+    hold(engine, gate);
+    while (engine.try_post([] {}) == Status::ok) {
     }
   }
-  void close() {
-    gate.open();
-    (void)pool.close();
-  }
-  ~Pool() { gate.open(); }
-
-  Gate gate;
-  ThreadPool pool{{.width = 1, .capacity = 1, .on_full = OnFull::reject}};
 };
 
 template <template <class> class SubjectOf>
@@ -522,7 +459,7 @@ struct Accepts : Mpmc<Item> {
 
 TEST(RefusalCanary, TheSuiteFindsEachFault) {
   // Each kind by each of three refusals.
-  constexpr std::size_t kAll = std::tuple_size_v<Kinds> * 3;
+  constexpr std::size_t kAll = std::tuple_size_v<decltype(kKinds)> * 3;
   EXPECT_EQ(refuse_all<TakesFirst>().size(), kAll);
   EXPECT_EQ(refuse_all<Accepts>().size(), kAll);
 }

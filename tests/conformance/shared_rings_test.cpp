@@ -10,32 +10,13 @@
 #include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/process/shared_ring.hpp>
 #include <limits>
-#include <memory>
-#include <new>
 #include <optional>
 #include <span>
 
 #include "conformance/transfer_suite.hpp"
+#include "unit/process/forked.hpp"
 
 namespace handoff::test { namespace {
-
-// As a mapping is: zero, and it begins at a page.
-class Page {
- public:
-  explicit Page(std::size_t bytes)
-      : bytes_(bytes), first_(static_cast<std::byte*>(::operator new(bytes, kAlignment))) {
-    std::uninitialized_fill_n(first_, bytes, std::byte{0});
-  }
-  ~Page() { ::operator delete(first_, kAlignment); }
-  Page(const Page&) = delete;
-  Page& operator=(const Page&) = delete;
-  std::span<std::byte> bytes() const { return {first_, bytes_}; }
-
- private:
-  static constexpr std::align_val_t kAlignment{4096};
-  std::size_t bytes_;
-  std::byte* first_;
-};
 
 // What both kinds of queue have. The suite's visitors may change the item: they get a copy.
 template <class Ring, class T>
@@ -64,7 +45,7 @@ class WithConsumer {
         ring_(Ring::create(page_.bytes(), capacity, producers...)),
         in_(ring_) {}
 
-  Page page_;
+  CommonPages page_;
   Ring ring_;
   typename Ring::Consumer in_;
 };

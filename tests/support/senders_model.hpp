@@ -100,6 +100,15 @@ struct Words {
   }
 };
 
+// The base of a receiver that nothing stops.
+struct Unstopped {
+  using receiver_concept = receiver_t;
+  struct Env {
+    std::stop_token query(get_stop_token_t) const noexcept { return {}; }
+  };
+  Env get_env() const noexcept { return {}; }
+};
+
 // The result of the function, or what it threw.
 template <class S, class F>
 struct Then {

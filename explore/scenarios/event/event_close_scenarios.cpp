@@ -3,7 +3,6 @@
 // EventQueue: its close against all that may be under way, and what each waiting thread is told:
 // the scenarios of docs/design/event_queue.md. A chunk has two places here. A wake-up that is lost
 // is a deadlock.
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <handoff/event/detail/arrivals.hpp>
@@ -13,36 +12,30 @@
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
+#include "support/event_queue_options.hpp"
+#include "support/policies.hpp"
 
 namespace event_close_scenarios { namespace {
 
 using namespace handoff;
+using test::Bounded;
+using test::Coalesces;
 using test::Scenario;
 using test::Size;
 
 struct Plain : EventPolicies {};
-template <OnFull kOnFull, class Base = Plain>
-struct Bounded : Base {
-  static constexpr OnFull on_full = kOnFull;
-};
-struct Coalescing : EventPolicies {
-  static constexpr bool coalesce = true;
-};
+// Has room for one, where it has a bound.
 template <class Policies>
-using QueueOf = test::Audited<EventQueue<int, void(int), Policies>>;
-
-template <class Queue>
-typename Queue::Options options() {
-  typename Queue::Options made{.spin_for = std::chrono::nanoseconds(0)};
-  if constexpr (requires { made.capacity; }) made.capacity = 1;
-  return made;
-}
+struct QueueOf : test::Audited<EventQueue<int, void(int), Policies>> {
+  using Base = test::Audited<EventQueue<int, void(int), Policies>>;
+  QueueOf() : Base(test::room_for<Base>(1)) {}
+};
 
 // The loop of a thread that serves a queue; how many events it handled.
 template <class Queue>
-std::uint64_t serve(Queue& queue, std::size_t most = ~std::size_t{0}) {
+std::uint64_t serve(Queue& queue) {
   std::uint64_t count = 0;
-  while (queue.wait() == Status::ok) count += queue.drain([](int, int) {}, most);
+  while (queue.wait() == Status::ok) count += queue.drain([](int, int) {});
   return count;
 }
 
@@ -50,7 +43,7 @@ std::uint64_t serve(Queue& queue, std::size_t most = ~std::size_t{0}) {
 // room is told closed, with its event unmoved.
 template <class Policies>
 void closed_by_another(int events) {
-  QueueOf<Policies> queue(options<QueueOf<Policies>>());
+  QueueOf<Policies> queue;
   std::uint64_t accepted = 0;
   explore::Thread producer([&] {
     for (int i = 0; i < events; ++i) {
@@ -75,8 +68,7 @@ const Scenario while_full(
 
 // A thread that waits for room is told though nobody makes any.
 const Scenario nobody_drains("event_queue/closed_while_nobody_drains", [] {
-  using Queue = QueueOf<Bounded<OnFull::wait>>;
-  Queue queue(options<Queue>());
+  QueueOf<Bounded<OnFull::wait>> queue;
   explore::check(queue.enqueue(0, 1) == Status::ok, "there is room");
   explore::Thread producer(
       [&] { explore::check(queue.enqueue(0, 2) == Status::closed, "no room"); });
@@ -112,7 +104,7 @@ const Scenario twice(
 
 // A thread that goes on without atomic operations is closed too.
 const Scenario lone("event_queue/closed_while_alone", [] {
-  QueueOf<Plain> queue(options<QueueOf<Plain>>());
+  QueueOf<Plain> queue;
   std::uint64_t accepted = 0;
   for (int i = 0; i < 3; ++i) {
     if (queue.enqueue(0, i) == Status::ok) ++accepted;
@@ -130,7 +122,7 @@ const Scenario lone("event_queue/closed_while_alone", [] {
 const Scenario out_of_memory(
     "event_queue/closed_out_of_memory",
     [] {
-      QueueOf<Plain> queue(options<QueueOf<Plain>>());
+      QueueOf<Plain> queue;
       std::uint64_t accepted = 0;
       explore::Thread producer([&] {
         for (int i = 0; i < 3; ++i) {
@@ -153,7 +145,7 @@ const Scenario out_of_memory(
 const Scenario two_wait(
     "event_queue/closed_while_two_wait",
     [] {
-      QueueOf<Plain> queue(options<QueueOf<Plain>>());
+      QueueOf<Plain> queue;
       std::uint64_t accepted = 0;
       std::uint64_t elsewhere = 0;
       explore::Thread producer([&] {
@@ -190,7 +182,7 @@ bool fails_to_enqueue(FragileQueue& queue, const Fragile& event) {
 const Scenario never_made(
     "event_queue/closed_while_an_event_fails",
     [] {
-      FragileQueue queue(EventQueueOptions{.spin_for = std::chrono::nanoseconds(0)});
+      FragileQueue queue;
       explore::Thread producer([&] { (void)fails_to_enqueue(queue, Fragile(true)); });
       explore::Thread closer([&] { (void)queue.close(); });
       std::size_t handled = 0;
@@ -202,7 +194,7 @@ const Scenario never_made(
     Size::large);
 // The event behind it is held back no more.
 const Scenario behind("event_queue/behind_one_that_fails", [] {
-  FragileQueue queue(EventQueueOptions{.spin_for = std::chrono::nanoseconds(0)});
+  FragileQueue queue;
   explore::Thread fails([&] { explore::check(fails_to_enqueue(queue, Fragile(true)), "thrown"); });
   explore::Thread producer(
       [&] { explore::check(!fails_to_enqueue(queue, Fragile(false)), "accepted"); });
@@ -220,8 +212,7 @@ const Scenario behind("event_queue/behind_one_that_fails", [] {
 // Each of two sleepers takes one of two events that came at once: both are told.
 template <class Feed>
 void two_share(const Feed& feed) {
-  using Queue = QueueOf<Plain>;
-  Queue queue(options<Queue>());
+  QueueOf<Plain> queue;
   const auto take_one = [&] {
     explore::check(queue.wait() == Status::ok, "there is one for each");
     while (queue.drain([](int, int) {}, 1) == 0) {
@@ -260,11 +251,10 @@ const Scenario held(
 const Scenario holds_and_waits(
     "event_queue/holds_and_waits_for_room",
     [] {
-      using Queue = QueueOf<Bounded<OnFull::wait>>;
-      Queue queue(options<Queue>());
+      QueueOf<Bounded<OnFull::wait>> queue;
       const auto put = [&] { explore::check(queue.enqueue(0, 1) == Status::ok, "in the end"); };
       explore::Thread holder([&] {
-        const Queue::NotificationHold hold(queue);
+        const decltype(queue)::NotificationHold hold(queue);
         put();
         put();
       });
@@ -281,15 +271,16 @@ const Scenario holds_and_waits(
 
 // A thread that leaves events behind, though it could have had them, and goes away tells the next
 // one.
-template <class Leave>
-void leaves_behind(const Leave& leave) {
-  using Queue = QueueOf<Plain>;
-  Queue queue(options<Queue>());
+void leaves_behind(Next answer) {
+  QueueOf<Plain> queue;
   sync::atomic<int> taken(0);
   const auto come = [&] {
     explore::check(queue.wait() == Status::ok, "there is something");
     // order: relaxed, a number alone
-    if (taken.exchange(1, sync::order::relaxed) == 0) return leave(queue);
+    if (taken.exchange(1, sync::order::relaxed) == 0) {
+      explore::check(queue.drain([&](int, int) { return answer; }) == 0, "left");
+      return;
+    }
     while (queue.drain([](int, int) {}) == 0) {
       explore::check(queue.wait() == Status::ok, "it was left");
     }
@@ -302,21 +293,9 @@ void leaves_behind(const Leave& leave) {
   explore::check(queue.tally().done == 1, "by the second one");
 }
 const Scenario stops(
-    "event_queue/left_by_who_stops",
-    [] {
-      leaves_behind([](QueueOf<Plain>& queue) {
-        explore::check(queue.drain([](int, int) { return Next::stop; }) == 0, "left");
-      });
-    },
-    Size::large);
+    "event_queue/left_by_who_stops", [] { leaves_behind(Next::stop); }, Size::large);
 const Scenario refuses(
-    "event_queue/left_by_who_refuses",
-    [] {
-      leaves_behind([](QueueOf<Plain>& queue) {
-        explore::check(queue.drain([](int, int) { return Next::leave; }) == 0, "left");
-      });
-    },
-    Size::large);
+    "event_queue/left_by_who_refuses", [] { leaves_behind(Next::leave); }, Size::large);
 
 // ---- Coalescing, with a bound ----
 
@@ -324,8 +303,7 @@ const Scenario refuses(
 const Scenario replaces(
     "event_queue/replaces_while_full",
     [] {
-      using Queue = QueueOf<Bounded<OnFull::reject, Coalescing>>;
-      Queue queue(options<Queue>());
+      QueueOf<Bounded<OnFull::reject, Coalesces<>>> queue;
       explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
       int last = 0;
       std::size_t taken = 0;
@@ -348,8 +326,7 @@ const Scenario replaces(
 const Scenario waits_and_replaces(
     "event_queue/replaces_while_it_waits",
     [] {
-      using Queue = QueueOf<Bounded<OnFull::wait, Coalescing>>;
-      Queue queue(options<Queue>());
+      QueueOf<Bounded<OnFull::wait, Coalesces<>>> queue;
       explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
       const auto wait = [&] { explore::check(queue.enqueue(2, 2) == Status::ok, "accepted"); };
       explore::Thread one(wait);

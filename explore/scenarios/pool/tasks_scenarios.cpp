@@ -707,15 +707,7 @@ const Scenario group_helps_thief(
     },
     Size::single);
 
-// A wait that would never end, and says so, if it ran what comes after it.
-class AfterTheWait {
- public:
-  void in_task() { over_.wait(); }
-  void over() { over_.open(); }
-
- private:
-  OpenOnce over_;
-};
+// In the next scenarios a task waits until a wait is over: a wait that ran it would never end.
 
 // The owner of two groups waits for one of them, whose task runs elsewhere. A task of the other one
 // waits for what comes after that.
@@ -723,7 +715,7 @@ const Scenario group_leaves_another(
     "thread_pool/group_leaves_another",
     [] {
       test::AuditedPool pool({.width = 1});
-      AfterTheWait later;
+      OpenOnce over;
       OpenOnce begun;
       sync::cell<int> ran;
       TaskGroup other(pool);
@@ -733,9 +725,9 @@ const Scenario group_leaves_another(
         ran.write() += 1;
       });
       begun.wait();
-      other.run([&later] { later.in_task(); });
+      other.run([&over] { over.wait(); });
       explore::check(group.wait(Until()) == Status::ok && ran.read() == 1, "it ran");
-      later.over();
+      over.open();
       explore::check(other.wait(Until()) == Status::ok, "where it was, or in its place again");
     },
     Size::single);
@@ -744,7 +736,7 @@ const Scenario group_leaves_another(
 // group, or one of none. Its own parts are there to be helped with.
 void leaves_what_the_thief_made(bool of_a_group) {
   test::AuditedPool pool({.width = 1});
-  AfterTheWait later;
+  OpenOnce over;
   OpenOnce begun;
   TaskGroup other(pool);
   TaskGroup group(pool);
@@ -752,7 +744,7 @@ void leaves_what_the_thief_made(bool of_a_group) {
     TaskGroup parts(pool);
     sync::cell<int> ran;
     parts.run([&ran] { ran.write() = 1; });
-    const auto task = [&later] { later.in_task(); };
+    const auto task = [&over] { over.wait(); };
     if (of_a_group) {
       other.run(task);
     } else {
@@ -763,7 +755,7 @@ void leaves_what_the_thief_made(bool of_a_group) {
   });
   begun.wait();
   explore::check(group.wait(Until()) == Status::ok, "it ran");
-  later.over();
+  over.open();
   explore::check(other.wait(Until()) == Status::ok, "all of it");
   pool.wait();
 }
@@ -781,18 +773,18 @@ const Scenario group_leaves_a_thief_that_has_gone_on(
     "thread_pool/group_leaves_a_thief_that_has_gone_on",
     [] {
       test::AuditedPool pool({.width = 1});
-      AfterTheWait later;
+      OpenOnce over;
       OpenOnce begun;
       TaskGroup group(pool);
       group.run([&begun] { begun.open(); });
       begun.wait();
       pool.post([&] {
         TaskGroup parts(pool);
-        parts.run([&later] { later.in_task(); });
+        parts.run([&over] { over.wait(); });
         parts.wait();
       });
       explore::check(group.wait(Until()) == Status::ok, "it ran");
-      later.over();
+      over.open();
       pool.wait();
     },
     Size::single);
@@ -803,18 +795,14 @@ const Scenario future_leaves_a_post(
     "thread_pool/future_leaves_a_post",
     [] {
       test::AuditedPool pool({.width = 1});
-      AfterTheWait later;
-      OpenOnce begun;
+      OpenOnce over;
       TaskGroup seat(pool);  // so that this thread may run the task
       Future<int> future;
       pool.post([&] {
-        future = pool.submit([&begun] {
-          begun.open();
-          return 1;
-        });
-        pool.post([&later] { later.in_task(); });
+        future = pool.submit([] { return 1; });
+        pool.post([&over] { over.wait(); });
         explore::check(future.get() == 1, "it ran");
-        later.over();
+        over.open();
       });
       pool.wait();
     },

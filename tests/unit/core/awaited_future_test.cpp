@@ -311,12 +311,7 @@ TEST(SenderTest, AStopBeforeTheStartIsHeard) {
 }
 
 // Keeps what it is given.
-struct Takes {
-  using receiver_concept = senders::receiver_t;
-  struct Env {
-    std::stop_token query(senders::get_stop_token_t) const noexcept { return {}; }
-  };
-  Env get_env() const noexcept { return {}; }
+struct Takes : senders::Unstopped {
   void set_value(int& value) && noexcept { *reference = &value; }
   void set_value(std::unique_ptr<int> value) && noexcept { *moved = std::move(value); }
   void set_error(std::exception_ptr) && noexcept { ADD_FAILURE(); }
@@ -332,12 +327,13 @@ TEST(SenderTest, ReferencesAndWhatIsOnlyMovedArrive) {
   std::unique_ptr<int> moved;
   Future<int&> first;
   Promise<int&>(first).set_value(target);
-  auto one = Sender<int&>(std::move(first)).connect(Takes{&reference, &moved});
+  auto one = Sender<int&>(std::move(first)).connect(Takes{{}, &reference, &moved});
   one.start();
   EXPECT_EQ(reference, &target);
   Future<std::unique_ptr<int>> second;
   Promise<std::unique_ptr<int>>(second).set_value(std::make_unique<int>(8));
-  auto other = Sender<std::unique_ptr<int>>(std::move(second)).connect(Takes{&reference, &moved});
+  auto other =
+      Sender<std::unique_ptr<int>>(std::move(second)).connect(Takes{{}, &reference, &moved});
   other.start();
   ASSERT_TRUE(moved);
   EXPECT_EQ(*moved, 8);

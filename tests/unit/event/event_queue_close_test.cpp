@@ -17,23 +17,15 @@
 #include <gtest/gtest.h>
 
 #include "books/event_books.hpp"
+#include "support/policies.hpp"
 
 namespace event_queue_close_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
+using test::Bounded;
+using test::Coalesces;
 
-template <OnFull kOnFull>
-struct Bounded : EventPolicies {
-  static constexpr OnFull on_full = kOnFull;
-};
-template <OnFull kOnFull>
-struct CoalescingBounded : Bounded<kOnFull> {
-  static constexpr bool coalesce = true;
-};
-struct Coalescing : EventPolicies {
-  static constexpr bool coalesce = true;
-};
 template <class Policies>
 using QueueOf = test::Audited<EventQueue<int, void(int), Policies>>;
 
@@ -101,19 +93,17 @@ void closed_while_copied(bool fails) {
   (void)queue.close();
   EXPECT_EQ(queue.enqueue(1, Slow(gate)), Status::closed);
   EXPECT_EQ(queue.wait(1ms), Status::timed_out) << "it is under way, and may be accepted";
-  std::size_t handled = 0;
   std::thread consumers[2];
-  std::atomic<std::size_t> total{0};
+  std::atomic<std::size_t> handled{0};
   for (std::thread& consumer : consumers) {
     consumer = std::thread([&] {
-      while (queue.wait() == Status::ok) total += queue.drain();
+      while (queue.wait() == Status::ok) handled += queue.drain();
     });
   }
   gate.open = true;
   gate.open.notify_all();
   producer.join();
   for (std::thread& consumer : consumers) consumer.join();
-  handled = total;
   EXPECT_EQ(status, fails ? Status::closed : Status::ok);
   EXPECT_EQ(handled, fails ? 0U : 1U);
 }
@@ -204,7 +194,7 @@ TEST(EventQueueWaking, WhatAHoldHeldBackIsSharedByThoseWhoWait) {
 // ---- Coalescing, with a bound and without ----
 
 TEST(EventQueueCoalescing, ANewerEventHasTheRoomOfTheOneThatItReplaces) {
-  QueueOf<CoalescingBounded<OnFull::reject>> queue({.capacity = 2});
+  QueueOf<Coalesces<Bounded<OnFull::reject>>> queue({.capacity = 2});
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(queue.enqueue(1, i), Status::ok);
     ASSERT_EQ(queue.enqueue(2, -i), Status::ok);
@@ -217,7 +207,7 @@ TEST(EventQueueCoalescing, ANewerEventHasTheRoomOfTheOneThatItReplaces) {
 }
 
 TEST(EventQueueCoalescing, ANewerEventNeedNotWaitForRoom) {
-  QueueOf<CoalescingBounded<OnFull::wait>> queue({.capacity = 2});
+  QueueOf<Coalesces<Bounded<OnFull::wait>>> queue({.capacity = 2});
   for (int i = 0; i < 100; ++i) ASSERT_EQ(queue.enqueue(1ms, 1, i), Status::ok);
   ASSERT_EQ(queue.enqueue(1ms, 2, 2), Status::ok);
   EXPECT_EQ(queue.enqueue(1ms, 3, 3), Status::timed_out);
@@ -226,7 +216,7 @@ TEST(EventQueueCoalescing, ANewerEventNeedNotWaitForRoom) {
 }
 
 TEST(EventQueueCoalescing, ANewerEventOverwritesNoOtherKey) {
-  QueueOf<CoalescingBounded<OnFull::overwrite_oldest>> queue({.capacity = 2});
+  QueueOf<Coalesces<Bounded<OnFull::overwrite_oldest>>> queue({.capacity = 2});
   ASSERT_EQ(queue.enqueue(2, 7), Status::ok);
   for (int i = 0; i < 5; ++i) ASSERT_EQ(queue.enqueue(1, i), Status::ok);
   EXPECT_EQ(queue.tally().expired, 0U);
@@ -237,9 +227,9 @@ TEST(EventQueueCoalescing, ANewerEventOverwritesNoOtherKey) {
 
 // What was replaced is given back before anybody drains, whatever the number of keys.
 TEST(EventQueueCoalescing, WhatWasReplacedDoesNotPileUp) {
-  using Books = detail::Books<EventQueue<int, void(int), Coalescing>>;
+  using Books = detail::Books<EventQueue<int, void(int), Coalesces<>>>;
   for (const int keys : {1, 100}) {
-    QueueOf<Coalescing> queue;
+    QueueOf<Coalesces<>> queue;
     constexpr int kEvents = 200'000;
     std::uint64_t most = 0;
     for (int i = 0; i < kEvents; ++i) {

@@ -36,6 +36,7 @@ namespace fs = std::filesystem;
 using detail::FileCallKind;
 using detail::FileCallView;
 using test::contents;
+using test::failure_of;
 
 class Folder {
  public:
@@ -60,16 +61,6 @@ std::vector<std::string> read_all(const std::string& log) {
   std::vector<std::string> all;
   for (const AppendLogRecord& record : AppendLogReader(log)) all.emplace_back(record.text());
   return all;
-}
-
-template <class F>
-FileFailure failure_of(F&& function) {
-  try {
-    function();
-  } catch (const FileError& error) {
-    return error.failure();
-  }
-  return {};
 }
 
 // As a killed writer leaves it: each record acknowledged, none by a proof behind it.

@@ -43,6 +43,7 @@ using detail::FileCallView;
 using detail::FileTap;
 
 using test::contents;
+using test::failure_of;
 
 // A folder that is gone at the end; in memory if it may be, as no test here is about a device.
 class Folder {
@@ -80,17 +81,6 @@ std::vector<std::string> segments_of(const std::string& log) {
   }
   std::sort(names.begin(), names.end());
   return names;
-}
-
-// What it throws, or no error.
-template <class F>
-FileFailure failure_of(F&& function) {
-  try {
-    function();
-  } catch (const FileError& error) {
-    return error.failure();
-  }
-  return {};
 }
 
 // A tap that passes all, and counts.

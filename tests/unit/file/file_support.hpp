@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/file/file_result.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -75,6 +76,17 @@ inline std::string contents(const std::string& path) {
 }
 inline void put(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
+}
+
+// What it throws, or no error.
+template <class F>
+FileFailure failure_of(F&& function) {
+  try {
+    function();
+  } catch (const FileError& error) {
+    return error.failure();
+  }
+  return {};
 }
 
 // Bytes that say where they are.

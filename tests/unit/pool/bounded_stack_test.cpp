@@ -81,7 +81,7 @@ ThreadPoolOptions full(PoolMode mode, OnFull on_full) {
 
 // ---- Tasks that a full pool runs where they are handed over -------------------------------------
 
-// Calls step() as a task again and again.
+// Each hands over the next one.
 struct Chain {
   ThreadPool& pool;
   long left;
@@ -142,12 +142,7 @@ Job ask(ThreadPool& pool, long times, std::atomic<int>& ended) {
 
 // A sender's operation that starts the next one when it completes.
 struct Operations {
-  struct Receiver {
-    using receiver_concept = senders::receiver_t;
-    struct Env {
-      std::stop_token query(senders::get_stop_token_t) const noexcept { return {}; }
-    };
-    Env get_env() const noexcept { return {}; }
+  struct Receiver : senders::Unstopped {
     void set_value() && noexcept { all->next(); }
     void set_error(const std::exception_ptr&) && noexcept { std::terminate(); }
     void set_stopped() && noexcept { std::terminate(); }
@@ -156,7 +151,7 @@ struct Operations {
 
   void next() {
     if (left-- == 0) return over.open();
-    operation.emplace(detail::engine_of(pool), Receiver{this});
+    operation.emplace(detail::engine_of(pool), Receiver{{}, this});
     operation->start();
   }
 
@@ -292,12 +287,7 @@ Job keep_next(Link& mine, Link* next, std::atomic<long>& ran) {
 }
 
 // The same of a sender's receiver.
-struct KeepNext {
-  using receiver_concept = senders::receiver_t;
-  struct Env {
-    std::stop_token query(senders::get_stop_token_t) const noexcept { return {}; }
-  };
-  Env get_env() const noexcept { return {}; }
+struct KeepNext : senders::Unstopped {
   void set_value(int) && noexcept {
     ++*ran;
     if (next != nullptr) keep(*next);
@@ -314,7 +304,8 @@ struct Following {
   void (*run)(long links, std::atomic<long>& ran);
 };
 
-void follow(long links, std::atomic<long>& ran, void (*hook)(Link&, Link*, std::atomic<long>&)) {
+template <class Hook>
+void follow(long links, std::atomic<long>& ran, const Hook& hook) {
   std::vector<Link> all(static_cast<std::size_t>(links));
   for (std::size_t i = 0; i < all.size(); ++i) {
     hook(all[i], i + 1 < all.size() ? &all[i + 1] : nullptr, ran);
@@ -365,14 +356,11 @@ constexpr Following kFollowing[] = {
     {"a receiver that makes the next result",
      [](long links, std::atomic<long>& ran) {
        std::vector<std::unique_ptr<Operation>> operations;
-       std::vector<Link> all(static_cast<std::size_t>(links));
-       for (std::size_t i = 0; i < all.size(); ++i) {
-         Link* const next = i + 1 < all.size() ? &all[i + 1] : nullptr;
+       follow(links, ran, [&](Link& link, Link* next, std::atomic<long>& all) {
          operations.push_back(std::make_unique<Operation>(
-             detail::FutureAccess::release(all[i].future), KeepNext{next, &ran}));
+             detail::FutureAccess::release(link.future), KeepNext{{}, next, &all}));
          operations.back()->start();
-       }
-       keep(all.front());
+       });
      }},
 };
 

@@ -118,16 +118,6 @@ struct UsesAtItsEnd {
 
 UsesAtItsEnd made_before_main;
 
-UsesAtItsEnd& made_at_first_use() {
-  static UsesAtItsEnd object;
-  return object;
-}
-
-UsesAtItsEnd& of_this_thread() {
-  thread_local UsesAtItsEnd object;
-  return object;
-}
-
 // What is under way when the program ends.
 void leave_tasks() {
   for (int i = 0; i < 100; ++i) default_pool().post([] { std::this_thread::yield(); });
@@ -148,7 +138,7 @@ int by_static_before() {
 }
 int by_static_after() {
   use();
-  made_at_first_use().is_on = true;
+  static const UsesAtItsEnd made_now{true};
   return 0;
 }
 int by_static_first_use() {
@@ -166,13 +156,13 @@ int by_atexit_after() {
   return 0;
 }
 int by_thread_local() {
-  of_this_thread().is_on = true;
+  thread_local const UsesAtItsEnd made_now{true};
   use();
   return 0;
 }
 int by_thread_local_of_a_worker() {
   use();  // first, so that what it uses ends last
-  default_pool().submit([] { of_this_thread().is_on = true; }).get();
+  default_pool().submit([] { thread_local const UsesAtItsEnd made_now{true}; }).get();
   return 0;
 }
 int by_exit_with_tasks() {

@@ -98,12 +98,7 @@ TEST_P(SchedulerTest, WhatACloseDropsIsStopped) {
 }
 
 // What a start has to say.
-struct CountingReceiver {
-  using receiver_concept = senders::receiver_t;
-  struct Env {
-    std::stop_token query(senders::get_stop_token_t) const noexcept { return {}; }
-  };
-  Env get_env() const noexcept { return {}; }
+struct CountingReceiver : senders::Unstopped {
   void set_value() && noexcept { ++*done; }
   void set_error(std::exception_ptr) && noexcept { ++*errors; }
   void set_stopped() && noexcept {}
@@ -122,7 +117,7 @@ TEST_P(SchedulerTest, NoMemoryIsAnError) {
   constexpr int count = 1100;  // more than one segment of the queue
   for (int i = 0; i < count; ++i) {
     operations.push_back(
-        std::make_unique<Operation>(detail::engine_of(pool), CountingReceiver{&done, &errors}));
+        std::make_unique<Operation>(detail::engine_of(pool), CountingReceiver{{}, &done, &errors}));
   }
   test::fail_after(test::Call::allocation, 0, 0);
   for (const auto& operation : operations) operation->start();

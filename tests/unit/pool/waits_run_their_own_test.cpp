@@ -108,27 +108,21 @@ class Round {
 
 // ---- The waits ----------------------------------------------------------------------------------
 
+void of_a_group(Round& round, void (*wait)(TaskGroup& group)) {
+  TaskGroup group(round.pool);
+  round.before();
+  group.run([&] { round.waited_for(); });
+  round.begun_elsewhere();
+  wait(group);
+}
 void group_wait(Round& round) {
-  TaskGroup group(round.pool);
-  round.before();
-  group.run([&] { round.waited_for(); });
-  round.begun_elsewhere();
-  group.wait();
+  of_a_group(round, [](TaskGroup& group) { group.wait(); });
 }
-
 void group_wait_until(Round& round) {
-  TaskGroup group(round.pool);
-  round.before();
-  group.run([&] { round.waited_for(); });
-  round.begun_elsewhere();
-  EXPECT_EQ(group.wait(1h), Status::ok);
+  of_a_group(round, [](TaskGroup& group) { EXPECT_EQ(group.wait(1h), Status::ok); });
 }
-
 void group_end(Round& round) {
-  TaskGroup group(round.pool);
-  round.before();
-  group.run([&] { round.waited_for(); });
-  round.begun_elsewhere();
+  of_a_group(round, [](TaskGroup&) {});
 }
 
 void run_and_wait(Round& round) {

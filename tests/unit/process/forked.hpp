@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -56,6 +57,16 @@ class CommonPages {
   std::size_t bytes_;
   std::size_t wanted_;
   void* data_;
+};
+
+// A ring in pages of its own, made of its sizes: its capacity, and of how many producers.
+template <class Ring>
+struct RingInPages {
+  explicit RingInPages(std::integral auto... sizes)
+      : pages(Ring::bytes_for(static_cast<std::size_t>(sizes)...)),
+        ring(Ring::create(pages.bytes(), static_cast<std::size_t>(sizes)...)) {}
+  CommonPages pages;
+  Ring ring;
 };
 
 // Runs `function()` in a child, whose exit status says whether it returned true.

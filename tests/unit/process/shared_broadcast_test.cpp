@@ -28,14 +28,10 @@ using test::ForkedChild;
 using test::is_whole;
 using test::Message;
 using test::message_of;
+using test::RingInPages;
 using Messages = SharedBroadcast<Message>;
 
-struct MadeBroadcast {
-  explicit MadeBroadcast(std::size_t capacity)
-      : pages(Messages::bytes_for(capacity)), ring(Messages::create(pages.bytes(), capacity)) {}
-  CommonPages pages;
-  Messages ring;
-};
+using MadeBroadcast = RingInPages<Messages>;
 
 TEST(SharedBroadcast, EachConsumerSeesEachMessage) {
   MadeBroadcast made(3);  // 4 places

@@ -25,17 +25,11 @@ namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::CommonPages;
 using test::ForkedChild;
+using test::RingInPages;
 using Bytes = std::vector<std::byte>;
 
-struct MadeBytes {
-  explicit MadeBytes(std::size_t capacity)
-      : pages(SharedByteRing::bytes_for(capacity)),
-        ring(SharedByteRing::create(pages.bytes(), capacity)) {}
-  CommonPages pages;
-  SharedByteRing ring;
-};
+using MadeBytes = RingInPages<SharedByteRing>;
 
 // Record i: its length and its bytes follow from i.
 Bytes record_of(std::uint64_t i, std::size_t most) {

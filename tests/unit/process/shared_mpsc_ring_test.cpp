@@ -27,20 +27,14 @@ namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::CommonPages;
 using test::ForkedChild;
 using test::is_whole;
 using test::Message;
 using test::message_of;
+using test::RingInPages;
 using Many = SharedMpscRing<Message>;
 
-struct MadeOfMany {
-  MadeOfMany(std::size_t capacity, std::size_t producers)
-      : pages(Many::bytes_for(capacity, producers)),
-        ring(Many::create(pages.bytes(), capacity, producers)) {}
-  CommonPages pages;
-  Many ring;
-};
+using MadeOfMany = RingInPages<Many>;
 
 TEST(SharedMpscRing, FirstInFirstOutUntilFullAndEmpty) {
   MadeOfMany made(3, 2);  // 4 places

@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 using test::CommonPages;
 using test::ForkedChild;
 using test::is_whole;
+using test::RingInPages;
 
 using test::message_of;
 using Item = test::Message;
@@ -35,12 +36,7 @@ static_assert(std::is_copy_constructible_v<Ring>);
 static_assert(!std::is_copy_constructible_v<Ring::Producer>);
 static_assert(!std::is_move_constructible_v<Ring::Consumer>);
 
-struct MadeRing {
-  explicit MadeRing(std::size_t capacity)
-      : pages(Ring::bytes_for(capacity)), ring(Ring::create(pages.bytes(), capacity)) {}
-  CommonPages pages;
-  Ring ring;
-};
+using MadeRing = RingInPages<Ring>;
 
 TEST(SharedRing, FirstInFirstOutUntilFullAndEmpty) {
   MadeRing made(3);  // 4 places
