@@ -120,7 +120,9 @@ bool TeamRun::has_had_its_tries(std::size_t block) {
 // What the dead had is given to others, or given up.
 void TeamRun::handle(const std::vector<TeamCrew::Death>& deaths) {
   const bool all_again = options_.on_crash == OnCrash::reset_all;
-  const std::uint32_t tries = options_.on_crash == OnCrash::report ? 1 : options_.tries;
+  // Once with `report`. With `reset_all` nobody else may have the block before all is begun again:
+  // a death before that would be nobody's.
+  const std::uint32_t tries = options_.on_crash == OnCrash::give_again ? options_.tries : 1;
   bool had_any = false;
   for (const TeamCrew::Death& death : deaths) {
     bool had = false;

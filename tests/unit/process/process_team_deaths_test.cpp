@@ -148,6 +148,40 @@ TEST(ProcessTeamDeaths, TriesAreABlocksHoweverManyOthersEndWorkers) {
   }
 }
 
+// The others end their blocks when the worker of this one has, or a moment later, and look for
+// more.
+void die_at_three_before_others_look(IndexRange range, const Deadly& deadly) {
+  const int seen = deadly.board->deaths;
+  if (range.first == 3) {
+    ++deadly.board->deaths;
+    deadly.die();
+  }
+  const auto began = std::chrono::steady_clock::now();
+  const auto over = [&](std::chrono::nanoseconds time) {
+    return std::chrono::steady_clock::now() - began > time;
+  };
+  while (deadly.board->deaths == seen && !over(10ms)) std::this_thread::yield();
+  const auto moment = began.time_since_epoch() % std::chrono::microseconds(100);
+  const auto end = std::chrono::steady_clock::now() + moment;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+TEST(ProcessTeamDeaths, TriesOfResetAllAreNoMoreThoughOthersLookForABlock) {
+  const SharedBoard board;
+  ProcessTeam team{{.width = 4,
+                    .tries = 15,
+                    .replacements_per_second = 1000000,
+                    .on_crash = OnCrash::reset_all}};
+  for (int round = 0; round < 24; ++round) {
+    board->deaths = 0;
+    EXPECT_THROW((void)team.run<die_at_three_before_others_look>(
+                     4, Deadly{board.get(), 0, [] { ::raise(SIGKILL); }}, {.block = 1}),
+                 BlocksLost);
+    EXPECT_EQ(board->deaths, 15);
+  }
+}
+
 TEST(ProcessTeamDeaths, ResetAllLosesTheBlockThatHadItsTriesAndFailsAll) {
   const SharedBoard board;
   ProcessTeam team{{.width = 2, .tries = 2, .on_crash = OnCrash::reset_all}};
