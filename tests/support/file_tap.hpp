@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -80,6 +81,19 @@ class LookingTap : public FileTap {
 
  protected:
   ~LookingTap() = default;
+};
+
+// As some network file systems: a folder has no sync.
+class FoldersCannotBeSynced final : public LookingTap {
+ public:
+  Verdict before(const FileCallView& call) noexcept override {
+    struct stat facts{};
+    const bool is_folder = call.kind == FileCallKind::fsync &&
+                           ::fstat(call.descriptor, &facts) == 0 && S_ISDIR(facts.st_mode);
+    if (is_folder) ++asked;
+    return is_folder ? Verdict{Verdict::answer, -EINVAL} : Verdict{};
+  }
+  std::atomic<int> asked{0};
 };
 
 // How many calls there were of each kind.

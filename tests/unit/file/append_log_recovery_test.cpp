@@ -18,7 +18,6 @@
 #include <filesystem>
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
-#include <handoff/file/file_engine.hpp>
 #include <handoff/file/file_result.hpp>
 #include <map>
 #include <string>
@@ -326,43 +325,15 @@ TEST(AppendLogPlace, AFolderAboveThatCannotBeRead) {
   EXPECT_EQ(read_all(folder.log()).size(), 2U);
 }
 
-// As some network file systems: a folder has no sync.
-class FoldersCannotBeSynced final : public test::FileTap {
- public:
-  Verdict before(const FileCallView& call) noexcept override {
-    struct stat facts{};
-    const bool is_folder = call.kind == FileCallKind::fsync &&
-                           ::fstat(call.descriptor, &facts) == 0 && S_ISDIR(facts.st_mode);
-    if (is_folder) ++asked;
-    return is_folder ? Verdict{Verdict::answer, -EINVAL} : Verdict{};
-  }
-  void after(const FileCallView&, long) noexcept override {}
-  std::atomic<int> asked{0};
-};
-
 TEST(AppendLogPlace, AFolderThatCannotBeSynced) {
   const Folder folder;
-  FoldersCannotBeSynced tap;
+  test::FoldersCannotBeSynced tap;
   for (int opening = 0; opening < 2; ++opening) {
     AppendLog log(folder.log(), {.segment_bytes = 300, .preallocate = false, .tap = &tap});
     for (int i = 0; i < 10; ++i) log.append(std::string(100, 'x')).check();
     EXPECT_TRUE(log.trim(log.was_last()).ok());
   }
   EXPECT_GT(tap.asked, 10);
-}
-
-TEST(FilePlace, DurableRequestsInAFolderThatCannotBeSynced) {
-  const Folder folder;
-  fs::create_directory(folder.log());
-  FoldersCannotBeSynced tap;
-  FileEngine files({.backend = FileBackend::pool, .width = 1, .tap = &tap});
-  const std::string text = "text";
-  const auto bytes = std::as_bytes(std::span(text));
-  const std::string path = folder.log() + "/file";
-  EXPECT_TRUE(files.write(path, bytes, {.durable = true}).get().ok());
-  EXPECT_TRUE(files.replace(path, bytes, {.durable = true}).get().ok());
-  EXPECT_TRUE(files.remove(path, true).get().ok());
-  EXPECT_GE(tap.asked, 3);
 }
 
 TEST(AppendLogPlace, WhatIsWrongIsSaid) {
