@@ -2,21 +2,10 @@
 #include "report/judged_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "report/ladder.hpp"
 
 namespace handoff::lab {
-namespace {
-
-bool can_divide(const Launches& launches) {
-  return !launches.empty() &&
-         std::all_of(launches.begin(), launches.end(), [](const std::vector<double>& bursts) {
-           return !bursts.empty() && std::all_of(bursts.begin(), bursts.end(), [](double v) {
-             return std::isfinite(v) && v > 0;
-           });
-         });
-}
-
-}  // namespace
 
 std::optional<JudgedChange> judge_rows(const Row& now, const Row& before, double floor) {
   const bool disturbed = now.status == RowStatus::noisy || before.status == RowStatus::noisy;
@@ -27,7 +16,10 @@ std::optional<JudgedChange> judge_rows(const Row& now, const Row& before, double
 
 std::optional<JudgedChange> judge_launches(const Launches& now, const Launches& before,
                                            const Judging& judging) {
-  if (!can_divide(now) || !can_divide(before)) return {};
+  const auto is_told = [](const Times& bursts) { return !bursts.empty() && can_divide(bursts); };
+  for (const Launches* launches : {&now, &before}) {
+    if (launches->empty() || !std::all_of(launches->begin(), launches->end(), is_told)) return {};
+  }
   return judge_change(now, before, judging);
 }
 
