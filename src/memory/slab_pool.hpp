@@ -195,7 +195,7 @@ class SlabPool {
   std::size_t chunks_ = 0;
   std::size_t free_ = 0;
   std::size_t least_free_ = 0;  // since the last look
-  std::size_t taken_ = 0;       // since the last look
+  std::size_t taken_ = 0;  // since the last look
   bool ending_ = false;
 };
 

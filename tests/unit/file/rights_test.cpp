@@ -42,7 +42,7 @@ using test::is_root;
 using test::put;
 using test::Somebody;
 
-constexpr gid_t kStaff = 5001;   // the file's group
+constexpr gid_t kStaff = 5001;  // the file's group
 constexpr gid_t kGuests = 5002;  // another one
 
 const Somebody kRoot{};

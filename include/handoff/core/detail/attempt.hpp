@@ -9,9 +9,14 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// True if function() returned; else what it threw is std::current_exception() in failed().
-template <class Function, class Failed>
-bool attempt(Function&& function, Failed&& failed) noexcept {
+struct IsLost {
+  void operator()() const noexcept {}
+};
+
+// True if function() returned; else what it threw is std::current_exception() in failed(). Without
+// that it is lost: there is no memory, or no thread.
+template <class Function, class Failed = IsLost>
+bool attempt(Function&& function, Failed&& failed = {}) noexcept {
 #if defined(__cpp_exceptions)
   try {
     function();
@@ -24,12 +29,6 @@ bool attempt(Function&& function, Failed&& failed) noexcept {
   (void)failed;
 #endif
   return true;
-}
-
-// True if function() returned. What it throws is lost: there is no memory, or no thread.
-template <class Function>
-bool attempt(Function&& function) noexcept {
-  return attempt(function, []() noexcept {});
 }
 
 // Calls function(); if it throws, thrown() is called before the exception goes on.
