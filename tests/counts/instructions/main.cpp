@@ -228,12 +228,12 @@ void canary(bool longer) {
 int main(int argc, char**) {
   canary(argc > 1);
   if (argc > 1) return 0;
-  functions();  // first: a loop allocates, at a price that depends on what lies in malloc's heap
   queues();
   events();
   buses();
   commands();
   memories();
+  functions();
   synchronisation();
   pools();
 }
