@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "file_call.hpp"
+#include "path.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -120,6 +121,7 @@ FileFailure AppendLogFile::begin_log(std::uint64_t first) {
 }
 
 FileFailure AppendLogFile::open_directory() {
+  if (has_zero_byte(directory_)) return failed_step("make the folder", EINVAL, "mkdir");
   const long made = perform(
       {.kind = FileCallKind::make_directory, .path = directory_.c_str(), .mode = 0777}, tap_);
   if (made < 0 && made != -EEXIST) {

@@ -11,6 +11,7 @@
 #include "append_log_format.hpp"
 #include "append_log_scan.hpp"
 #include "file_call.hpp"
+#include "path.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace detail {
@@ -95,7 +96,9 @@ AppendLogReading::AppendLogReading(std::string directory, const AppendLogReaderO
       directory_file_(tap_),
       segment_(tap_),
       scan_(tap_) {
-  const int error = directory_file_.open(AT_FDCWD, directory_.c_str(), O_DIRECTORY);
+  const int error = has_zero_byte(directory_)
+                        ? EINVAL
+                        : directory_file_.open(AT_FDCWD, directory_.c_str(), O_DIRECTORY);
   if (error != 0) fail(error, "open", "open the folder");
   begun_ = begin();
 }

@@ -113,7 +113,7 @@ class Sources {
   // "", or why nothing is begun. What cannot be opened is told as a problem.
   std::string prepare(const std::vector<std::string>& from) {
     if (from.empty() || to_.empty()) return "a source and a destination are needed";
-    if (to_.find('\0') != std::string::npos) return in_quotes(to_) + " has a zero byte in it";
+    if (detail::has_zero_byte(to_)) return in_quotes(to_) + " has a zero byte in it";
     into_ = is_directory();
     if (from.size() > 1 && !into_) {
       return in_quotes(to_) + " is no directory, and several sources need one";
@@ -130,7 +130,7 @@ class Sources {
 
  private:
   std::string add(const std::string& source) {
-    const bool named = !source.empty() && source.find('\0') == std::string::npos;
+    const bool named = !source.empty() && !detail::has_zero_byte(source);
     if (!named) return job_.problem(source, {"open"}, source.empty() ? -ENOENT : -EINVAL), "";
     const Way way = way_of(source, to_, into_);
     long error = 0;

@@ -91,12 +91,12 @@ FileCore::~FileCore() {
 
 void FileCore::open_beneath() {
   if (options_.beneath.empty()) return;
-  const long result = perform_whole(
-      {.kind = FileCallKind::open, .path = options_.beneath.c_str(), .flags = O_PATH | O_DIRECTORY},
-      options_.tap);
+  const FileCall call{
+      .kind = FileCallKind::open, .path = options_.beneath.c_str(), .flags = O_PATH | O_DIRECTORY};
+  const long result = has_zero_byte(options_.beneath) ? -EINVAL : perform_whole(call, options_.tap);
   if (result < 0) {
     raise(std::system_error(static_cast<int>(-result), std::generic_category(),
-                            "FileEngine: beneath '" + options_.beneath + "'"));
+                            "FileEngine: beneath '" + escaped(options_.beneath) + "'"));
   }
   beneath_ = static_cast<int>(result);
 }

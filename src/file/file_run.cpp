@@ -142,8 +142,7 @@ int FileRun::stopped() const noexcept {
 int FileRun::what_is_wrong() const noexcept {
   const FileOperation operation = request_.operation;
   const bool opened = request_.file.valid();
-  if (request_.path.find('\0') != std::string::npos) return EINVAL;
-  if (request_.to.find('\0') != std::string::npos) return EINVAL;
+  if (has_zero_byte(request_.path) || has_zero_byte(request_.to)) return EINVAL;
   if (opened && (operation == FileOperation::replace || operation == FileOperation::remove)) {
     return EINVAL;
   }

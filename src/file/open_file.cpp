@@ -57,6 +57,7 @@ int flags_of(const OpenFileOptions& options) noexcept {
 // The directory that the path must not leave, for the time of the call.
 void open_beneath(HeldFile& directory, const OpenFileOptions& options) {
   if (options.beneath.empty()) return;
+  if (has_zero_byte(options.beneath)) fail(options.beneath, EINVAL, "openat");
   const long result = perform_whole(
       {.kind = FileCallKind::open, .path = options.beneath.c_str(), .flags = O_PATH | O_DIRECTORY},
       options.tap);
@@ -105,7 +106,7 @@ void release(OpenFileState* state) noexcept {
 
 OpenFile OpenFile::open(const std::string& path, const OpenFileOptions& options) {
   using namespace detail;
-  if (path.find('\0') != std::string::npos) detail::fail(path, EINVAL, "openat");
+  if (has_zero_byte(path)) detail::fail(path, EINVAL, "openat");
   auto state = std::make_unique<OpenFileState>();
   state->path = path;
   state->tap = options.tap;

@@ -24,6 +24,9 @@ struct PathParts {
 };
 PathParts parts_of(std::string_view path);
 
+// The kernel would take it for a shorter one.
+inline bool has_zero_byte(std::string_view path) noexcept { return path.find('\0') != path.npos; }
+
 // A new name beside `name`: ".NAME.R.handoff~" with 128 random bits. At most 143 bytes long, which
 // every file system for long names takes: of a longer NAME it has the beginning.
 std::string temporary_name(std::string_view name);

@@ -73,6 +73,7 @@ void TraceFile::forget() noexcept {
 }
 
 std::error_code TraceFile::open(const std::string& path) {
+  if (path.find('\0') != path.npos) return std::make_error_code(std::errc::invalid_argument);
   bool is_taken = false;
   const std::string own = with_process(path);
   file_ = open_locked(own, is_taken);

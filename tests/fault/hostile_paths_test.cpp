@@ -2,7 +2,11 @@
 //
 // Paths that lead somewhere else: special files, links, names that leave a directory, files that
 // change or are swapped while they are used. One documented outcome each; none hangs.
+#include <handoff/file/append_log.hpp>
+#include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/file/open_file.hpp>
+#include <handoff/trace/trace.hpp>
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -20,6 +24,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -165,6 +170,53 @@ TEST_P(Names, LongAndStrange) {
       EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f) << "it breaks the line";
     }
   }
+}
+
+// What has a zero byte is no name: what stands before the zero is another's.
+const std::string kZeroByte("\0x", 2);
+
+TEST_P(Names, AZeroByteEndsNone) {
+  const Folder root;
+  root.put("a", kText);
+  FileEngine files({.backend = GetParam(), .width = 2});
+  for (const FileOperation operation : {read, write, append, replace, remove, stat, sync}) {
+    EXPECT_EQ(error_of(files, operation, root.at("a") + kZeroByte), EINVAL) << to_string(operation);
+  }
+  const auto copied = [&](const std::string& from, const std::string& to) {
+    return result_of(files.copy(from, to)).failure().error;
+  };
+  EXPECT_EQ(copied(root.at("a") + kZeroByte, root.at("b")), EINVAL);
+  EXPECT_EQ(copied(root.at("a"), root.at("b") + kZeroByte), EINVAL);
+  EXPECT_TRUE(root.get("a") == kText);
+  EXPECT_EQ(root.names().size(), 1U);
+}
+
+TEST(NamesOfFolders, AZeroByteEndsNone) {
+  const Folder root;
+  root.put("a", kText);
+  const std::string folder = root.path() + kZeroByte;
+  const std::string log = root.at("log") + kZeroByte;
+  const auto error_by = [](const auto& call) {
+    try {
+      call();
+    } catch (const FileError& error) {
+      return error.failure().error;
+    }
+    return 0;
+  };
+  EXPECT_EQ(error_by([&] { AppendLog{log}; }), EINVAL);
+  EXPECT_EQ(error_by([&] { AppendLogReader{folder}; }), EINVAL);
+  EXPECT_EQ(error_by([&] { (void)OpenFile::open(root.at("a") + kZeroByte); }), EINVAL);
+  EXPECT_EQ(error_by([&] { (void)OpenFile::open("a", {.beneath = folder}); }), EINVAL);
+  try {
+    const FileEngine files({.beneath = folder});
+    ADD_FAILURE() << "it is beneath another one";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), std::errc::invalid_argument);
+    EXPECT_NE(std::string(error.what()).find("\\x00x'"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(trace::start(root.at("trace") + kZeroByte), std::errc::invalid_argument);
+  EXPECT_EQ(root.names().size(), 1U);
 }
 
 TEST_P(Names, WithoutPermission) {
