@@ -100,7 +100,8 @@ std::string to_json_text(const Summary& summary) {
                  {"names_left_out", summary.usage.names_left_out},
                  {"instants", recording.instants},
                  {"depths", recording.depths}};
-  return all.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+  // In ASCII: of what lies beyond it some acts on a terminal.
+  return all.dump(2, ' ', true, json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace handoff::lab::tracing

@@ -202,6 +202,7 @@ class Hostile(LabTest):
             for opened, closed in (("[", "]"), ('{"a":', "}")):
                 deep = opened * depth + "1" + closed * depth
                 for text in (f'{{"schema":1,"rows":[],"x":{deep}}}',
+                             f'{{"schema":1,"rows":[],"\\"":{deep}}}',
                              f'{{"schema":1,"rows":[],"environment":{{"x":{deep}}}}}', deep,
                              opened * depth):
                     for reader in readers if DEEP else [readers[turn % len(readers)]]:
@@ -235,6 +236,23 @@ class Hostile(LabTest):
             for command in (["trace", "trace.json"], ["replay", "trace.json", "--quick"]):
                 done = self.run_lab(*command)
                 self.assertGreaterEqual(done.returncode, 0, (command, done.stderr))
+
+    def test_names_in_traces_do_not_act_either(self):
+        for text in ACTING:
+            place = {"name": text, "cat": text, "pid": text, "tid": text, "ts": 1}
+            (self.folder / "trace.json").write_text(json.dumps([
+                {**place, "ph": "M", "name": "thread_name", "args": {"name": text}},
+                {**place, "ph": "M", "name": "process_name", "args": {"name": text}},
+                {**place, "ph": "X", "dur": 200}, {**place, "ph": "X", "dur": 200, "pid": 2},
+                {**place, "ph": "i"}, {**place, "ph": "C", "args": {"depth": 3}}]))
+            for options in ([], ["--json"], ["--flame", "out"]):
+                (self.folder / "out").unlink(missing_ok=True)
+                done = self.run_lab("trace", "trace.json", *options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                written = self.folder / "out"
+                written = written.read_bytes().decode() if written.exists() else ""
+                self.assertEqual(ACTS.findall(done.stdout + done.stderr + written), [],
+                                 (options, text))
 
     def test_names_of_files_do_not_act_either(self):
         for text in ACTING:
