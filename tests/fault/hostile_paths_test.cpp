@@ -110,6 +110,10 @@ TEST_P(SpecialFiles, AreRefusedAndNothingHangs) {
     EXPECT_EQ(copied.failure().error, error) << "copy " << path;
     EXPECT_FALSE(root.get("copy").has_value()) << path;
   }
+  const std::size_t open = test::open_descriptors();
+  EXPECT_THROW((void)OpenFile::open(root.at("directory")), FileError);
+  EXPECT_THROW((void)OpenFile::open("/dev/null"), FileError);
+  EXPECT_EQ(test::open_descriptors(), open);
   EXPECT_EQ(error_of(files, read, root.at("dangling")), ENOENT);
   EXPECT_EQ(error_of(files, read, root.at("none")), ENOENT);
   EXPECT_EQ(error_of(files, remove, root.at("none")), ENOENT);

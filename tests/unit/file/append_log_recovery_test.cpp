@@ -106,12 +106,13 @@ TEST(AppendLogRecovery, EachOpeningKeepsItsOwn) {
   const Folder folder;
   append_and_be_killed(folder, {"first"});
   const std::string whole = contents(folder.segment());
-  for (const std::size_t count : {1U, 2U, 3U}) {
-    test::put(folder.segment(), whole + std::string(50, 'x'));
+  std::size_t count = 0;
+  for (const std::size_t bytes : {1U, 8U, 50U}) {
+    test::put(folder.segment(), whole + std::string(bytes, 'x'));
     const AppendLog log(folder.log(), kPlain);
-    EXPECT_EQ(log.cut().bytes, 50U);
-    EXPECT_EQ(folder.kept().size(), count);
-    EXPECT_EQ(contents(log.cut().file), std::string(50, 'x'));
+    EXPECT_EQ(log.cut().bytes, bytes);
+    EXPECT_EQ(folder.kept().size(), ++count);
+    EXPECT_EQ(contents(log.cut().file), std::string(bytes, 'x'));
   }
 }
 
@@ -294,6 +295,36 @@ TEST(AppendLogPlace, AFifoInPlaceOfTheLockIsNoHang) {
   ASSERT_EQ(::mkfifo((folder.log() + "/lock").c_str(), 0600), 0);
   const FileFailure failure = failure_of([&] { AppendLog(folder.log(), kPlain); });
   EXPECT_TRUE(failure.error == 0 || failure.error == EINVAL) << failure.text();
+}
+
+TEST(AppendLogPlace, ALinkInPlaceOfAFileIsNotFollowed) {
+  const Folder folder;
+  append_and_be_killed(folder, kThree);
+  const std::string outside = folder.log() + ".outside";
+  const std::string before = contents(folder.segment());
+  fs::rename(folder.segment(), outside);
+  fs::create_symlink(outside, folder.segment());
+  EXPECT_EQ(failure_of([&] { AppendLogReader(folder.log()); }).error, ELOOP);
+  EXPECT_EQ(failure_of([&] { AppendLog(folder.log(), kPlain); }).error, ELOOP);
+  EXPECT_EQ(contents(outside), before);
+  fs::remove(folder.segment());
+  fs::remove(outside);
+  fs::remove(folder.log() + "/lock");
+  fs::create_symlink(outside, folder.log() + "/lock");
+  EXPECT_EQ(failure_of([&] { AppendLog(folder.log(), kPlain); }).error, ELOOP);
+  EXPECT_FALSE(fs::exists(outside));
+}
+
+TEST(AppendLogPlace, WhatIsNamedAlmostAsASegmentIsNone) {
+  const Folder folder;
+  append_and_be_killed(folder, kThree);
+  for (const char* const name :
+       {"000000000000000A.log", "2xxxxxxxxxxxxxxx.log", "00000000000000002.log",
+        "0000000000000002.lo", "0000000000000002.LOG", "+000000000000002.log"}) {
+    test::put(folder.log() + "/" + name, "another's");
+  }
+  EXPECT_EQ(read_all(folder.log()), kThree);
+  EXPECT_EQ(AppendLog(folder.log(), kPlain).was_last(), 3U);
 }
 
 // As /home and the folders of hosters are: they may be entered and not read.

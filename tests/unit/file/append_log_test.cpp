@@ -591,6 +591,17 @@ TEST(AppendLog, StaleBytesDoNotPass) {
   EXPECT_EQ(read_all(one.folder.log()), expected);
 }
 
+TEST(AppendLog, ASegmentOfAnotherLogDoesNotPass) {
+  Made one, other;
+  make(one, false, 200);
+  make(other, false, 200);
+  const std::string second = segments_of(one.folder.log()).at(1);
+  test::put(second, contents(segments_of(other.folder.log()).at(1)));
+  const FileFailure failure = failure_of([&] { (void)read_all(one.folder.log()); });
+  EXPECT_EQ(failure.error, EBADMSG);
+  EXPECT_EQ(failure.file, second);
+}
+
 std::size_t open_files() {
   return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
 }

@@ -27,6 +27,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -237,6 +238,33 @@ TEST_F(CopyTree, devices_fifos_and_sockets_are_replaced_by_their_kind_only) {
   }
 }
 
+// A FIFO takes the place of a file before it is opened.
+class ToFifo final : public FileTap {
+ public:
+  explicit ToFifo(fs::path file) : file_(std::move(file)) {}
+  Verdict before(const FileCallView& call) noexcept override {
+    const bool is_it =
+        call.kind == FileCallKind::open && file_.filename() == std::string_view(call.path);
+    if (!is_it || std::exchange(done_, true)) return {};
+    EXPECT_EQ(unlink(file_.c_str()), 0);
+    EXPECT_EQ(mkfifo(file_.c_str(), 0600), 0);
+    return {};
+  }
+  void after(const FileCallView&, long) noexcept override {}
+
+ private:
+  const fs::path file_;
+  bool done_ = false;
+};
+
+TEST_F(CopyTree, a_fifo_in_place_of_a_file_is_told_and_not_waited_for) {
+  put(from / "file", "text");
+  ToFifo tap(from / "file");
+  CopyTreeOptions options;
+  options.tap = &tap;
+  EXPECT_EQ(copy_tree({from}, to, std::move(options)).problems.size(), 1u);
+}
+
 TEST_F(CopyTree, a_slash_behind_the_destination_says_that_it_is_a_directory) {
   put(base / "file", "new");
   put(base / "old", "old");
@@ -253,6 +281,13 @@ TEST_F(CopyTree, a_slash_behind_the_destination_says_that_it_is_a_directory) {
     EXPECT_EQ(test::contents(base / "new" / "file"), "new");
     fs::remove_all(base / "new");
   }
+}
+
+// What went wrong has names of others in it too.
+TEST(CopyTreeProblemText, IsOneLineWhateverIsInIt) {
+  const CopyTreeProblem problem{
+      .path = "a\nb", .what = "keep the attribute user.\x1b]0;x", .error = 0};
+  EXPECT_EQ(problem.text(), "a\\x0ab: keep the attribute user.\\x1b]0;x");
 }
 
 TEST_F(CopyTree, a_zero_byte_ends_no_name) {

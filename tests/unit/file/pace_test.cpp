@@ -17,6 +17,7 @@
 #include <handoff/core/closing.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/file/open_file.hpp>
+#include <iterator>
 #include <mutex>
 #include <span>
 #include <string>
@@ -461,6 +462,7 @@ TEST_P(OldKernelTest, TheSamePathsAreRefused) {
                                "none/x",
                                folder / "secret/file",
                                "sub/",
+                               "old/",
                                "..",
                                std::string(256, 'n')};
   for (const std::string& name : names) {
@@ -489,6 +491,12 @@ TEST_P(OldKernelTest, NoLinkIsFollowedAtAll) {
   FileEngine files(beneath);
   EXPECT_NE(error(files, FileOperation::read, "to_sub/b"), 0);
   EXPECT_EQ(error(files, FileOperation::read, "to_old"), ELOOP);
+  const auto open_now = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto open = open_now();
+  EXPECT_EQ(error(files, FileOperation::stat, "to_old"), ELOOP);
+  EXPECT_EQ(open_now(), open);
   EXPECT_EQ(error(files, FileOperation::read, "sub/../old"), EXDEV);
   EXPECT_EQ(error(files, FileOperation::read, "../in/old"), EXDEV);
   EXPECT_EQ(error(files, FileOperation::read, inside + "/old"), EXDEV);

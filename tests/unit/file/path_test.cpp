@@ -31,6 +31,16 @@ TEST(TemporaryName, IsNewAndNoLongerThanAnyFileSystemTakes) {
   }
 }
 
+TEST(TemporaryName, CannotBeGuessedInAnyOfItsLetters) {
+  constexpr std::size_t letters = 26;
+  std::array<std::set<char>, letters> seen;
+  for (int i = 0; i < 100; ++i) {
+    const std::string temporary = temporary_name("n");
+    for (std::size_t at = 0; at < letters; ++at) seen[at].insert(temporary[3 + at]);
+  }
+  for (const std::set<char>& of_one : seen) EXPECT_GT(of_one.size(), 4U);
+}
+
 // How many bytes a letter that begins so has; 0: none begins so.
 std::size_t letter(char first) {
   const auto byte = static_cast<unsigned char>(first);

@@ -183,11 +183,13 @@ std::string copied(const std::string& base, const std::string& to, FileTap* tap)
   static_cast<void>(files.copy(base + "/old", to).get());
   return to;
 }
-std::string tree(const std::string& from, const std::string& to, FileTap* tap, bool durable) {
+std::string tree(const std::string& from, const std::string& to, FileTap* tap, bool durable,
+                 bool verify = false) {
   CopyTreeOptions options;
   options.width = 1;
   options.tap = tap;
   options.durable = durable;
+  options.verify = verify;
   static_cast<void>(copy_tree({from}, to, std::move(options)));
   return to;
 }
@@ -453,6 +455,45 @@ TEST_F(RightsWalk, RootAndTheOwnerKeepAll) {
         }
       }
     }
+  }
+}
+
+TEST_F(RightsWalk, WhatRunsAsItsUserDoesSoForThatUserOnly) {
+  for (const Somebody& actor : {kRoot, kOwner, kMember, kStranger}) {
+    for (const Way& way : ways()) {
+      fresh(06755, {}, Place::plain);
+      std::string path;
+      as(actor, [&] { path = way.go(base_, nullptr); });
+      Rights now{};
+      ASSERT_TRUE(rights_of(path, now)) << way.name;
+      EXPECT_TRUE(now.user == kOwner.user || (now.mode & S_ISUID) == 0) << way.name << actor.user;
+      EXPECT_TRUE(now.group == kStaff || (now.mode & S_ISGID) == 0) << way.name << actor.user;
+    }
+  }
+}
+
+// To be verified it is opened to its own user, who may not read it, and to nobody else.
+TEST_F(RightsWalk, ACopyThatItsUserMayNotReadIsVerified) {
+  fresh(0040, {}, Place::plain);
+  Rights old{};
+  ASSERT_TRUE(rights_of(base_ + "/old", old));
+  old.user = kRoot.user;  // the owner is in the group too
+  Watch watch(*this, kMember, old);
+  as(kMember,
+     [&] { static_cast<void>(tree(base_ + "/old", base_ + "/in/old", &watch, false, true)); });
+  EXPECT_EQ(watch.fault(), "");
+}
+
+// What a file may do beyond its user's rights it may with its old contents only.
+TEST_F(RightsWalk, NewContentsHaveNoCapabilitiesOfTheOldOnes) {
+  for (const Way& way : {ways()[0], ways()[1]}) {
+    fresh(0755, {}, Place::plain);
+    const std::array<std::uint32_t, 5> raw_sockets{0x02000001, 1u << 13};  // vfs_cap_data
+    constexpr const char* key = "security.capability";
+    if (setxattr((base_ + "/in/old").c_str(), key, raw_sockets.data(), sizeof raw_sockets, 0) != 0)
+      GTEST_SKIP() << "no capabilities of files here";
+    const std::string path = way.go(base_, nullptr);
+    EXPECT_LT(getxattr(path.c_str(), key, nullptr, 0), 0) << way.name;
   }
 }
 
