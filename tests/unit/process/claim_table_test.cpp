@@ -272,6 +272,14 @@ TEST(ClaimTable, ThreadsClaimEachBlockOnce) {
   }
 }
 
+TEST(TeamBoard, ATextWithoutAnEndIsCut) {
+  handoff::detail::TeamSlot slot;
+  std::memset(static_cast<void*>(&slot), 'x', sizeof slot);
+  char text[handoff::detail::TeamSlot::most_text];
+  ASSERT_TRUE(slot.said(0x7878787878787878U, text));
+  EXPECT_EQ(::strnlen(text, sizeof text), sizeof text - 1);
+}
+
 TEST(TeamBoard, BlocksTileTheRange) {
   auto random = handoff::test::random();
   for (int round = 0; round < 2'000; ++round) {

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -317,7 +318,7 @@ TEST(ProcessTeamEnds, AKilledMasterLeavesNoName) {
 }
 
 // A name that is another's by now is not taken from it.
-TEST(ProcessTeamEnds, AKilledMasterTakesNoNameOfAnother) {
+void name_another(bool is_fifo) {
   const SharedBoard board;
   const SharedName name;
   const pid_t master = test::start_child([&] {
@@ -330,10 +331,20 @@ TEST(ProcessTeamEnds, AKilledMasterTakesNoNameOfAnother) {
   ASSERT_TRUE(becomes_true([&] { return board->ready == 1; }));
   ASSERT_TRUE(name.is_there());
   ASSERT_EQ(::shm_unlink(name.text().c_str()), 0);
-  const auto mine = SharedMemory::create({.bytes = 5000, .name = name.text()});
+  SharedMemory mine;
+  if (is_fifo) {
+    ASSERT_EQ(::mkfifo(name.path().c_str(), 0600), 0);
+  } else {
+    mine = SharedMemory::create({.bytes = 5000, .name = name.text()});
+  }
   kill_master(master);
   ASSERT_TRUE(becomes_true([&] { return is_gone(*board, kServersRow); }));
   EXPECT_TRUE(name.is_there());
+}
+
+TEST(ProcessTeamEnds, AKilledMasterTakesNoNameOfAnother) {
+  name_another(false);
+  name_another(true);
 }
 
 // More names than are kept: the memory is made all the same.

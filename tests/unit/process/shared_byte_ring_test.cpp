@@ -284,6 +284,24 @@ TEST(SharedByteRing, ALengthThatReachesBehindTheTailIsDamage) {
   }
 }
 
+TEST(SharedByteRing, APaddingThatReachesBehindTheTailIsDamage) {
+  MadeBytes made(256);
+  SharedByteRing::Producer out(made.ring);
+  SharedByteRing::Consumer in(made.ring);
+  std::span<const std::byte> found;
+  for (std::size_t at = 0; at < 240; at += 8) {
+    ASSERT_EQ(out.try_push({}), Status::ok);
+    ASSERT_EQ(in.try_peek(found), Status::ok);
+    in.release();
+  }
+  ASSERT_EQ(out.try_push({}), Status::ok);
+  const std::span<std::byte> bytes = made.pages.bytes();
+  constexpr std::uint64_t padding = ~std::uint64_t{0};
+  std::memcpy(bytes.data() + bytes.size() - 16, &padding, sizeof padding);
+  EXPECT_EQ(in.try_peek(found), Status::closed);
+  EXPECT_TRUE(in.damaged());
+}
+
 TEST(SharedByteRing, RandomImagesAreRefusedOrSurvived) {
   auto random = test::random();
   MadeBytes made(256);

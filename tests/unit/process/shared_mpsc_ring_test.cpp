@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <stop_token>
@@ -196,6 +197,21 @@ TEST(SharedMpscRing, WhatCannotBeIsRefused) {
   EXPECT_EQ(made.ring.producer_died(2), 0U);
   EXPECT_EQ(made.ring.producer_died(3), 0U);
   for (int i = 0; i < 2; ++i) const Many::Producer next(made.ring, 2);
+}
+
+// Of some the bytes for so many producers are the right ones, modulo 2 to the 64.
+TEST(SharedMpscRing, ANumberOfProducersThatCannotBeIsRefused) {
+  constexpr std::uint64_t over = std::uint64_t{1} << 62;
+  MadeOfMany made(4, 3);
+  const std::span<std::byte> bytes = made.pages.bytes();
+  constexpr std::size_t place = detail::kSharedRingStart + 6 * sizeof over;
+  std::uint64_t there = 0;
+  std::memcpy(&there, bytes.data() + place, sizeof there);
+  ASSERT_EQ(there, 3U);
+  for (const std::uint64_t producers : {std::uint64_t{0}, over, over + 3, ~std::uint64_t{0}}) {
+    std::memcpy(bytes.data() + place, &producers, sizeof producers);
+    EXPECT_THROW((void)Many::attach(bytes), SharedRingError) << producers;
+  }
 }
 
 TEST(SharedMpscRing, WaitsEndByTimeAndByStop) {

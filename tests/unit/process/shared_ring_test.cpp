@@ -186,6 +186,22 @@ TEST(SharedRing, WaitsEndByTimeAndByStop) {
   EXPECT_EQ(in.pop(item, stop.get_token()), Status::stopped);
 }
 
+// As a consumer that is mad would say.
+TEST(SharedRing, AHeadBeyondTheTailIsDamage) {
+  MadeRing made(4);
+  Ring::Producer late(made.ring);
+  Ring::Producer out(made.ring);
+  Ring::Consumer in(made.ring);
+  Item item{};
+  for (std::uint64_t i = 0; i < 8; ++i) {
+    ASSERT_EQ(out.try_push(message_of(i)), Status::ok);
+    ASSERT_EQ(in.try_pop(item), Status::ok);
+  }
+  for (std::uint64_t i = 0; i < 4; ++i) ASSERT_EQ(late.try_push(message_of(i)), Status::ok);
+  EXPECT_EQ(late.try_push(message_of(4)), Status::closed);
+  EXPECT_TRUE(late.damaged());
+}
+
 TEST(SharedRing, WhatCannotBeIsRefused) {
   EXPECT_THROW((void)Ring::bytes_for(0), std::length_error);
   EXPECT_THROW((void)Ring::bytes_for(~std::size_t{0}), std::length_error);

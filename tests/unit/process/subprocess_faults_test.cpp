@@ -209,6 +209,15 @@ TEST(SubprocessFaults, StopWithoutADescriptor) {
 
 // Eight threads at once, and another one that opens and closes files without O_CLOEXEC: each child
 // has its three streams and the folder it lists.
+TEST(SubprocessFaults, NoDescriptorIsTooHighToBeClosed) {
+  const int high = fcntl(STDIN_FILENO, F_DUPFD, 2000);
+  if (high < 0) GTEST_SKIP() << "there can be no such number here";
+  auto list = Subprocess::start({"ls", "/proc/self/fd"}, {.output = SubprocessOutput::captured()});
+  EXPECT_TRUE(list.wait().ok());
+  EXPECT_EQ(list.output(), "0\n1\n2\n3\n");
+  close(high);
+}
+
 TEST(SubprocessFaults, NothingLeaksToSiblings) {
   (void)Subprocess::start({"true"}).wait();
   const std::set<int> before = open_descriptors();

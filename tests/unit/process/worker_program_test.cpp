@@ -211,12 +211,15 @@ TEST(WorkerProgram, WhatIsNoWorkerIsRefusedWithTheReason) {
       {"leaves", ECHILD, "exited with 4"},
       {"cannot", ENOMEM, "could not map"},
       {"babbles", EPROTO, "something else"},
+      {"gives", ENOMEM, "could not map"},  // and descriptors that nobody wants
   };
   for (const Wrong& wrong : all) {
     SCOPED_TRACE(wrong.what);
+    const std::size_t open = open_descriptors();
     const Refusal refusal = refusal_of({.width = 2, .program = worker(wrong.what)});
     EXPECT_EQ(refusal.error, wrong.error) << refusal.text;
     EXPECT_NE(refusal.text.find(wrong.text), std::string::npos) << refusal.text;
+    EXPECT_EQ(open_descriptors(), open);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -108,13 +109,15 @@ int say(const std::string& what) {
   if (what == "cut") hello.count = 5;
   if (what == "nameless") hello.kernels[0].name[0] = ' ';
   if (what == "short") bytes = 7;
-  (void)send_message(kWorkerSocket, &hello, bytes);
+  const std::array<int, 3> gifts{0, 1, 2};
+  const std::size_t given = what == "gives" ? gifts.size() : 0;
+  (void)send_message(kWorkerSocket, &hello, bytes, {gifts.data(), given});
   WorkerWelcome welcome;
   if (receive_message(kWorkerSocket, &welcome, sizeof welcome, {}, MayWait::yes) <= 0) return 1;
   WorkerReady ready;
   if (what == "leaves") return 4;
   if (what == "stays") ::pause();
-  if (what == "cannot") ready.error = ENOMEM;
+  if (what == "cannot" || what == "gives") ready.error = ENOMEM;
   if (what == "babbles") ready.magic = 1;
   (void)send_message(kWorkerSocket, &ready, sizeof ready);
   ::pause();
