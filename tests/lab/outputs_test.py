@@ -122,6 +122,19 @@ class Outputs(LabTest):
         os.chown(self.folder / "x.csv", NOBODY, NOBODY)
         self.assert_written("x.csv", **other)
 
+    def test_a_group_that_cannot_be_kept_leaves_no_rights_to_another(self):
+        if os.geteuid() != 0:
+            self.skipTest("root is asked to be another")
+        self.folder.chmod(0o777)
+        program = shutil.copy(PROGRAM, self.folder)
+        old = self.folder / "x.csv"
+        old.touch()
+        os.chown(old, 0, 4321)
+        old.chmod(0o664)
+        self.assert_written("x.csv", user=NOBODY, group=NOBODY, extra_groups=[], program=program)
+        now = old.stat()
+        self.assertEqual((now.st_uid, stat.S_IMODE(now.st_mode)), (NOBODY, 0o604))
+
     def in_own_mounts(self, line, *arguments):
         """Runs a line of a shell with mounts of its own."""
         done = subprocess.run(["unshare", "--mount", "sh", "-c", line, "sh", *arguments],

@@ -133,6 +133,7 @@ TEST(Csv, SaysWhichLineIsWrong) {
   EXPECT_TRUE(fails(head + "1,,,\n", ", line 2: duration '' is no number"));
   EXPECT_TRUE(fails(head + "1,5x,,\n", ", line 2: duration '5x' is no number"));
   EXPECT_TRUE(fails(head + "1,1e30,,\n", "is too large"));
+  EXPECT_TRUE(fails(head + "1,0e9999,,\n", "is too large"));
   EXPECT_TRUE(fails(head + "1,nan,,\n", "is no number"));
   EXPECT_TRUE(fails(head + "1,5,\"a,\n", ", line 2: a quote is not closed"));
   EXPECT_TRUE(fails("duration,bytes\n1,-1\n", ", line 2: bytes '-1'"));

@@ -137,6 +137,29 @@ TEST(Descriptors, AWayThatIsNotIsFound) {
   EXPECT_NE(ending_of(kept, 0), 0);
 }
 
+// Of two that get the numbers of streams one can be moved only: then none is left.
+TEST(Descriptors, HalfAPairIsClosed) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int stream : {0, 1}) ::close(stream);
+    const int free = ::fcntl(STDERR_FILENO, F_DUPFD, 3);
+    ::close(free);
+    rlimit few{};
+    ::getrlimit(RLIMIT_NOFILE, &few);
+    few.rlim_cur = static_cast<rlim_t>(free) + 1;
+    std::array<int, 2> ends{};
+    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) ::_exit(2);
+    if (descriptors::of_pipe(ends) != -1 || errno != EMFILE) ::_exit(3);
+    for (const int number : {0, 1, free}) {
+      if (::fcntl(number, F_GETFD) >= 0) ::_exit(4);
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
 TEST(Descriptors, MemoryCanBeSealedAndSocketsKeepMessagesApart) {
   const Descriptor memory(descriptors::of_memory("test"));
   EXPECT_EQ(::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK), 0);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -512,6 +513,22 @@ TEST(Trace, IsOneAtATime) {
   EXPECT_EQ(trace::stop().recorded, 1U);
   EXPECT_EQ(trace::stop().recorded, 0U);
   EXPECT_EQ(folder.files(), std::set<std::string>{"trace.json"});
+}
+
+// A child that no handler was called in has the file still, and its lock.
+TEST(Trace, ItsFileIsFreeWhenItHasStoppedThoughAChildLives) {
+  const TraceFolder folder;
+  ASSERT_FALSE(trace::start(folder.file()));
+  const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  (void)trace::stop();
+  ASSERT_FALSE(trace::start(folder.file()));
+  (void)trace::stop();
+  EXPECT_EQ(folder.files(), std::set<std::string>{"trace.json"});
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST(Trace, NamesItsFileByTheProcess) {
