@@ -767,22 +767,27 @@ const Scenario group_leaves_a_post(
     "thread_pool/group_leaves_a_post", [] { leaves_what_the_thief_made(false); }, Size::single);
 
 // A thief that has ended the task begins one of another problem: the thread that waits for the
-// first takes nothing of that. The group is still waited for, as a second task of it runs on the
-// other thread.
+// first, and has not seen its end yet, takes nothing of that.
 const Scenario group_leaves_a_thief_that_has_gone_on(
     "thread_pool/group_leaves_a_thief_that_has_gone_on",
     [] {
       test::AuditedPool pool({.width = 1});
       OpenOnce over;
       OpenOnce begun;
+      OpenOnce posted;
       TaskGroup group(pool);
-      group.run([&begun] { begun.open(); });
+      group.run([&] {
+        begun.open();
+        posted.wait();
+      });
       begun.wait();
       pool.post([&] {
         TaskGroup parts(pool);
         parts.run([&over] { over.wait(); });
+        sync::pause();  // the other thread's turn
         parts.wait();
       });
+      posted.open();
       explore::check(group.wait(Until()) == Status::ok, "it ran");
       over.open();
       pool.wait();
