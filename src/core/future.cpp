@@ -172,6 +172,12 @@ void Inside::call_put_off() noexcept {
   }
 }
 
+// All around the innermost, too: a task that runs deep inside them may be what waits.
+void Inside::Pause::begin() noexcept {
+  innermost() = nullptr;  // so what is called puts nothing off here
+  for (Inside* call = before_; call != nullptr; call = call->outer_) call->call_put_off();
+}
+
 FutureState::Next FutureState::follow() noexcept {
   const Workplace* const place = workplace_in_task();
   // order: relaxed, released below.

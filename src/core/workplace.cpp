@@ -22,7 +22,9 @@ void each_with_a_task(const FutureHost* but, Tell&& tell) noexcept {
 }  // namespace
 
 Lending::Lending(const FutureHost* but) noexcept : but_(but) {
-  if (Inside* const inside = Inside::innermost()) inside->call_put_off();
+  {
+    const Inside::Pause calls_what_was_put_off;
+  }
   each_with_a_task(but_, [](Workplace& place) noexcept { place.begin_blocking(); });
 }
 Lending::~Lending() {

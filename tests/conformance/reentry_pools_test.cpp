@@ -39,10 +39,16 @@ struct EndsAsException {
 template <PoolMode mode, std::size_t capacity>
 struct PoolSubject {
   std::function<void()> on_error;
-  ThreadPool pool{
-      {.mode = mode, .width = 2, .capacity = capacity, .on_error = [this](const TaskFailure&) {
-         if (on_error) on_error();
-       }}};
+  std::function<void()> on_stop;
+  ThreadPool pool{{.mode = mode,
+                   .width = 2,
+                   .capacity = capacity,
+                   .on_stop = [this](std::size_t) { call(on_stop); },
+                   .on_error = [this](const TaskFailure&) { call(on_error); }}};
+
+  static void call(const std::function<void()>& hook) {
+    if (hook) hook();
+  }
 
   static const Table<PoolSubject>& table() {
     static const Table<PoolSubject> table{places(), calls(), {}};
@@ -135,9 +141,14 @@ struct PoolSubject {
                s.pool.post([&] { throw EndsAsException{std::make_shared<Ends>(inside)}; });
                (void)s.pool.close();
              }},
-            {"on_error", [](PoolSubject& s, const Inside& inside) {
+            {"on_error",
+             [](PoolSubject& s, const Inside& inside) {
                s.on_error = inside;
                s.pool.post([] { throw std::runtime_error("asked"); });
+               (void)s.pool.close();
+             }},
+            {"on_stop", [](PoolSubject& s, const Inside& inside) {
+               s.on_stop = inside;
                (void)s.pool.close();
              }}};
   }

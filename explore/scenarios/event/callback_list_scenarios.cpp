@@ -237,6 +237,31 @@ void removed_from_a_leaf() {
 const Scenario copied_leaf("callback_list/removed_from_a_copied_leaf", removed_from_a_leaf<true>);
 const Scenario shared_leaf("callback_list/removed_from_a_shared_leaf", removed_from_a_leaf<false>);
 
+// The end of a listener uses the list: ended by a removal, by a clear, and by the end of a pass in
+// which it was removed.
+struct UsesTheList {
+  explicit UsesTheList(List& its_list) : list(&its_list) {}
+  UsesTheList(UsesTheList&& other) noexcept : list(std::exchange(other.list, nullptr)) {}
+  ~UsesTheList() {
+    if (list != nullptr) (void)list->append([] {}).remove();
+  }
+  void operator()() const {}
+
+  List* list;
+};
+
+const Scenario ends_use_the_list("callback_list/ends_use_the_list", [] {
+  List list;
+  ListenerHandle own;
+  own = list.append([&own, uses = UsesTheList(list)] { (void)own.remove(); });
+  explore::Thread caller([&] { list(); });
+  (void)list.append(UsesTheList(list)).remove();
+  (void)list.append(UsesTheList(list));
+  list.clear();
+  caller.join();
+  explore::check(list.empty(), "nothing is left");
+});
+
 // Additions in the midst of two threads, each in a leaf of its own, beside a pass.
 const Scenario inserted("callback_list/insert", [] {
   List list;

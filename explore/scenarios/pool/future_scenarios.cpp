@@ -281,6 +281,35 @@ const Scenario only_its_own(
     },
     Size::single);
 
+// What it waits for runs elsewhere, and what the waiting task has handed over waits for the end of
+// the wait.
+const Scenario leaves_its_posts(
+    "future/leaves_its_posts",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      OpenOnce claimed;
+      OpenOnce posted;
+      OpenOnce over;
+      auto* const state = state_of(
+          [&] {
+            claimed.open();
+            posted.wait();
+            return 2;
+          },
+          &engine_of(pool));
+      auto elsewhere = FutureAccess::make<int>(state);
+      pool.post([&] {
+        claimed.wait();
+        pool.post([&over] { over.wait(); });
+        posted.open();
+        explore::check(elsewhere.get() == 2, "the result");
+        over.open();
+      });
+      (void)state->run_as_task();
+      explore::check(test::wait_idly(pool) == Status::ok, "idle");
+    },
+    Size::single);
+
 // What it waits for runs elsewhere, and needs what the waiting task has handed over: that never
 // runs in the wait, so a stand-in comes for it.
 const Scenario helps_itself(

@@ -732,6 +732,53 @@ const Scenario group_leaves_another(
     },
     Size::single);
 
+// What the wait has left is for the wait of its own group, where no other thread is free.
+const Scenario group_puts_back(
+    "thread_pool/group_puts_back",
+    [] {
+      test::AuditedPool pool({.width = 1});
+      OpenOnce begun;
+      OpenOnce handed_over;
+      OpenOnce over;
+      TaskGroup other(pool);
+      TaskGroup group(pool);
+      group.run([&] {
+        begun.open();
+        handed_over.wait();
+      });
+      begun.wait();
+      pool.post([&over] { over.wait(); });
+      other.run([] {});
+      handed_over.open();
+      explore::check(group.wait(Until()) == Status::ok, "it ran");
+      explore::check(other.wait(Until()) == Status::ok, "here, or before the post");
+      over.open();
+      pool.wait();
+    },
+    Size::single);
+
+// A worker that sleeps in a wait is lent if it has left something there: what it waits for runs
+// elsewhere and needs that.
+const Scenario group_lends(
+    "thread_pool/group_lends",
+    [] {
+      test::AuditedPool pool({.width = 2});
+      OpenOnce begun;
+      OpenOnce gate;
+      pool.post([&] {
+        TaskGroup group(pool);
+        group.run([&] {
+          begun.open();
+          gate.wait();
+        });
+        begun.wait();
+        pool.post([&gate] { gate.open(); });
+        explore::check(group.wait(Until()) == Status::ok, "it ran");
+      });
+      explore::check(test::wait_idly(pool) == Status::ok, "idle");
+    },
+    Size::single);
+
 // The task that is waited for hands over what waits for the end of the wait: a task of another
 // group, or one of none. Its own parts are there to be helped with.
 void leaves_what_the_thief_made(bool of_a_group) {
@@ -767,22 +814,27 @@ const Scenario group_leaves_a_post(
     "thread_pool/group_leaves_a_post", [] { leaves_what_the_thief_made(false); }, Size::single);
 
 // A thief that has ended the task begins one of another problem: the thread that waits for the
-// first takes nothing of that. The group is still waited for, as a second task of it runs on the
-// other thread.
+// first, and has not seen its end yet, takes nothing of that.
 const Scenario group_leaves_a_thief_that_has_gone_on(
     "thread_pool/group_leaves_a_thief_that_has_gone_on",
     [] {
       test::AuditedPool pool({.width = 1});
       OpenOnce over;
       OpenOnce begun;
+      OpenOnce posted;
       TaskGroup group(pool);
-      group.run([&begun] { begun.open(); });
+      group.run([&] {
+        begun.open();
+        posted.wait();
+      });
       begun.wait();
       pool.post([&] {
         TaskGroup parts(pool);
         parts.run([&over] { over.wait(); });
+        sync::pause();  // the other thread's turn
         parts.wait();
       });
+      posted.open();
       explore::check(group.wait(Until()) == Status::ok, "it ran");
       over.open();
       pool.wait();

@@ -14,6 +14,7 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <new>
 #include <optional>
@@ -400,6 +401,7 @@ const Scenario given_up(
 struct Refuses {
   std::function<void()> meanwhile;
   int tries = 0;
+  sync::ThreadId server = nullptr;  // the thread that serves all timers
   Timers& timers = *new Timers({this, &Refuses::hand_over, {}, {}});
 
   Refuses() = default;
@@ -409,10 +411,21 @@ struct Refuses {
 
   static void hand_over(void* self, TimedTask& due) {
     auto& pool = *static_cast<Refuses*>(self);
+    pool.server = sync::this_thread_id();
     if (++pool.tries == 2) return (void)Timers::run(due);
     pool.meanwhile();
     throw std::bad_alloc();
   }
+};
+
+struct EndsElsewhere {
+  explicit EndsElsewhere(const Refuses& its_pool) : pool(&its_pool) {}
+  EndsElsewhere(EndsElsewhere&& other) noexcept : pool(std::exchange(other.pool, nullptr)) {}
+  ~EndsElsewhere() {
+    if (pool == nullptr || pool->tries == 2) return;  // in the pool
+    explore::check(sync::this_thread_id() != pool->server, "where it waits for nobody's moment");
+  }
+  const Refuses* pool;
 };
 
 // Its closure ends in the pool, or in the close: not on the thread that serves all others.
@@ -427,8 +440,9 @@ void refused_and_called_off(std::chrono::nanoseconds period) {
     explore::check(handle.cancel(), "it has not begun");
     tries.arrive();
   };
-  handle = TimerHandle(*add_timed(pool.timers, sync::deadline_after(1h), period, {},
-                                  [counted = test::Counted(alive)] {}));
+  handle =
+      TimerHandle(*add_timed(pool.timers, sync::deadline_after(1h), period, {},
+                             [counted = test::Counted(alive), elsewhere = EndsElsewhere(pool)] {}));
   there.open();
   tries.await(1);
   explore::check(!handle.cancel_and_wait(), "it is");

@@ -183,9 +183,9 @@ class PopsItem {
   void* queue_ = nullptr;
 };
 
-// Each item once, though the end of what a pop replaces pops, too.
+// Each item once, though the end of what a pop replaces pops, too; a pop of one, or of a batch.
 template <class Make>
-void what_is_replaced_pops(const Make& make) {
+void what_is_replaced_pops(const Make& make, bool in_a_batch = false) {
   const auto queue = make();
   using Queue = std::remove_cvref_t<decltype(*queue)>;
   struct Popped {
@@ -206,15 +206,36 @@ void what_is_replaced_pops(const Make& make) {
     }
   });
   {
-    PopsItem out(0, pop, &popped);
-    if (queue->try_pop(out) == Status::ok) {
-      popped.sum += out.number();
-      ++popped.count;
-    }
+    std::array<PopsItem, 2> out{PopsItem(0, pop, &popped), PopsItem()};
+    const std::size_t count = in_a_batch                             ? queue->try_pop_batch(out)
+                              : queue->try_pop(out[0]) == Status::ok ? 1
+                                                                     : 0;
+    for (std::size_t i = 0; i < count; ++i) popped.sum += out[i].number();
+    popped.count += static_cast<int>(count);
   }
   producer.join();
   while (popped.count < 2) pop(&popped);
   explore::check(popped.sum == 3 && queue->was_empty(), "each item once");
+}
+
+// An item that is popped has left its place before what it replaces ends, which pushes.
+template <class Make>
+void what_is_replaced_pushes(const Make& make) {
+  const auto queue = make();
+  using Queue = std::remove_cvref_t<decltype(*queue)>;
+  while (queue->try_push(PopsItem(1, nullptr, nullptr)) == Status::ok) {
+  }
+  const auto push = [](void* where) {
+    explore::check(
+        static_cast<Queue*>(where)->try_push(PopsItem(2, nullptr, nullptr)) == Status::ok,
+        "there is a place");
+  };
+  explore::Thread consumer([&] {
+    PopsItem out(0, push, queue.get());
+    explore::check(queue->try_pop(out) == Status::ok && out.number() == 1, "the first");
+  });
+  (void)queue->was_empty();
+  consumer.join();
 }
 
 }  // namespace handoff::test

@@ -121,5 +121,9 @@ const Scenario visited("segment_queue/visited", [] {
 const Scenario replaced("segment_queue/what_is_replaced_pops", [] {
   test::what_is_replaced_pops([] { return std::make_unique<SegmentQueue<test::PopsItem, 1>>(); });
 });
+const Scenario batch_replaced("segment_queue/what_a_batch_replaces_pops", [] {
+  test::what_is_replaced_pops([] { return std::make_unique<SegmentQueue<test::PopsItem, 1>>(); },
+                              true);
+});
 
 }}  // namespace segment_queue_scenarios

@@ -63,5 +63,14 @@ const Scenario left_behind("spsc_ring/ends_what_is_left", [] {
 const Scenario replaced("spsc_ring/what_is_replaced_pops", [] {
   test::what_is_replaced_pops([] { return std::make_unique<SpscRing<test::PopsItem>>(2); });
 });
+const Scenario batch_replaced("spsc_ring/what_a_batch_replaces_pops", [] {
+  test::what_is_replaced_pops([] { return std::make_unique<SpscRing<test::PopsItem>>(2); }, true);
+});
+const Scenario replaced_pushes(
+    "spsc_ring/what_is_replaced_pushes",
+    [] {
+      test::what_is_replaced_pushes([] { return std::make_unique<SpscRing<test::PopsItem>>(2); });
+    },
+    test::Size::single);
 
 }}  // namespace spsc_ring_scenarios

@@ -99,6 +99,12 @@ const Scenario mpsc_replaced("mpsc_ring/what_is_replaced_pops", [] {
 const Scenario mpmc_replaced("mpmc_ring/what_is_replaced_pops", [] {
   test::what_is_replaced_pops([] { return std::make_unique<MpmcRing<test::PopsItem>>(2); });
 });
+const Scenario replaced_pushes(
+    "mpmc_ring/what_is_replaced_pushes",
+    [] {
+      test::what_is_replaced_pushes([] { return std::make_unique<MpmcRing<test::PopsItem>>(2); });
+    },
+    test::Size::single);
 
 // An item that cannot be made: what is behind it comes out, and its place is used again.
 struct Fragile {

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <coroutine>
 #include <cstddef>
@@ -19,11 +20,13 @@
 #include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future_sender.hpp>
 #include <handoff/core/when_all.hpp>
+#include <handoff/pool/blocking.hpp>
 #include <handoff/pool/coroutine.hpp>
 #include <handoff/pool/scheduler.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -272,6 +275,15 @@ void continue_ready(long left, std::atomic<long>& ran) {
   if (left > 1) (void)ready(1).then([left, &ran](int) { continue_ready(left - 1, ran); });
 }
 
+// The same of calls that take much of the stack each: fewer lie inside each other.
+void continue_largely(long left, std::atomic<long>& ran) {
+  std::array<volatile char, kStackBytes / 12> large;  // NOLINT(*-member-init): only to be there
+  large.front() = 1;
+  large.back() = 1;
+  ++ran;
+  if (left > 1) (void)ready(1).then([left, &ran](int) { continue_largely(left - 1, ran); });
+}
+
 // A chain of promises, each kept by what follows the one before.
 struct Link {
   Future<int> future;
@@ -327,6 +339,7 @@ constexpr Following kFollowing[] = {
        promise.set_value(1);
      }},
     {"then() in what follows", continue_ready},
+    {"then() in what follows and takes much of the stack", continue_largely},
     {"then() that makes the next result",
      [](long links, std::atomic<long>& ran) {
        follow(links, ran, [](Link& link, Link* next, std::atomic<long>& all) {
@@ -381,31 +394,63 @@ TEST(BoundedStack, WhatFollowsResults) {
   }
 }
 
-// What is put off where calls are deep is there for a thread that waits for it, in a task and
-// outside.
+// What is put off where calls are deep is there for a thread that waits for it, in whichever way:
+// in a task and outside; further inside too, as in a task after the end of the program's pool.
 TEST(BoundedStack, AWaitDeepInsideFindsWhatWasPutOff) {
   static constexpr long kDeep = 40;
-  const auto run = [] {
-    std::atomic<long> ran{0};
-    long right = 0;
-    std::function<void(long)> deeper = [&](long left) {
-      Future<int> future;
-      Promise<int> promise(future);
-      auto next = std::move(future).then([&ran](int n) {
-        ++ran;
-        return n + 1;
-      });
-      promise.set_value(1);
-      if (next.get() == 2) ++right;
-      if (left > 1) (void)ready(1).then([&deeper, left](int) { deeper(left - 1); });
-    };
-    deeper(kDeep);
-    EXPECT_EQ(ran, kDeep);
-    EXPECT_EQ(right, kDeep);
+  using Wait = void (*)(ThreadPool& pool, Future<void>& next, Gate& there);
+  constexpr Wait kWaits[] = {
+      [](ThreadPool&, Future<void>& next, Gate&) { next.get(); },
+      [](ThreadPool& pool, Future<void>& next, Gate&) {
+        next.get();
+        Future<int> another;
+        Promise<int> promise(another);
+        Gate told;
+        const auto tells = std::move(another).then([&told](int) { told.open(); });
+        TaskGroup group(pool);
+        group.run([&told] { told.wait(); });
+        group.run([&promise] { promise.set_value(1); });
+        group.wait();
+      },
+      [](ThreadPool& pool, Future<void>& next, Gate&) {
+        pool.submit([&next] { next.get(); }).get();
+      },
+      [](ThreadPool& pool, Future<void>&, Gate& there) {
+        TaskGroup group(pool);
+        group.run([&there] { there.wait(); });
+        group.wait();
+      },
+      [](ThreadPool&, Future<void>&, Gate& there) { blocking([&there] { there.wait(); }); },
   };
-  run();
-  ThreadPool pool(1);
-  pool.submit(run).get();
+  const SmallStacks small;
+  for (std::size_t i = 0; i < 2 * std::size(kWaits); ++i) {
+    const Wait wait = kWaits[i / 2];
+    ThreadPool pool(1);
+    if (i % 2 != 0) {
+      ASSERT_TRUE(detail::engine_of(pool).end());
+    }
+    const auto run = [&pool, wait] {
+      std::atomic<long> ran{0};
+      std::function<void(long)> deeper = [&](long left) {
+        std::array<volatile char, kStackBytes / 12> large;  // NOLINT(*-member-init): see above
+        large.back() = 1;
+        Future<int> future;
+        Promise<int> promise(future);
+        Gate there;
+        auto next = std::move(future).then([&](int) {
+          ++ran;
+          there.open();
+        });
+        promise.set_value(1);
+        wait(pool, next, there);
+        if (left > 1) (void)ready(1).then([&deeper, left](int) { deeper(left - 1); });
+      };
+      deeper(kDeep);
+      EXPECT_EQ(ran, kDeep);
+    };
+    std::thread(run).join();
+    pool.submit(run).get();
+  }
 }
 
 // ---- Tasks that wait for tasks ------------------------------------------------------------------
@@ -432,6 +477,18 @@ TEST_P(BoundedStackTest, TasksThatWaitForTasks) {
   for (const auto way : {wait_for_group, wait_for_future, wait_for_continuation}) {
     pool.submit([&] { way(pool, nested_links()); }).get();
   }
+}
+
+// After the end of the program's pool a task runs inside the one that hands it over.
+TEST(BoundedStack, TasksAfterTheEndOfTheProgramsPool) {
+  const SmallStacks small;
+  std::thread([] {
+    ThreadPool pool(1);
+    ASSERT_TRUE(detail::engine_of(pool).end());
+    for (const auto step : {&Chain::post, &Chain::submit, &Chain::submit_and_continue}) {
+      chain(pool, nested_links(), step);
+    }
+  }).join();
 }
 
 // Outside the pool, where all seats are taken.

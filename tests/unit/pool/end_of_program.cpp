@@ -39,6 +39,8 @@ void check(bool right, const char* what) {
 
 // ---- The objects --------------------------------------------------------------------------------
 
+bool may_be_refused = false;  // by a pool that drains
+
 void use_all_of(ThreadPool& pool) {
   std::atomic<int> ran{0};
   const auto task = [&ran] { ++ran; };
@@ -48,6 +50,7 @@ void use_all_of(ThreadPool& pool) {
     pool.post(task, {.priority = Priority::high});
     while (ran != 2) std::this_thread::yield();
   } catch (const NotRun&) {
+    check(may_be_refused, "refused");
   }
   if (!pool.worker_index()) {
     const auto is_elsewhere = [here = std::this_thread::get_id()] {
@@ -162,6 +165,7 @@ int by_thread_local() {
 }
 int by_thread_local_of_a_worker() {
   use();  // first, so that what it uses ends last
+  may_be_refused = true;
   default_pool().submit([] { thread_local const UsesAtItsEnd made_now{true}; }).get();
   return 0;
 }

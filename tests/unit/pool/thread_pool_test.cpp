@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <handoff/core/bulk.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/per_worker.hpp>
@@ -777,6 +778,40 @@ TEST_P(ThreadPoolTest, MovesWithItsThreads) {
   EXPECT_EQ(second.submit([] { return 5; }).get(), 5);
   second = ThreadPool(options(1));
   EXPECT_EQ(second.width(), 1U);
+}
+
+// The program's pool, when the program's static objects have ended.
+TEST_P(ThreadPoolTest, AfterTheEndOfTheProgramsPoolItsCallersRunTasks) {
+  for (const std::size_t capacity : {0U, 1U}) {
+    auto given = options(1);
+    given.capacity = capacity;
+    ThreadPool pool(given);
+    ASSERT_TRUE(detail::engine_of(pool).end());
+    int ran = 0;
+    const auto task = [&ran, here = std::this_thread::get_id()] {
+      EXPECT_EQ(std::this_thread::get_id(), here);
+      ++ran;
+    };
+    pool.post(task);
+    pool.post(task, {.priority = Priority::high});
+    pool.post(task, {.worker = 0});
+    pool.submit(task).get();
+    EXPECT_EQ(ran, 4);
+    BulkOperation run(
+        pool, 2, [&](std::size_t, std::size_t) { task(); }, [&](const Tally&) noexcept { ++ran; },
+        {.block = 1});
+    EXPECT_EQ(run.start(), Status::ok);
+    EXPECT_EQ(ran, 7);
+    EXPECT_EQ(pool.try_post(task), Status::closed);
+    EXPECT_EQ(pool.try_post(task, {.priority = Priority::high}), Status::closed);
+    EXPECT_EQ(pool.try_post(task, {.worker = 0}), Status::closed);
+    EXPECT_THROW((void)pool.post_after(1h, task), NotRun);
+    EXPECT_EQ(ran, 7) << "what was refused did not run";
+    const Tally tally = pool.close();
+    EXPECT_EQ(tally.accepted, 5U);
+    EXPECT_EQ(tally.done, 5U);
+    EXPECT_TRUE(tally.balanced());
+  }
 }
 
 // Tasks that hold up every worker but one, with others in the queues of all.

@@ -85,10 +85,7 @@ class Inside {
     Pause& operator=(const Pause&) = delete;
 
    private:
-    void begin() noexcept {
-      before_->call_put_off();
-      innermost() = nullptr;
-    }
+    void begin() noexcept;
 
     Inside* const before_;
   };
