@@ -18,7 +18,10 @@ void WorkSearch::serve(Worker& worker, bool called) noexcept {
   HANDOFF_PROBE(worker_begin, worker.index);
   begin_service(worker, called);
   worker.spare ? stand_in(worker) : work(worker, called);
-  if (options_.on_stop) options_.on_stop(worker.index);
+  if (options_.on_stop) {
+    threads_.see_the_end();
+    options_.on_stop(worker.index);
+  }
   HANDOFF_PROBE(worker_end, worker.index);
   workplace() = nullptr;
 }

@@ -98,7 +98,7 @@ bool WorkerThreads::may_end(Worker& worker) noexcept {
 }
 
 void WorkerThreads::stop() noexcept {
-  quitting_.store(true, order::relaxed);  // order: relaxed, see is_over()
+  quitting_.store(true, order::release);  // order: release pairs with see_the_end()
   {
     const sync::Lock lock(calling_);
   }  // nobody starts a thread from here on

@@ -68,6 +68,10 @@ class WorkerThreads final : public WorkCalls {
     // same lock, so that it is seen here; or after, and wakes it.
     return quitting_.load(sync::order::relaxed);
   }
+  // By a worker that has found it over: what came before the end is seen from here on.
+  void see_the_end() const noexcept {
+    (void)quitting_.load(sync::order::acquire);  // order: acquire pairs with the release in stop()
+  }
 
   // The most that run at a time.
   std::size_t width() const noexcept { return width_; }

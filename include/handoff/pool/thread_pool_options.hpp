@@ -57,8 +57,8 @@ struct ThreadPoolOptions {
   std::vector<int> cpus = {};
 
   // Called by each thread of the pool, with its index, before its first and after its last task,
-  // by several at the same moment. They must not throw. `cached` uses the index of a thread that
-  // ended again.
+  // by several at the same moment. They must not throw. What came before the close is seen by
+  // on_stop. `cached` uses the index of a thread that ended again.
   CopyableFunction<void(std::size_t)> on_start = {};
   CopyableFunction<void(std::size_t)> on_stop = {};
 
