@@ -22,9 +22,7 @@ void each_with_a_task(const FutureHost* but, Tell&& tell) noexcept {
 }  // namespace
 
 Lending::Lending(const FutureHost* but) noexcept : but_(but) {
-  {
-    const Inside::Pause calls_what_was_put_off;
-  }
+  (void)Inside::Pause();  // calls what was put off
   each_with_a_task(but_, [](Workplace& place) noexcept { place.begin_blocking(); });
 }
 Lending::~Lending() {
