@@ -27,7 +27,7 @@ std::string counted(std::size_t launches) {
   return fmt::format("{} launch{}", launches, launches == 1 ? "" : "es");
 }
 
-// For a user who waits and has no terminal, where Progress draws: a line now and then.
+// Progress draws on a terminal. Elsewhere this prints a line now and then.
 class SignsOfLife {
  public:
   explicit SignsOfLife(Clock::time_point end) : silent_(isatty(STDERR_FILENO) == 1), end_(end) {}

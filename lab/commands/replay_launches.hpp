@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The launches of a replay: all ways take turns in each, until every makespan is known well enough
-// or the time is over. One that others disturbed is thrown away and repeated. A user who waits
-// sees how far it is, on a terminal or not.
+// or the time is over. A launch that other programs disturbed is thrown away and repeated. The
+// command shows how far it is, on a terminal or not.
 #pragma once
 
 #include <chrono>

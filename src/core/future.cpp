@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How a result becomes ready, who is told, and how a thread that waits for it helps. Protocol and
+// How a result becomes ready, which threads are told, and how a waiting thread helps. Protocol and
 // proof: docs/design/future.md.
 #include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/detail/inside.hpp>

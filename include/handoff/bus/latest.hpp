@@ -226,7 +226,8 @@ class Latest {
     T value;
   };
   struct Slot {
-    sync::atomic<Word> left{0};  // those who left, less those who came once it is replaced; in kPin
+    // In units of kPin: how many readers left; once it is replaced, less those that came.
+    sync::atomic<Word> left{0};
     sync::atomic<bool> was_read{false};
     sync::raw_cell<Kept> kept;
   };
