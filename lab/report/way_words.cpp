@@ -56,12 +56,12 @@ constexpr std::array<WordsOfWay, 23> words_of_ways{{
     {"own.shared_byte_ring", "handoff::SharedByteRing: messages of any size between processes",
      "auto ring = handoff::SharedByteRing::attach(memory.bytes()); "
      "handoff::SharedByteRing::Producer out(ring); auto s = out.push(bytes);"},
-    {"own.bucket", "handoff::CommandBucket: record(), sort() and submit()",
+    {"own.bucket", "handoff::CommandBucket: record(), sort() and dispatch()",
      "handoff::Frame frame; handoff::CommandBucket<std::uint64_t, Backend> bucket(frame); "
-     "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.submit(backend);"},
-    {"own.bucket.parallel_submit", "handoff::CommandBucket: submit() by many threads",
+     "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.dispatch(backend);"},
+    {"own.bucket.parallel_submit", "handoff::CommandBucket: dispatch() by many threads",
      "handoff::Frame frame; handoff::CommandBucket<std::uint64_t, List> bucket(frame); "
-     "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.submit(pool, std::span(lists));"},
+     "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.dispatch(pool, std::span(lists));"},
     {"own.automatic", "handoff::FileEngine", "handoff::FileEngine files;"},
     {"own.caller", "handoff::FileEngine, on the caller",
      "handoff::FileEngine files({.backend = handoff::FileBackend::caller});"},

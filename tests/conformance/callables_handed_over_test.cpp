@@ -267,7 +267,7 @@ struct WhenChanged : Place<std::uint32_t, Backend&> {
     Bucket bucket;
     add(bucket);
     Backend backend;
-    EXPECT_EQ(bucket.submit(backend, when_changed(1, std::forward<decltype(f)>(f))), 1U);
+    EXPECT_EQ(bucket.dispatch(backend, when_changed(1, std::forward<decltype(f)>(f))), 1U);
   }
 };
 struct Inspect : ConstPlace<std::uint32_t, std::string_view> {
