@@ -52,13 +52,13 @@ std::uint64_t sense(Readings& readings, std::uint64_t interrupt_after) {
   return number;
 }
 
-// One average for a hundred readings; an alarm for each that is hot, which gets in for longer.
+// One average for a hundred readings; an alarm for each that is hot, for which places are kept.
 void filter(Readings& readings, Log& log) {
   double sum = 0;
   std::uint64_t count = 0;
   const auto on_reading = [&](const Reading& reading) {
     if (reading.celsius > 29.85) {
-      (void)log.publish(Alarm{reading.number}, handoff::Priority::high);
+      (void)log.publish(Alarm{reading.number}, handoff::Admission::urgent);
     }
     sum += reading.celsius;
     if (++count % 100 != 0) return;
@@ -96,7 +96,7 @@ int main(int count, char** arguments) {
       count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 12'345;
 
   Readings readings({.capacity = 256});
-  Log log({.capacity = 64});
+  Log log({.capacity = 64, .reserve = {.urgent = 25}});
   std::uint64_t sensed = 0;
   Logged logged;
   std::thread sensor([&] { sensed = sense(readings, interrupt_after); });

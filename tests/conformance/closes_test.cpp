@@ -339,7 +339,7 @@ class OfBus {
     }
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 1) return producer.publish(std::move(item));
-      if (way == 2) return bus_.try_publish(std::move(item), Priority::high);
+      if (way == 2) return bus_.try_publish(std::move(item), Admission::urgent);
       if (way == 3) return bus_.publish(std::as_const(item));
       auto claim = producer.template claim<CloseItem>(std::move(item));
       if (!claim) return claim.status();
@@ -403,7 +403,7 @@ struct OfActiveObject : OfEngine<ActiveObject<Handler, CloseItem>> {
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 0) return engine_.publish(std::move(item));
       if (way == 1) return engine_.publish(100us, std::move(item));
-      return engine_.try_publish(std::move(item), Priority::high);
+      return engine_.try_publish(std::move(item), Admission::urgent);
     });
   }
 };

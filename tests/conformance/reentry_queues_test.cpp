@@ -425,7 +425,7 @@ struct BusSubject {
             {"looks",
              [](Subject& s) {
                (void)s.bus.tally();
-               (void)(s.bus.depth() + s.bus.closed() + s.bus.refused(Priority::normal));
+               (void)(s.bus.depth() + s.bus.closed() + s.bus.refused(Admission::normal));
              }},
             {"close", [](Subject& s) { (void)s.bus.close(); }},
             {"close for good", [](Subject& s) { (void)s.bus.close(Closing::finish); }}};

@@ -208,7 +208,7 @@ void closed_at_any_instant(std::uint64_t seed, std::size_t strength) {
             ++accepted;
           }
         } else {
-          said = me == 2 ? bus.publish(mine(), Priority::high) : producer.publish(mine());
+          said = me == 2 ? bus.publish(mine(), Admission::urgent) : producer.publish(mine());
           if (said == Status::ok) ++accepted;
         }
       }
@@ -362,7 +362,7 @@ TEST(MessageBusStress, HandlersMayDoAnything) {
 // As many messages under way as the lowest class has places, of several producers: none is refused,
 // whatever they know of each other and of the consumer.
 TEST(MessageBusStress, NoClassIsRefusedBelowItsThresholdThoughOthersPublish) {
-  BusOf<BusPolicies, int> bus({.capacity = 16});
+  BusOf<BusPolicies, int> bus({.capacity = 16, .reserve = {.normal = 40}});
   constexpr std::size_t places = 9;  // 60 % of 16
   std::atomic<std::size_t> left{places};
   const auto take_one = [&left] {
@@ -380,7 +380,7 @@ TEST(MessageBusStress, NoClassIsRefusedBelowItsThresholdThoughOthersPublish) {
     producers.emplace_back([&] {
       for (std::size_t i = 0; i < each; ++i) {
         take_one();
-        while (bus.publish(1, Priority::low) != Status::ok) ++refused;
+        while (bus.publish(1, Admission::low) != Status::ok) ++refused;
       }
     });
   }
@@ -392,14 +392,16 @@ TEST(MessageBusStress, NoClassIsRefusedBelowItsThresholdThoughOthersPublish) {
   }
   for (auto& producer : producers) producer.join();
   EXPECT_EQ(refused, 0U);
-  EXPECT_EQ(bus.refused(Priority::low), 0U);
+  EXPECT_EQ(bus.refused(Admission::low), 0U);
 }
 
 // No class is refused while the depth is below its part: the depth may only have been higher
 // before, or be higher after. One producer, so that nobody else raises it.
 TEST(MessageBusStress, NoClassIsRefusedBelowItsThreshold) {
-  BusOf<BusPolicies, int> bus({.capacity = 128});
-  const auto lane_options = LanedMessageBusOptions{.capacity = 128, .lanes = 1};
+  constexpr Reserve reserve{.urgent = 20, .normal = 20};
+  BusOf<BusPolicies, int> bus({.capacity = 128, .reserve = reserve});
+  const auto lane_options =
+      LanedMessageBusOptions{.capacity = 128, .lanes = 1, .reserve = reserve};
   BusOf<LanedBusPolicies, int> lanes(lane_options);
   const std::size_t messages = test::rounds(500'000);
   const auto run = [&](auto& of) {
@@ -412,11 +414,11 @@ TEST(MessageBusStress, NoClassIsRefusedBelowItsThreshold) {
     const std::array<std::size_t, 3> parts{126, 102, 76};
     std::size_t refused = 0;
     for (std::size_t i = 0; i < messages; ++i) {
-      const auto priority = static_cast<Priority>(random() % 3);
+      const auto admission = static_cast<Admission>(random() % 3);
       const std::size_t before = of.depth();  // it only falls, until this thread publishes
-      if (producer.publish(1, priority) != Status::full) continue;
+      if (producer.publish(1, admission) != Status::full) continue;
       ++refused;
-      EXPECT_GE(before, parts.at(static_cast<std::size_t>(priority)));
+      EXPECT_GE(before, parts.at(static_cast<std::size_t>(admission)));
     }
     ended = true;
     consumer.join();

@@ -32,13 +32,11 @@ using BusOf = test::Audited<BasicMessageBus<Policies, int>>;
 using Total = BusOf<BusPolicies>;
 using Laned = BusOf<LanedBusPolicies>;
 
-constexpr Admission kAll{.high = 100, .normal = 100, .low = 100};
-
 template <class Bus>
-typename Bus::Options options(std::size_t capacity, const Admission& admission = kAll) {
+typename Bus::Options options(std::size_t capacity, const Reserve& reserve = {}) {
   typename Bus::Options made;
   made.capacity = capacity;
-  made.admission = admission;
+  made.reserve = reserve;
   made.spin_for = std::chrono::nanoseconds(0);
   if constexpr (requires { made.lanes; }) made.lanes = 2;
   return made;
@@ -327,13 +325,13 @@ const Scenario classes(
     "message_bus/waiting_classes",
     [] {
       using Bus = BusOf<Waits<BusPolicies>>;
-      Bus bus(options<Bus>(2, {.high = 100, .normal = 50, .low = 50}));
-      explore::check(bus.publish(11, Priority::high) == Status::ok, "there is room");
-      explore::check(bus.publish(12, Priority::high) == Status::ok, "there is room");
+      Bus bus(options<Bus>(2, {.urgent = 50}));
+      explore::check(bus.publish(11, Admission::urgent) == Status::ok, "there is room");
+      explore::check(bus.publish(12, Admission::urgent) == Status::ok, "there is room");
       explore::Thread low(
-          [&] { explore::check(bus.publish(21, Priority::low) == Status::ok, "never closed"); });
+          [&] { explore::check(bus.publish(21, Admission::low) == Status::ok, "never closed"); });
       explore::Thread high(
-          [&] { explore::check(bus.publish(31, Priority::high) == Status::ok, "never closed"); });
+          [&] { explore::check(bus.publish(31, Admission::urgent) == Status::ok, "never closed"); });
       Order order;
       explore::check(bus.drain(order, 1) == 1, "the first");
       high.join();  // it has room already, whichever waited first

@@ -26,8 +26,8 @@
 //   in a handler of the state itself: there it says full. try_publish() never. close().
 // - Idle: the thread spins, for `spin_for` or some microseconds, then sleeps at no cost.
 // - Allocates: the constructor; request().
-// - Full: each priority is admitted up to its part of the capacity (message_bus.hpp). What is
-//   refused is unmoved. Objects that send to each other in a circle, each with a full bus, wait for
+// - Full: some places may be kept for urgent messages (message_bus.hpp). What is refused is
+//   unmoved. Objects that send to each other in a circle, each with a full bus, wait for
 //   each other: in one of them use try_publish(), or an Until.
 // - Closed: publish() says `closed`.
 // - Closing: close(Closing::finish) handles all, close(Closing::finish_until(t)) what can begin
@@ -43,6 +43,7 @@
 #include <utility>
 
 #include <handoff/bus/active_object_options.hpp>
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/bus_policies.hpp>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/config.hpp>
@@ -52,7 +53,6 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
-#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
@@ -94,7 +94,9 @@ class BasicActiveObject {
   explicit BasicActiveObject(const ActiveObjectOptions& options = {}, Args&&... args)
       : on_error_(options.on_error),
         state_(std::forward<Args>(args)...),
-        bus_({.capacity = options.capacity, .spin_for = options.spin_for}),
+        bus_({.capacity = options.capacity,
+              .reserve = options.reserve,
+              .spin_for = options.spin_for}),
         thread_({.name = options.name, .cpu = options.cpu}, [this]() noexcept { serve(); }) {}
   ~BasicActiveObject() { (void)close(Closing::finish); }
   BasicActiveObject(const BasicActiveObject&) = delete;
@@ -104,18 +106,18 @@ class BasicActiveObject {
 
   // Waits for room: ok, full (in a handler of the state itself), closed.
   template <class M>
-  Status publish(M&& message, Priority priority = Priority::normal) {
-    return bus_.publish(std::forward<M>(message), priority);
+  Status publish(M&& message, Admission admission = Admission::normal) {
+    return bus_.publish(std::forward<M>(message), admission);
   }
   // So long. Also timed_out and stopped.
   template <class M>
-  Status publish(const Until& until, M&& message, Priority priority = Priority::normal) {
-    return bus_.publish(until, std::forward<M>(message), priority);
+  Status publish(const Until& until, M&& message, Admission admission = Admission::normal) {
+    return bus_.publish(until, std::forward<M>(message), admission);
   }
   // Never waits: ok, full, closed.
   template <class M>
-  Status try_publish(M&& message, Priority priority = Priority::normal) {
-    return bus_.try_publish(std::forward<M>(message), priority);
+  Status try_publish(M&& message, Admission admission = Admission::normal) {
+    return bus_.try_publish(std::forward<M>(message), admission);
   }
   // The Future of a Reply, where Request<Question, Reply> is one of the messages; include
   // <handoff/bus/request.hpp>.

@@ -4,7 +4,7 @@
 //
 //   handoff::MessageBus<Reading, Command> bus({.capacity = 4096});
 //   handoff::Status s = bus.publish(Reading{7, 21.5});                    // any thread
-//   s = bus.publish(Command::stop, handoff::Priority::high);              // gets in for longer
+//   s = bus.publish(Command::stop, handoff::Admission::urgent);           // into a kept place, too
 //   bus.drain(handoff::overloaded{[](const Reading& r) { ... },           // the consumer: to one
 //                                 [](const Command& c) { ... }});         //   visitor, inlined
 //
@@ -28,7 +28,7 @@
 // - Order: MessageBus has one for all producers, that of their claims: FIFO per producer, and
 //   causal between them. LanedMessageBus keeps each Producer's order and that of bus.publish(),
 //   which is one producer; the consumer goes round them. What came before a publish() happens
-//   before the handler. Priorities do not change the order.
+//   before the handler. Admission does not change the order.
 // - A drain ends: it hands out what is there, and no more than there are places.
 // - Blocks: wait(), and publish() with OnFull::wait, as long as their Until says; without one, for
 //   ever. close(Closing) until what was accepted has its outcome. An open claim, and a publish()
@@ -39,10 +39,10 @@
 //   MessageBus.
 // - Allocates: the constructor (unless memory is lent), subscribe(), request(), messages larger
 //   than Policies::inline_bytes, and recordings. Nothing else.
-// - Full: each class of messages is admitted up to its part of the capacity (options.admission), so
-//   that what is urgent gets in when the rest is refused. publish() says `full`, and the message is
-//   still the caller's; or it waits, by the policies, but not inside a handler of the same bus. A
-//   class with room is never refused: the consumer's place is read anew before a refusal.
+// - Full: all messages may fill it, but for the places that options.reserve keeps: so what is urgent
+//   gets in when the rest is refused. publish() says `full`, and the message is still the caller's;
+//   or it waits, by the policies, but not inside a handler of the same bus. What has room is never
+//   refused: the consumer's place is read anew before a refusal.
 // - Closed: after close(), publish() says `closed`; what is there can be drained; wait() says
 //   `closed` once nothing is left. What came before close() happens before these.
 // - Exceptions: one from a handler ends the drain() and reaches its caller; its message counts as
@@ -60,6 +60,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/bus_policies.hpp>
 #include <handoff/bus/detail/bus_core.hpp>
 #include <handoff/bus/detail/message_handlers.hpp>
@@ -77,7 +78,6 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/overloaded.hpp>
-#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
@@ -224,7 +224,9 @@ class BasicMessageBus
   // Of the fullest lane, where there are any.
   Pressure pressure() const noexcept { return core_.pressure(); }
   // How many calls were refused for want of room, or stopped waiting for it.
-  std::uint64_t refused(Priority priority) const noexcept { return core_.refused(priority); }
+  std::uint64_t refused(Admission admission) const noexcept {
+    return core_.refused(admission);
+  }
 
   // --- Recordings, of messages that are trivially copyable. ---
 

@@ -46,7 +46,6 @@ class OwnBus {
 
  private:
   static typename Bus::Options as_measured(typename Bus::Options options) {
-    options.admission = {.high = 100, .normal = 100, .low = 100};  // there are no classes
     // Receivers spin long enough before they wait (receivers.hpp).
     options.spin_for = std::chrono::nanoseconds(0);
     return options;

@@ -72,7 +72,7 @@ TYPED_TEST(MessageClaimTest, LaterMessagesWaitForIt) {
 }
 
 TYPED_TEST(MessageClaimTest, DroppedItIsSteppedOver) {
-  typename TestFixture::Bus bus({.capacity = 4, .admission = {.high = 100, .normal = 100}});
+  typename TestFixture::Bus bus({.capacity = 4});
   const auto alive = std::make_shared<int>(0);
   for (int round = 0; round < 10; ++round) {
     {
@@ -125,7 +125,7 @@ TYPED_TEST(MessageClaimTest, DroppedItTakesNoTurnOfADrain) {
 }
 
 TYPED_TEST(MessageClaimTest, TheEndOfABatchIsBehindDroppedOnes) {
-  typename TestFixture::Bus bus({.capacity = 4, .admission = {.high = 100, .normal = 100}});
+  typename TestFixture::Bus bus({.capacity = 4});
   auto producer = bus.producer();
   EXPECT_EQ(producer.publish(1), Status::ok);
   for (int i = 0; i < 2; ++i) producer.template claim<int>(0).drop();

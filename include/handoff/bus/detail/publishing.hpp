@@ -12,11 +12,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/detail/message_claim.hpp>
 #include <handoff/bus/detail/message_types.hpp>
 #include <handoff/bus/message_meta.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 
@@ -60,8 +60,8 @@ class Publishing {
   // bus it does not, and says full.
   template <class T>
     requires kIsMessage<T>
-  Status publish(T&& message, Priority priority = Priority::normal) {
-    return put<std::remove_cvref_t<T>>(&kForEver, of(priority), std::forward<T>(message));
+  Status publish(T&& message, handoff::Admission admission = handoff::Admission::normal) {
+    return put<std::remove_cvref_t<T>>(&kForEver, of(admission), std::forward<T>(message));
   }
   template <class T>
     requires kIsMessage<T>
@@ -71,11 +71,11 @@ class Publishing {
   // Waits so long for room. Also timed_out and stopped.
   template <class T>
     requires kIsMessage<T>
-  Status publish(const Until& until, T&& message, Priority priority = Priority::normal) {
+  Status publish(const Until& until, T&& message, handoff::Admission admission = handoff::Admission::normal) {
     static_assert(Core::kWaits,
                   "this bus never waits for room: leave the Until out, or set on_full = "
                   "OnFull::wait in its policies");
-    return put<std::remove_cvref_t<T>>(&until, of(priority), std::forward<T>(message));
+    return put<std::remove_cvref_t<T>>(&until, of(admission), std::forward<T>(message));
   }
   template <class T>
     requires kIsMessage<T>
@@ -98,8 +98,8 @@ class Publishing {
   // Never waits.
   template <class T>
     requires kIsMessage<T>
-  Status try_publish(T&& message, Priority priority = Priority::normal) {
-    return put<std::remove_cvref_t<T>>(nullptr, of(priority), std::forward<T>(message));
+  Status try_publish(T&& message, handoff::Admission admission = handoff::Admission::normal) {
+    return put<std::remove_cvref_t<T>>(nullptr, of(admission), std::forward<T>(message));
   }
   template <class T>
     requires kIsMessage<T>
@@ -117,8 +117,8 @@ class Publishing {
   // returns how many: moved, or copied if they are const; the rest is untouched. Where the policies
   // say wait, it waits for room for all. What fits is claimed at once, so it comes in a row.
   template <class Messages>
-  std::size_t publish_batch(Messages&& messages, Priority priority = Priority::normal) {
-    return put_all(&kForEver, of(priority), std::span(messages));
+  std::size_t publish_batch(Messages&& messages, handoff::Admission admission = handoff::Admission::normal) {
+    return put_all(&kForEver, of(admission), std::span(messages));
   }
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, const Given& given) {
@@ -126,11 +126,11 @@ class Publishing {
   }
   template <class Messages>
   std::size_t publish_batch(const Until& until, Messages&& messages,
-                            Priority priority = Priority::normal) {
+                            handoff::Admission admission = handoff::Admission::normal) {
     static_assert(Core::kWaits,
                   "this bus never waits for room: leave the Until out, or set on_full = "
                   "OnFull::wait in its policies");
-    return put_all(&until, of(priority), std::span(messages));
+    return put_all(&until, of(admission), std::span(messages));
   }
 
   // Makes a message of these arguments in its place, to be filled there and committed. Never waits:
@@ -146,7 +146,7 @@ class Publishing {
     typename Core::Slot::template Box<T> box;
     const auto carried = Core::carried(given);
     const typename Core::Port port = derived().port();
-    const auto claimed = core().claim(port, 1, given.priority, nullptr);
+    const auto claimed = core().claim(port, 1, given.admission, nullptr);
     if (claimed.count == 0) return Claim<T>(claimed.refused);
     T& message =
         core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
@@ -163,9 +163,9 @@ class Publishing {
   Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   Core& core() noexcept { return derived().core(); }
 
-  static Given of(Priority priority) noexcept {
+  static Given of(handoff::Admission admission) noexcept {
     Given given;
-    given.priority = priority;
+    given.admission = admission;
     return given;
   }
 
@@ -174,7 +174,7 @@ class Publishing {
     typename Core::Slot::template Box<T> box;
     const auto carried = Core::carried(given);
     const typename Core::Port port = derived().port();
-    const auto claimed = core().claim(port, 1, given.priority, until);
+    const auto claimed = core().claim(port, 1, given.admission, until);
     if (claimed.count == 0) [[unlikely]]
       return claimed.refused;
     core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
@@ -190,7 +190,7 @@ class Publishing {
     const typename Core::Port port = derived().port();
     std::size_t published = 0;
     while (published < messages.size()) {
-      const auto claimed = core().claim(port, messages.size() - published, given.priority, until);
+      const auto claimed = core().claim(port, messages.size() - published, given.admission, until);
       if (claimed.count == 0) break;
       fill_all<Message>(port, claimed, given, messages.data() + published);
       published += claimed.count;
