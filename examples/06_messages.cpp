@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Sensor -> filter -> logger: three threads, two buses, ended by Ctrl-C (SIGINT). Nothing that was
-// accepted is lost: each stage ends when its bus is closed and empty, and then closes the next one.
+// accepted is lost: each stage ends when its bus is shut and empty, and then shuts the next one.
 // The Tally of each bus says what became of its messages.
 //
 //   06_messages 0         goes on until Ctrl-C
@@ -48,7 +48,7 @@ std::uint64_t sense(Readings& readings, std::uint64_t interrupt_after) {
     if (readings.publish(Reading{number, celsius}) != handoff::Status::ok) break;
     if (number + 1 == interrupt_after) std::raise(SIGINT);
   }
-  readings.close();
+  readings.shut();
   return number;
 }
 
@@ -66,7 +66,7 @@ void filter(Readings& readings, Log& log) {
     sum = 0;
   };
   while (readings.wait() == handoff::Status::ok) readings.drain(on_reading);
-  log.close();
+  log.shut();
 }
 
 struct Logged {

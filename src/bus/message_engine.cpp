@@ -65,20 +65,20 @@ std::size_t seats_for(std::size_t width) {
 // others go first. Without, each worker takes a batch, from which idle ones steal.
 ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed, std::size_t width,
                                MessageGate& gate) {
-  return {.mode = keyed ? PoolMode::fixed : PoolMode::stealing,
-          .width = width,
-          .spin_for = options.spin_for,
-          .name = options.name,
-          .cpus = options.cpus,
-          .on_start =
-              [&gate](std::size_t index) {
-                // order: relaxed, a number and nothing else
-                gate.seat(index).thread.store(sync::this_kernel_thread(), order::relaxed);
-              },
-          .on_stop =
-              [&gate](std::size_t index) {
-                gate.seat(index).thread.store(-1, order::relaxed);  // order: relaxed, as above
-              }};
+  ThreadPoolOptions pool;
+  pool.mode = keyed ? PoolMode::fixed : PoolMode::stealing;
+  pool.width = width;
+  pool.spin_for = options.spin_for;
+  pool.name = options.name;
+  pool.cpus = options.cpus;
+  pool.on_start = [&gate](std::size_t index) {
+    // order: relaxed, a number and nothing else
+    gate.seat(index).thread.store(sync::this_kernel_thread(), order::relaxed);
+  };
+  pool.on_stop = [&gate](std::size_t index) {
+    gate.seat(index).thread.store(-1, order::relaxed);  // order: relaxed, as above
+  };
+  return pool;
 }
 
 }  // namespace
@@ -186,6 +186,7 @@ void MessageEngine::start(const void* handlers) noexcept {
 }
 
 std::size_t MessageEngine::width() const noexcept { return parts_->pool.width(); }
+std::size_t MessageEngine::capacity() const noexcept { return parts_->options.capacity; }
 OnFull MessageEngine::on_full() const noexcept { return parts_->options.on_full; }
 std::uint64_t MessageEngine::refused() const noexcept { return parts_->counts.refused(); }
 

@@ -296,7 +296,7 @@ class OfEventQueue {
       }
     }
   }
-  void close() { (void)queue_.close(); }
+  void close() { queue_.shut(); }
   std::uint64_t dropped() {
     const Tally tally = queue_.tally();
     EXPECT_EQ(tally.pending, 0U);
@@ -355,7 +355,7 @@ class OfBus {
       bus_.drain(visitor, way == 0 ? ~std::size_t{0} : 1);
     }
   }
-  void close() { (void)bus_.close(); }
+  void close() { bus_.shut(); }
   std::uint64_t dropped() {
     EXPECT_TRUE(bus_.tally().balanced());
     return bus_.tally().cancelled;

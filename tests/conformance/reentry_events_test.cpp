@@ -287,7 +287,7 @@ struct EventQueueSubject {
              }},
             {"end of a refused event",
              [](Subject& s, const Inside& inside) {
-               (void)s.queue.close();
+               s.queue.shut();
                (void)s.queue.enqueue(1, Ends(inside));
              }},
             {"end of a listener", [](Subject& s, const Inside& inside) {
@@ -362,7 +362,7 @@ struct EventQueueSubject {
             {"trim", [](Subject& s) { s.queue.trim(); }},
             {"append", [](Subject& s) { (void)s.queue.append_listener(1, [](const Ends&) {}); }},
             {"remove and wait", [](Subject& s) { (void)s.first.remove_and_wait(); }},
-            {"close", [](Subject& s) { (void)s.queue.close(); }}};
+            {"shut", [](Subject& s) { s.queue.shut(); }}};
   }
 };
 

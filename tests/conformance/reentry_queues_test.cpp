@@ -427,7 +427,7 @@ struct BusSubject {
                (void)s.bus.tally();
                (void)(s.bus.depth() + s.bus.closed() + s.bus.refused(Admission::normal));
              }},
-            {"close", [](Subject& s) { (void)s.bus.close(); }},
+            {"shut", [](Subject& s) { s.bus.shut(); }},
             {"close for good", [](Subject& s) { (void)s.bus.close(Closing::finish); }}};
   }
 };

@@ -197,7 +197,7 @@ struct OfEventQueue {
     }
   }
   void fill(Item&& item) { EXPECT_EQ(queue.enqueue(1, std::move(item)), Status::ok); }
-  void close() { (void)queue.close(); }
+  void close() { queue.shut(); }
 
   Queue queue{room_for<Queue>(1)};
 };
@@ -248,7 +248,7 @@ struct OfBus {
     }
   }
   void fill(Item&& item) { EXPECT_EQ(bus.try_publish(std::move(item)), Status::ok); }
-  void close() { (void)bus.close(); }
+  void close() { bus.shut(); }
 
   BasicMessageBus<Policies, Item> bus{{.capacity = 1}};
 };

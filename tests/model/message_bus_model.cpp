@@ -46,7 +46,7 @@ class MessageBusModel : public Model {
       case 5: drain(step.a % 6); break;
       case 6: wait(); break;
       case 7:
-        (void)bus_->close();
+        bus_->shut();
         closed_ = true;
         break;
       default: begin_anew(step.a, step.b); break;

@@ -94,7 +94,8 @@ OrderCheck eight_producers(std::size_t each,
     count += bus.drain(check);
   }
   for (auto& producer : producers) producer.join();
-  const Tally tally = bus.close();
+  bus.shut();
+  const Tally tally = bus.tally();
   EXPECT_EQ(tally.done, kProducers * each);
   EXPECT_TRUE(tally.balanced());
   for (const std::uint64_t last : check.seen) EXPECT_EQ(last, each);
@@ -151,7 +152,8 @@ void all_arrive() {
   for (auto& producer : producers) producer.join();
   EXPECT_EQ(misplaced, 0U) << "each comes once, in its producer's order";
   for (const std::uint64_t last : next) EXPECT_EQ(last, each);
-  EXPECT_EQ(bus.close().done, kProducers * each);
+  bus.shut();
+  EXPECT_EQ(bus.tally().done, kProducers * each);
   EXPECT_EQ(bus.depth(), 0U);
 }
 TEST(MessageBusStress, AllOfEightProducersArrive) { all_arrive<BusPolicies>(); }
@@ -234,7 +236,7 @@ void closed_at_any_instant(std::uint64_t seed, std::size_t strength) {
   if (elsewhere) {
     closer = std::thread([&, pauses = random() % 4096]() mutable {
       for (; pauses > 0; --pauses) sync::pause();
-      (void)bus.close();
+      bus.shut();
     });
     while (bus.wait() == Status::ok) drain();
   } else {
@@ -310,7 +312,7 @@ class Anything {
 
   // Of the one subscriber that stays.
   void serve(std::uint64_t enough) {
-    if (++served_ == enough) (void)bus_.close();
+    if (++served_ == enough) bus_.shut();
     switch (random_() % 8) {
       case 0:
         if (bus_.publish(2) == Status::ok) ++accepted_;

@@ -177,7 +177,7 @@ void close_under_load() {
   });
   explore::Thread closer([&] {
     accepted[1] += bus.publish(21) == Status::ok ? 1U : 0U;
-    (void)bus.close();
+    bus.shut();
   });
   std::uint64_t taken = 0;
   while (bus.wait() == Status::ok) taken += bus.drain([](int) {});
@@ -198,7 +198,7 @@ void closed_is_seen() {
   sync::cell<int> before_close(0);
   explore::Thread closer([&] {
     before_close.write() = 1;
-    (void)bus.close();
+    bus.shut();
   });
   explore::Thread producer([&] {
     auto handle = bus.producer();
@@ -268,7 +268,7 @@ const Scenario dropped_last("message_bus/claim_dropped_last", [] {
   Total bus(options<Total>(2));
   explore::Thread producer([&] {
     const auto claim = bus.claim<int>(9);
-    (void)bus.close();
+    bus.shut();
   });
   explore::check(bus.wait() == Status::closed, "nothing comes any more");
   producer.join();
@@ -352,7 +352,7 @@ void close_ends_waits() {
   explore::check(producer.publish(1) == Status::ok, "there is room");
   explore::Thread waits(
       [&] { explore::check(producer.publish(2) == Status::closed, "nobody drains"); });
-  (void)bus.close();
+  bus.shut();
   waits.join();
   (void)bus.drain([](int) {});
 }

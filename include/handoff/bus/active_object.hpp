@@ -29,7 +29,7 @@
 // - Full: some places may be kept for urgent messages (message_bus.hpp). What is refused is
 //   unmoved. Objects that send to each other in a circle, each with a full bus, wait for
 //   each other: in one of them use try_publish(), or an Until.
-// - Closed: publish() says `closed`.
+// - Closed: after shut() or close() publish() says `closed`.
 // - Closing: close(Closing::finish) handles all, close(Closing::finish_until(t)) what can begin
 //   until t, close(Closing::abandon) no more than what has begun; each ends the thread and returns
 //   the exact Tally. A second close() returns the same. The destructor finishes.
@@ -89,7 +89,8 @@ class BasicActiveObject {
 
  public:
   // The state is made of the arguments, here. Throws what that throws, std::system_error if the
-  // system refuses the thread, std::length_error for a capacity that cannot be, std::bad_alloc.
+  // system refuses the thread, std::length_error for a capacity beyond what there can be (0 is
+  // misuse), std::bad_alloc.
   template <class... Args>
   explicit BasicActiveObject(const ActiveObjectOptions& options = {}, Args&&... args)
       : on_error_(options.on_error),
@@ -128,6 +129,9 @@ class BasicActiveObject {
 
   // ---- The object ----
 
+  // By any thread: nothing that begins after this is accepted; what is there is handled.
+  void shut() noexcept { bus_.shut(); }
+
   // See the head comment.
   Tally close(const Closing& closing = Closing::finish) {
     // order: relaxed, the own thread finds what it wrote, and others something else.
@@ -137,7 +141,7 @@ class BasicActiveObject {
     const sync::Lock lock(closing_mutex_);
     if (!is_over_) {
       closing_ = closing;
-      (void)bus_.close();  // equivalent(swap): the thread, once it is told, closes the bus itself
+      bus_.shut();  // equivalent(swap): the thread, once it is told, shuts the bus itself
       stop_.request_stop();
       thread_.join();
       thread_here_.store(nullptr, sync::order::relaxed);  // order: relaxed, see close()
@@ -149,6 +153,8 @@ class BasicActiveObject {
   // Exact when nothing is being sent and nothing is handled.
   [[nodiscard]] Tally tally() noexcept { return bus_.tally(); }
 
+  // Messages that may wait.
+  [[nodiscard]] std::size_t capacity() const noexcept { return bus_.capacity(); }
   // Messages that wait, the one that is handled among them.
   [[nodiscard]] std::size_t depth() const noexcept { return bus_.depth(); }
 
@@ -173,7 +179,8 @@ class BasicActiveObject {
     while (!stop.stop_requested() && bus_.wait(stop) == Status::ok) {
       (void)detail::attempt([&] { (void)bus_.drain(handler); });
     }
-    (void)bus_.close(closing_, handler);
+    // Without a stop it was shut, and all is handled.
+    if (stop.stop_requested()) (void)bus_.close(closing_, handler);
   }
 
   template <class M>

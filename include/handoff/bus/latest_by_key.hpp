@@ -72,8 +72,8 @@ class LatestByKey {
   using value_type = T;
 
   // For at least `capacity` keys, rounded up to a power of two, in the caller's storage if there is
-  // one: it has storage_bytes(capacity) bytes and lives longer. Throws std::length_error for 0, for
-  // more than there can be, and for a storage that is too small.
+  // one: it has storage_bytes(capacity) bytes and lives longer. 0 is misuse; throws
+  // std::length_error for more than there can be, and for a storage that is too small.
   explicit LatestByKey(std::size_t capacity, std::span<std::byte> storage = {})
       : LatestByKey(capacity, detail::RingStart{}, storage) {}
   ~LatestByKey() {

@@ -16,7 +16,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 // Of a bus with one order for all.
 struct MessageBusOptions {
-  // Messages that may wait, rounded up to a power of two. 0, and more than there can be, throws
+  // Messages that may wait, rounded up to a power of two: at least 1; more than there can be throws
   // std::length_error.
   std::size_t capacity = 1024;
 

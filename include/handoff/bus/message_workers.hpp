@@ -171,8 +171,8 @@ class BasicMessageWorkers {
 
  public:
   // Nothing runs until start(). Throws std::system_error if the system refuses the first thread; if
-  // it refuses another, they work with those they got; std::length_error for a capacity of 0 or one
-  // beyond what there can be; std::bad_alloc. Either way nothing is left behind.
+  // it refuses another, they work with those they got; std::length_error for a capacity beyond what
+  // there can be (0 is misuse); std::bad_alloc. Either way nothing is left behind.
   explicit BasicMessageWorkers(const MessageWorkersOptions& options = {})
       : handlers_(new LateHandlers, &end<LateHandlers>),
         engine_(std::make_unique<detail::MessageEngine>(options, ops<LateHandlers>())) {}
@@ -294,6 +294,8 @@ class BasicMessageWorkers {
   // which the kernel is asked. Costs a system call a worker, and the workers nothing.
   [[nodiscard]] HealthReport health() const { return engine_->health(); }
 
+  // Messages that may be under way.
+  [[nodiscard]] std::size_t capacity() const noexcept { return engine_->capacity(); }
   // Threads: what was asked for, or fewer where the system refused them.
   [[nodiscard]] std::size_t width() const noexcept { return engine_->width(); }
 

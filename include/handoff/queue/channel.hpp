@@ -78,8 +78,8 @@ class Channel {
  public:
   using value_type = T;
 
-  // At least `capacity` places, as many as the ring makes of it. Throws as the ring does:
-  // std::length_error for 0 and for more than there can be.
+  // At least `capacity` places, as many as the ring makes of it. 0 is misuse; throws
+  // std::length_error for more than there can be.
   explicit Channel(std::size_t capacity)
     requires kBounded
       : queue_(capacity) {}

@@ -62,8 +62,8 @@ class SpscRing {
  public:
   using value_type = T;
 
-  // At least `capacity` places, rounded up to a power of two. Throws std::length_error for 0 and
-  // for more than there can be.
+  // At least `capacity` places, rounded up to a power of two. 0 is misuse; throws
+  // std::length_error for more than there can be.
   explicit SpscRing(std::size_t capacity) : SpscRing(capacity, detail::RingStart{}) {}
   ~SpscRing() {
     consume([](T&) {});

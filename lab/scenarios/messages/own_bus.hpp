@@ -39,7 +39,7 @@ class OwnBus {
   void await(F& /*f*/) {
     static_cast<void>(bus_.wait());
   }
-  void close() { bus_.close(); }
+  void close() { bus_.shut(); }
 
  protected:
   Bus bus_;

@@ -170,8 +170,22 @@ TEST(ActiveObject, ACloseTellsWhoWaitsForRoom) {
   EXPECT_EQ(book.state().sum, static_cast<int>(book.state().numbers.size()));
 }
 
-TEST(ActiveObject, ACapacityThatCannotBeIsALengthError) {
-  EXPECT_THROW(BookObject({.capacity = 0}), std::length_error);
+// What was accepted before is handled, and a close has nothing left to do.
+TEST(ActiveObject, ShutItTakesNoMore) {
+  BookObject book;
+  EXPECT_EQ(book.publish(Number{1}), Status::ok);
+  book.shut();
+  EXPECT_EQ(book.publish(Number{2}), Status::closed);
+  for (const Closing& how : {Closing::finish, Closing::abandon}) {
+    const Tally tally = book.close(how);
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.accepted, 1U);
+    EXPECT_EQ(tally.pending, 0U);
+  }
+}
+
+TEST(ActiveObject, ACapacityThatCannotBeIsRefused) {
+  EXPECT_THROW(BookObject({.capacity = 0}), std::logic_error);
   EXPECT_THROW(BookObject({.capacity = std::numeric_limits<std::size_t>::max()}),
                std::length_error);
 }

@@ -275,11 +275,11 @@ TEST(MessageWorkers, RunHereRunsOnTheCaller) {
   EXPECT_EQ(workers.close().done, 2U);
 }
 
-TEST(MessageWorkers, ACapacityThatCannotBeIsALengthError) {
+TEST(MessageWorkers, ACapacityThatCannotBeIsRefused) {
   const auto make = [](std::size_t capacity) {
     const MessageWorkers<Number> workers({.width = 1, .capacity = capacity}, [](const Number&) {});
   };
-  EXPECT_THROW(make(0), std::length_error);
+  EXPECT_THROW(make(0), std::logic_error);
   EXPECT_THROW(make(std::size_t{1} << 24), std::length_error);
   EXPECT_THROW(make(std::numeric_limits<std::size_t>::max()), std::length_error);
   make(1);
@@ -753,7 +753,7 @@ TEST(MessageWorkers, ThreadsAreNamedAndStayOnTheirCpus) {
   while (!CPU_ISSET(static_cast<std::size_t>(cpu), &allowed)) ++cpu;
   std::array<char, 16> name{};
   std::optional<cpu_set_t> runs_on;
-  MessageWorkers<Number> workers({.width = 1, .name = "sorters", .cpus = {cpu}},
+  MessageWorkers<Number> workers({.name = "sorters", .width = 1, .cpus = {cpu}},
                                  [&](const Number&) {
                                    pthread_getname_np(pthread_self(), name.data(), name.size());
                                    runs_on.emplace();

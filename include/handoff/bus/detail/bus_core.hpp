@@ -248,7 +248,7 @@ class BusCore : BusFigures {
 
   // --- The close and the books. ---
 
-  void close() noexcept {
+  void shut() noexcept {
     rings_[0].close_among();
     if constexpr (kLanes) {
       for (std::size_t i = 1; i < layout_.rings; ++i) rings_[i].close_alone();
@@ -265,7 +265,7 @@ class BusCore : BusFigures {
     }
   }
   bool closed() const noexcept {
-    return closed_.load(sync::order::acquire);  // order: acquire pairs with the release in close()
+    return closed_.load(sync::order::acquire);  // order: acquire pairs with the release in shut()
   }
 
   // By the consumer. What is taken from here on is handed out as `how` says.

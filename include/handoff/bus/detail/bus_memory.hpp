@@ -33,7 +33,7 @@ class BusMemory {
 };
 
 // The number of places of a ring, if there are to be so many rings, of so many bytes a place.
-// Throws the std::length_error of rings.
+// Throws the std::length_error of rings; a capacity of 0 is misuse.
 std::size_t places_for(std::size_t capacity, std::size_t rings, std::size_t bytes_each);
 
 // Misuse for more than 100 percent.

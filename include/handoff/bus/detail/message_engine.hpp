@@ -76,6 +76,7 @@ class MessageEngine {
   std::uint64_t refused() const noexcept;
   HealthReport health() const;
   std::size_t width() const noexcept;
+  std::size_t capacity() const noexcept;
 
  private:
   struct Parts;

@@ -53,8 +53,8 @@ class TicketRing {
  public:
   using value_type = T;
 
-  // At least `capacity` places, rounded up to a power of two. Throws std::length_error for 0 and
-  // for more than there can be.
+  // At least `capacity` places, rounded up to a power of two. 0 is misuse; throws
+  // std::length_error for more than there can be.
   explicit TicketRing(std::size_t capacity) : TicketRing(capacity, RingStart{}) {}
   TicketRing(const TicketRing&) = delete;
   TicketRing& operator=(const TicketRing&) = delete;
