@@ -47,9 +47,9 @@ constexpr std::array<WordsOfWay, 23> words_of_ways{{
      "handoff::Channel<A> channel(1024); auto s = channel.push(a);"},
     {"own.ring", "handoff::SpscRing, MpscRing or MpmcRing: try_push() and try_pop()",
      "handoff::MpscRing<A> ring(1024); auto s = ring.try_push(a);"},
-    {"own.workers", "handoff::MessageWorkers: submit()",
+    {"own.workers", "handoff::MessageWorkers: publish()",
      "handoff::MessageWorkers<A, B> workers({.width = 2}, on_a, on_b); "
-     "auto s = workers.submit(A{});"},
+     "auto s = workers.publish(A{});"},
     {"own.shared_ring", "handoff::SharedRing: records of one size between processes",
      "auto ring = handoff::SharedRing<A>::attach(memory.bytes()); "
      "handoff::SharedRing<A>::Producer out(ring); auto s = out.push(a);"},

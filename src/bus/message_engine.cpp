@@ -214,7 +214,7 @@ void MessageEngine::refuse_own_key(std::uint64_t key) const {
   for (const RunningMessage* run = innermost(); run != nullptr; run = run->outer) {
     if (run->engine == this && run->node->keyed && run->node->key == key) {
       misuse(
-          "MessageWorkers: submit_and_wait() in a handler of the same key would wait for itself");
+          "MessageWorkers: publish_and_wait() in a handler of the same key would wait for itself");
     }
   }
 }
@@ -231,7 +231,7 @@ MessageEngine::Place MessageEngine::reserve(const Wish& wish, bool keyed) {
   }
   // A handler that waited for room might wait for itself. A message with a key cannot run there
   // either: others of its key may be before it, this very handler's among them. Nor can one that is
-  // submitted too deep down, by a handler inside a handler and so on.
+  // published too deep down, by a handler inside a handler and so on.
   const bool inside = innermost() != nullptr;
   if (inside && (keyed || sync::stack_is_short())) return accepted(&parts.cells.allocate());
   if (inside || wish.on_full == OnFull::run_here) return {.run_here = true};

@@ -218,7 +218,7 @@ class OfLatestByKey {
   void serve(unsigned, unsigned way) {
     const auto visitor = [&](std::uint32_t, CloseItem& item) { log_.handled(item); };
     for (Status status = Status::ok; status != Status::closed;) {
-      status = queue_.wait_and_consume(visitor, way == 0 ? Until() : Until(100us), 1 + way);
+      status = queue_.wait_and_consume(visitor, 1 + way, way == 0 ? Until() : Until(100us));
     }
   }
   void close() { queue_.close(); }
@@ -384,10 +384,10 @@ struct OfWorkers : OfEngine<MessageWorkers<CloseItem>> {
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
-      if (way == 0) return engine_.submit(std::move(item));
-      if (way == 1) return engine_.submit(100us, std::move(item));
-      if (way == 2) return engine_.try_submit(std::as_const(item));
-      return engine_.submit(std::as_const(item));
+      if (way == 0) return engine_.publish(std::move(item));
+      if (way == 1) return engine_.publish(std::move(item), 100us);
+      if (way == 2) return engine_.try_publish(std::as_const(item));
+      return engine_.publish(std::as_const(item));
     });
   }
 };
@@ -402,7 +402,7 @@ struct OfActiveObject : OfEngine<ActiveObject<Handler, CloseItem>> {
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 0) return engine_.publish(std::move(item));
-      if (way == 1) return engine_.publish(100us, std::move(item));
+      if (way == 1) return engine_.publish(std::move(item), 100us);
       return engine_.try_publish(std::move(item), Admission::urgent);
     });
   }

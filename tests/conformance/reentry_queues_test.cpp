@@ -412,7 +412,7 @@ struct BusSubject {
             {"publish until now",
              [](Subject& s) {
                if constexpr (Policies::on_full == OnFull::wait) {
-                 (void)s.bus.publish(std::chrono::steady_clock::now(), Ends());
+                 (void)s.bus.publish(Ends(), std::chrono::steady_clock::now());
                }
              }},
             {"try_publish", [](Subject& s) { (void)s.bus.try_publish(Ends()); }},
@@ -501,46 +501,46 @@ struct WorkersSubject {
     static const Table<Subject> table{
         {{"handler",
           [](Subject& s, const Inside& inside) {
-            (void)s.workers.submit(Message{1, inside});
+            (void)s.workers.publish(Message{1, inside});
             (void)s.workers.close();
           }},
          {"handler of a message that is waited for",
           [](Subject& s, const Inside& inside) {
-            (void)s.workers.submit_and_wait(Message{1, inside});
+            (void)s.workers.publish_and_wait(Message{1, inside});
           }},
          {"end of a message",
           [](Subject& s, const Inside& inside) {
-            (void)s.workers.submit(Message{1, {}, Ends(inside)});
+            (void)s.workers.publish(Message{1, {}, Ends(inside)});
             (void)s.workers.close();
           }},
          {"end of a message that a close drops",
           [](Subject& s, const Inside& inside) {
             (void)s.workers.pause();
-            (void)s.workers.submit(Message{1, {}, Ends(inside)});
+            (void)s.workers.publish(Message{1, {}, Ends(inside)});
             (void)s.workers.close(Closing::abandon);
           }},
          {"on_error",
           [](Subject& s, const Inside& inside) {
             s.on_error = inside;
-            (void)s.workers.submit(Message{1, [] { throw std::runtime_error("asked"); }});
+            (void)s.workers.publish(Message{1, [] { throw std::runtime_error("asked"); }});
             (void)s.workers.close();
           }},
          {"key",
           [](Subject& s, const Inside& inside) {
             keyed = &inside;
-            (void)s.workers.submit(Message{1});
+            (void)s.workers.publish(Message{1});
             (void)s.workers.close();
           }}},
-        {{"submit", [](Subject& s) { (void)s.workers.submit(Message{1}); }},
-         {"submit of another key", [](Subject& s) { (void)s.workers.submit(Message{2}); }},
+        {{"publish", [](Subject& s) { (void)s.workers.publish(Message{1}); }},
+         {"publish of another key", [](Subject& s) { (void)s.workers.publish(Message{2}); }},
          {"many",
           [](Subject& s) {
-            for (std::uint64_t i = 0; i < 8; ++i) (void)s.workers.submit(Message{i % 2});
+            for (std::uint64_t i = 0; i < 8; ++i) (void)s.workers.publish(Message{i % 2});
           }},
-         {"try_submit", [](Subject& s) { (void)s.workers.try_submit(Message{1}); }},
-         {"submit_and_wait", [](Subject& s) { (void)s.workers.submit_and_wait(Message{2}); }},
-         {"submit_and_wait of this key",
-          [](Subject& s) { (void)s.workers.submit_and_wait(Message{1}); }},
+         {"try_publish", [](Subject& s) { (void)s.workers.try_publish(Message{1}); }},
+         {"publish_and_wait", [](Subject& s) { (void)s.workers.publish_and_wait(Message{2}); }},
+         {"publish_and_wait of this key",
+          [](Subject& s) { (void)s.workers.publish_and_wait(Message{1}); }},
          {"wait", [](Subject& s) { (void)s.workers.wait(); }},
          {"pause", [](Subject& s) { (void)s.workers.pause(std::chrono::steady_clock::now()); }},
          {"resume", [](Subject& s) { s.workers.resume(); }},

@@ -236,7 +236,7 @@ struct OfBus {
     if constexpr (waits) {
       return std::tuple(Call{"publish so long", true,
                              [](auto& subject, Given& given, const Until& until) {
-                               return subject.bus.publish(until, std::move(given));
+                               return subject.bus.publish(std::move(given), until);
                              }},
                         Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
                                return subject.bus.try_publish(std::move(given));
@@ -298,21 +298,21 @@ struct Workers : Held<MessageWorkers<Item>> {
             [this](Item&) { this->pass(); }) {}
   template <class Given>
   static auto calls() {
-    return std::tuple(Call{"submit", false,
+    return std::tuple(Call{"publish", false,
                            [](auto& subject, Given& given, const Until&) {
-                             return subject.engine.submit(std::move(given));
+                             return subject.engine.publish(std::move(given));
                            }},
-                      Call{"submit so long", true,
+                      Call{"publish so long", true,
                            [](auto& subject, Given& given, const Until& until) {
-                             return subject.engine.submit(until, std::move(given));
+                             return subject.engine.publish(std::move(given), until);
                            }},
-                      Call{"try_submit", false, [](auto& subject, Given& given, const Until&) {
-                             return subject.engine.try_submit(std::move(given));
+                      Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
+                             return subject.engine.try_publish(std::move(given));
                            }});
   }
   // The capacity counts what is under way too.
   void fill(Item&& item) {
-    EXPECT_EQ(this->engine.submit(std::move(item)), Status::ok);
+    EXPECT_EQ(this->engine.publish(std::move(item)), Status::ok);
     this->came.wait();
   }
 };
@@ -327,7 +327,7 @@ struct Object : Held<ObjectOf<Item>> {
   static auto calls() {
     return std::tuple(Call{"publish so long", true,
                            [](auto& subject, Given& given, const Until& until) {
-                             return subject.engine.publish(until, std::move(given));
+                             return subject.engine.publish(std::move(given), until);
                            }},
                       Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
                              return subject.engine.try_publish(std::move(given));

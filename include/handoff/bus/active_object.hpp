@@ -112,8 +112,12 @@ class BasicActiveObject {
   }
   // So long. Also timed_out and stopped.
   template <class M>
-  Status publish(const Until& until, M&& message, Admission admission = Admission::normal) {
-    return bus_.publish(until, std::forward<M>(message), admission);
+  Status publish(M&& message, const Until& until) {
+    return bus_.publish(std::forward<M>(message), until);
+  }
+  template <class M>
+  Status publish(M&& message, Admission admission, const Until& until) {
+    return bus_.publish(std::forward<M>(message), admission, until);
   }
   // Never waits: ok, full, closed.
   template <class M>

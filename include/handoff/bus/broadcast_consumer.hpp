@@ -100,8 +100,11 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   // Waits, then consumes: ok if at least one was visited.
   template <detail::BroadcastVisitor<T> Visitor>
-  Status wait_and_consume(Visitor&& visitor, const Until& until = {},
-                          std::size_t most = std::numeric_limits<std::size_t>::max()) {
+  Status wait_and_consume(Visitor&& visitor, const Until& until = {}) {
+    return wait_and_consume(visitor, std::numeric_limits<std::size_t>::max(), until);
+  }
+  template <detail::BroadcastVisitor<T> Visitor>
+  Status wait_and_consume(Visitor&& visitor, std::size_t most, const Until& until = {}) {
     for (;;) {
       const Status status = wait(until);
       if (status != Status::ok || most == 0) return status;

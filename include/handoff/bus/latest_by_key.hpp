@@ -150,8 +150,8 @@ class LatestByKey {
   // Waits while there is nothing: ok if there is something now, else closed (and drained),
   // timed_out or stopped. `spin_for`: how long to look before a sleep; 0: not at all,
   // nanoseconds::max(): never sleeps, negative: about what a sleep costs.
-  Status wait(const Until& until = {},
-              std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
+  Status wait(const Until& until = {}) { return wait(std::chrono::nanoseconds(-1), until); }
+  Status wait(std::chrono::nanoseconds spin_for, const Until& until) {
     Status status = Status::ok;
     const Status waited = consumers_.wait(
         [&] {
@@ -165,11 +165,18 @@ class LatestByKey {
 
   // Waits, then consumes: ok if at least one was visited.
   template <detail::CalledWith<const Key, T> Visitor>
-  Status wait_and_consume(Visitor&& visitor, const Until& until = {},
-                          std::size_t most = std::numeric_limits<std::size_t>::max(),
-                          std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
+  Status wait_and_consume(Visitor&& visitor, const Until& until = {}) {
+    return wait_and_consume(visitor, std::numeric_limits<std::size_t>::max(), until);
+  }
+  template <detail::CalledWith<const Key, T> Visitor>
+  Status wait_and_consume(Visitor&& visitor, std::size_t most, const Until& until = {}) {
+    return wait_and_consume(visitor, most, std::chrono::nanoseconds(-1), until);
+  }
+  template <detail::CalledWith<const Key, T> Visitor>
+  Status wait_and_consume(Visitor&& visitor, std::size_t most, std::chrono::nanoseconds spin_for,
+                          const Until& until) {
     for (;;) {
-      const Status status = wait(until, spin_for);
+      const Status status = wait(spin_for, until);
       if (status != Status::ok || most == 0) return status;
       if (consume(visitor, most) != 0) return Status::ok;
     }

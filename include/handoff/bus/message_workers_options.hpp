@@ -31,7 +31,7 @@ struct MessageWorkersOptions {
   // 16,777,215 (2^24 - 1) throw std::length_error.
   std::size_t capacity = 1024;
 
-  // What submit() does with one message too many: wait, reject or run_here.
+  // What publish() does with one message too many: wait, reject or run_here.
   OnFull on_full = OnFull::wait;
 
   // Where the threads may run: thread i on cpus[i % size] alone; empty: anywhere.

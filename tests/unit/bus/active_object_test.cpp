@@ -82,7 +82,7 @@ TEST(ActiveObject, AFullOneLetsItsSendersWait) {
   }
   Text text{"kept"};
   EXPECT_EQ(book.try_publish(std::move(text)), Status::full);
-  EXPECT_EQ(book.publish(Until(1ms), std::move(text)), Status::timed_out);
+  EXPECT_EQ(book.publish(std::move(text), 1ms), Status::timed_out);
   EXPECT_EQ(text.value, "kept");
   std::thread sender([&] { EXPECT_EQ(book.publish(std::move(text)), Status::ok); });
   gate.open();

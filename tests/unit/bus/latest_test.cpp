@@ -124,7 +124,7 @@ TEST(Latest, WaitsForANewerOne) {
     std::thread reader([&] {
       std::uint64_t seen = 0;
       const auto look = [&](const int& newest) { seen_values.push_back(newest); };
-      while (latest.read_newer(seen, look, {}, spin_for) == Status::ok) {
+      while (latest.read_newer(seen, look, spin_for, {}) == Status::ok) {
       }
     });
     for (int i = 1; i <= 3; ++i) {
@@ -379,10 +379,10 @@ TEST(LatestByKey, CloseDrains) {
 TEST(LatestByKey, Waits) {
   for (const auto spin_for : {std::chrono::nanoseconds(0), std::chrono::nanoseconds::max()}) {
     Audited<LatestByKey<int, int>> queue(1);
-    EXPECT_EQ(queue.wait(0ms, spin_for), Status::timed_out);
+    EXPECT_EQ(queue.wait(spin_for, 0ms), Status::timed_out);
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_EQ(queue.wait(stop.get_token(), spin_for), Status::stopped);
+    EXPECT_EQ(queue.wait(spin_for, stop.get_token()), Status::stopped);
     std::thread producer([&] {
       let_readers_sleep();
       EXPECT_EQ(queue.push(1, 1), Status::ok);
@@ -394,7 +394,7 @@ TEST(LatestByKey, Waits) {
       let_readers_sleep();
       sum += key + value;
     };
-    while (queue.wait_and_consume(add, {}, 1, spin_for) == Status::ok) {
+    while (queue.wait_and_consume(add, 1, spin_for, {}) == Status::ok) {
     }
     producer.join();
     EXPECT_EQ(sum, 6);

@@ -388,10 +388,10 @@ TYPED_TEST(MessageBusTest, AWaitingBusWaitsForRoom) {
   Bus bus({.capacity = 1});
   EXPECT_EQ(bus.publish(1), Status::ok);
   EXPECT_EQ(bus.try_publish(2), Status::full);
-  EXPECT_EQ(bus.publish(1ms, 2), Status::timed_out);
+  EXPECT_EQ(bus.publish(2, 1ms), Status::timed_out);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(bus.publish(stop.get_token(), 2), Status::stopped);
+  EXPECT_EQ(bus.publish(2, stop.get_token()), Status::stopped);
   EXPECT_EQ(bus.refused(Admission::normal), 3U);
   EXPECT_EQ(bus.drain([&](int) { EXPECT_EQ(bus.publish(2), Status::full) << "no deadlock"; }), 1U);
   EXPECT_EQ(bus.publish(3), Status::ok);

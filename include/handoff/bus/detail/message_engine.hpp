@@ -34,7 +34,7 @@ struct RunningMessage;
 
 class MessageEngine {
  public:
-  // What submit() may do where there is no room.
+  // What publish() may do where there is no room.
   struct Wish {
     OnFull on_full;
     const Until* until = nullptr;  // of a wait; null: for ever
