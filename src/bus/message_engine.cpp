@@ -440,7 +440,7 @@ void MessageEngine::finish_all(const Closing& closing) {
   (void)parts.gate.await(parts.idle, idle, {});
 }
 
-Tally MessageEngine::tally() const {
+Tally MessageEngine::tally() const noexcept {
   Tally tally = parts_->counts.tally();
   tally.first_failure = parts_->failures.first();
   return tally;

@@ -138,7 +138,7 @@ struct QueueSubject {
                             {"consume", [](QueueSubject& s) { s.queue.consume([](Ends&) {}); }},
                             {"looks",
                              [](QueueSubject& s) {
-                               (void)(s.queue.was_size() + s.queue.was_empty() + s.queue.closed());
+                               (void)(s.queue.size() + s.queue.empty() + s.queue.closed());
                              }},
                             {"close", [](QueueSubject& s) { s.queue.close(); }}};
     if constexpr (kIsChannel) {
@@ -277,7 +277,7 @@ struct LatestByKeySubject {
           }},
          {"looks",
           [](Subject& s) {
-            (void)(s.latest.was_size() + s.latest.overwritten() + s.latest.closed());
+            (void)(s.latest.size() + s.latest.overwritten() + s.latest.closed());
           }},
          {"close", [](Subject& s) { s.latest.close(); }}},
         {}};
@@ -324,7 +324,7 @@ struct BroadcastSubject {
          {"leave of another", [](Subject& s) { s.other.leave(); }},
          {"leave", [](Subject& s) { s.one.leave(); }},
          {"looks",
-          [](Subject& s) { (void)(s.one.was_behind() + s.one.closed() + s.broadcast.closed()); }},
+          [](Subject& s) { (void)(s.one.behind() + s.one.closed() + s.broadcast.closed()); }},
          {"close", [](Subject& s) { s.broadcast.close(); }}},
         left_out()};
     return table;
@@ -425,7 +425,7 @@ struct BusSubject {
             {"looks",
              [](Subject& s) {
                (void)s.bus.tally();
-               (void)(s.bus.depth() + s.bus.closed() + s.bus.refused(Admission::normal));
+               (void)(s.bus.size() + s.bus.closed() + s.bus.refused(Admission::normal));
              }},
             {"shut", [](Subject& s) { s.bus.shut(); }},
             {"close for good", [](Subject& s) { (void)s.bus.close(Closing::finish); }}};
@@ -467,7 +467,7 @@ struct ActiveSubject {
          {"looks",
           [](ActiveSubject& s) {
             (void)s.object.tally();
-            (void)s.object.depth();
+            (void)s.object.size();
           }},
          {"close", [](ActiveSubject& s) { (void)s.object.close(); }}},
         {}};

@@ -80,7 +80,7 @@ struct OfQueue {
   }
   void fill(Item&& item) {
     EXPECT_EQ(queue.try_push(std::move(item)), Status::ok);
-    EXPECT_EQ(queue.was_size(), queue.capacity());
+    EXPECT_EQ(queue.size(), queue.capacity());
   }
   void close() { queue.close(); }
 

@@ -184,7 +184,7 @@ class MessageBusModel : public Model {
   }
 
   void compare() {
-    agree_on("depth", bus_->depth(), plain_.size());
+    agree_on("size", bus_->size(), plain_.size());
     agree_on("closed", bus_->closed(), closed_);
     const Tally tally = bus_->tally();
     agree_on("accepted", tally.accepted, std::uint64_t{accepted_});

@@ -154,7 +154,7 @@ void all_arrive() {
   for (const std::uint64_t last : next) EXPECT_EQ(last, each);
   bus.shut();
   EXPECT_EQ(bus.tally().done, kProducers * each);
-  EXPECT_EQ(bus.depth(), 0U);
+  EXPECT_EQ(bus.size(), 0U);
 }
 TEST(MessageBusStress, AllOfEightProducersArrive) { all_arrive<BusPolicies>(); }
 TEST(MessageBusStress, AllOfEightLanesArrive) { all_arrive<LanedBusPolicies>(); }
@@ -409,7 +409,7 @@ TEST(MessageBusStress, NoClassIsRefusedBelowItsThreshold) {
   const auto run = [&](auto& of) {
     std::atomic<bool> ended{false};
     std::thread consumer([&] {
-      while (!ended || of.depth() != 0) of.drain([](int) {});
+      while (!ended || of.size() != 0) of.drain([](int) {});
     });
     auto producer = of.producer();
     auto random = test::random();
@@ -417,7 +417,7 @@ TEST(MessageBusStress, NoClassIsRefusedBelowItsThreshold) {
     std::size_t refused = 0;
     for (std::size_t i = 0; i < messages; ++i) {
       const auto admission = static_cast<Admission>(random() % 3);
-      const std::size_t before = of.depth();  // it only falls, until this thread publishes
+      const std::size_t before = of.size();  // it only falls, until this thread publishes
       if (producer.publish(1, admission) != Status::full) continue;
       ++refused;
       EXPECT_GE(before, parts.at(static_cast<std::size_t>(admission)));

@@ -218,7 +218,7 @@ const Scenario depth("message_bus/depth", [] {
   Total bus(options<Total>(2));
   explore::Thread producer([&] { put(bus, 11); });
   explore::Thread watcher([&] {
-    const std::size_t depth = bus.depth();
+    const std::size_t depth = bus.size();
     explore::check(depth <= 1, "there is one message");
     explore::outcome(depth);
   });

@@ -155,12 +155,13 @@ class BasicActiveObject {
   }
 
   // Exact when nothing is being sent and nothing is handled.
-  [[nodiscard]] Tally tally() noexcept { return bus_.tally(); }
+  [[nodiscard]] Tally tally() const noexcept { return bus_.tally(); }
 
   // Messages that may wait.
   [[nodiscard]] std::size_t capacity() const noexcept { return bus_.capacity(); }
-  // Messages that wait, the one that is handled among them.
-  [[nodiscard]] std::size_t depth() const noexcept { return bus_.depth(); }
+  // Messages that wait, the one that is handled among them; a figure of the moment.
+  [[nodiscard]] std::size_t size() const noexcept { return bus_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return bus_.empty(); }
 
   // After close(); before, it is its thread's alone, and asking is misuse.
   [[nodiscard]] State& state() {

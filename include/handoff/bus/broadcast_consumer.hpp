@@ -126,7 +126,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   }
 
   // How many messages it has not consumed yet, claimed ones included. By its own thread.
-  [[nodiscard]] std::size_t was_behind() const noexcept {
+  [[nodiscard]] std::size_t behind() const noexcept {
     if (reader_ == nullptr) return 0;
     const std::int64_t behind = detail::messages_between(position(), ticket_of(broadcast_->tail()));
     return static_cast<std::size_t>(detail::max<std::int64_t>(behind, 0));

@@ -184,10 +184,11 @@ class LatestByKey {
 
   // How many keys wait; how many values were replaced while they waited; whether it is closed. All
   // of the moment.
-  [[nodiscard]] std::size_t was_size() const noexcept {
+  [[nodiscard]] std::size_t size() const noexcept {
     const sync::Lock lock(mutex_);
     return static_cast<std::size_t>(tail_ - head_);
   }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::uint64_t overwritten() const noexcept {
     const sync::Lock lock(mutex_);
     return overwritten_;

@@ -212,19 +212,23 @@ class BasicMessageBus
   }
 
   // Exact while no call is under way. What was refused is no part of it.
-  Tally tally() noexcept { return core_.tally(); }
+  [[nodiscard]] Tally tally() const noexcept { return core_.tally(); }
 
   // --- Figures of the moment. ---
 
   // Messages that wait, what is being made or handled among them.
-  std::size_t depth() const noexcept { return core_.depth(); }
+  [[nodiscard]] std::size_t size() const noexcept { return core_.depth(); }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   // Places: of a lane, where there are any.
-  std::size_t capacity() const noexcept { return core_.capacity(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return core_.capacity(); }
   // Of the fullest lane, where there are any.
-  Pressure pressure() const noexcept { return core_.pressure(); }
-  // How many calls were refused for want of room, or stopped waiting for it.
-  std::uint64_t refused(Admission admission) const noexcept {
+  [[nodiscard]] Pressure pressure() const noexcept { return core_.pressure(); }
+  // How many calls were refused for want of room, or stopped waiting for it: of a class, or all.
+  [[nodiscard]] std::uint64_t refused(Admission admission) const noexcept {
     return core_.refused(admission);
+  }
+  [[nodiscard]] std::uint64_t refused() const noexcept {
+    return refused(Admission::urgent) + refused(Admission::normal) + refused(Admission::low);
   }
 
   // --- Recordings, of messages that are trivially copyable. ---

@@ -276,7 +276,7 @@ class BasicMessageWorkers {
   // a close, which waits for no resume(), came first. If several threads pause, one resume() is
   // enough; it does not undo a pause() that is under way. A handler that waits for a message which
   // has not begun (its key, or a Future that it fulfils) keeps the pause waiting: give it a
-  // deadline.
+  // deadline. (A pool's pause() waits for nothing: its tasks share no state that rests meanwhile.)
   Status pause(const Until& until = {}) { return engine_->pause(until); }
   // Handlers begin again.
   void resume() noexcept { engine_->resume(); }
@@ -285,7 +285,7 @@ class BasicMessageWorkers {
   Tally close(const Closing& closing = Closing::finish) { return engine_->close(closing); }
 
   // What became of the messages so far. Exact when nothing is being published and nothing runs.
-  [[nodiscard]] Tally tally() const { return engine_->tally(); }
+  [[nodiscard]] Tally tally() const noexcept { return engine_->tally(); }
 
   // How many calls said `full`.
   [[nodiscard]] std::uint64_t refused() const noexcept { return engine_->refused(); }

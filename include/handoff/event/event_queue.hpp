@@ -279,8 +279,12 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   // How many events may wait; `unbounded` if it grows.
   [[nodiscard]] std::size_t capacity() const noexcept { return store_->room().capacity(); }
 
-  // Whether there is nothing to drain; a figure of the moment.
-  bool empty() const noexcept { return !store_->any(); }
+  // Events that wait, those that are handled among them; a figure of the moment.
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(tally().pending);
+  }
+  // Whether there is nothing to drain; the same.
+  [[nodiscard]] bool empty() const noexcept { return !store_->any(); }
 
   // Waits while there is nothing to drain. ok, closed (and nothing ever will be), timed_out or
   // stopped.

@@ -193,7 +193,7 @@ class SpscRing {
   }
 
   // About how many items there were during the call; exact when both ends rest.
-  std::size_t was_size() const noexcept {
+  std::size_t size() const noexcept {
     // order: acquire pairs with the releases of head_ and keeps the two loads in this order: the
     // tail read is not older than the head, so the difference is not negative.
     const std::uint64_t head = head_.load(sync::order::acquire);
@@ -201,7 +201,7 @@ class SpscRing {
     const std::uint64_t tail = tail_.load(sync::order::relaxed);
     return static_cast<std::size_t>(detail::min<std::uint64_t>(tail - head, capacity()));
   }
-  bool was_empty() const noexcept { return was_size() == 0; }
+  bool empty() const noexcept { return size() == 0; }
 
   // Whether close() was called. What came before it happens before a true.
   bool closed() const noexcept {

@@ -227,7 +227,7 @@ TEST(ActiveObject, InsideItNeitherClosesNorWaitsForRoom) {
   ActiveObject<Talker, Number> talker({.capacity = 2}, Talker{&self, &refused, &full});
   self = &talker;
   ASSERT_EQ(talker.publish(Number{10}), Status::ok);
-  while (talker.depth() != 0) std::this_thread::yield();
+  while (talker.size() != 0) std::this_thread::yield();
   const Tally tally = talker.close();
   EXPECT_EQ(static_cast<std::uint64_t>(refused), tally.done);
   EXPECT_EQ(static_cast<std::uint64_t>(full), 10 - (tally.done - 1));

@@ -195,7 +195,7 @@ TYPED_TEST(AnyBroadcast, PositionsRunOver) {
           if (!TestFixture::lossy) {
             ASSERT_EQ(broadcast.try_push(0), Status::full) << edge << " - " << before;
           }
-          ASSERT_EQ(first.was_behind(), capacity);
+          ASSERT_EQ(first.behind(), capacity);
           ASSERT_EQ(all_found(first), expected) << edge << " - " << before;
         }
         broadcast.close();
@@ -261,7 +261,7 @@ TYPED_TEST(AnyBroadcast, AThrowingVisitorHasConsumedItsMessage) {
     if (message == 1) throw message;
   };
   EXPECT_THROW(consumer.consume(throw_at_one), int);
-  EXPECT_EQ(consumer.was_behind(), 2U);
+  EXPECT_EQ(consumer.behind(), 2U);
   EXPECT_EQ(broadcast.try_push(4), Status::ok) << "its place is free";
   EXPECT_EQ(consumer.consume(throw_at_one), 3U);
   EXPECT_EQ(seen, (std::vector{0, 1, 2, 3, 4}));
@@ -383,7 +383,7 @@ TYPED_TEST(AnyBroadcast, WhoFollowsNothingFindsTheEnd) {
     EXPECT_EQ(nobody.consume(look), 0U);
     EXPECT_EQ(nobody.wait(), Status::closed);
     EXPECT_EQ(nobody.wait_and_consume(look), Status::closed);
-    EXPECT_EQ(nobody.was_behind(), 0U);
+    EXPECT_EQ(nobody.behind(), 0U);
     if constexpr (TestFixture::lossy) {
       EXPECT_EQ(nobody.lost(), 0U);
     }
@@ -535,7 +535,7 @@ TYPED_TEST(AnyBroadcast, AThrowingConstructorPublishesNothing) {
   EXPECT_THROW((void)broadcast.try_push(sample), int);
   EXPECT_THROW((void)broadcast.push(sample), int);
   EXPECT_EQ(consumer.consume([](const ThrowsWhenMade&) { ADD_FAILURE(); }), 0U);
-  EXPECT_EQ(consumer.was_behind(), 0U);
+  EXPECT_EQ(consumer.behind(), 0U);
   auto claim = broadcast.claim(2);
   EXPECT_THROW((void)claim.emplace(-1), int);
   claim.emplace(1);
@@ -911,7 +911,7 @@ TEST(Broadcast, AClaimHoldsUpThoseBehindIt) {
   ASSERT_EQ(broadcast.try_push(2), Status::ok);
   EXPECT_TRUE(all_found(consumer).empty()) << "2 is there, but the claim goes first";
   EXPECT_EQ(consumer.wait(0ms), Status::timed_out);
-  EXPECT_EQ(consumer.was_behind(), 2U);
+  EXPECT_EQ(consumer.behind(), 2U);
   broadcast.close();
   EXPECT_FALSE(consumer.closed()) << "a message may still come";
   claim.emplace(1);

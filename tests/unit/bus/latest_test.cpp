@@ -254,7 +254,7 @@ TEST(LatestByKey, KeepsTheNewestInTheOrderOfFirstArrival) {
   ASSERT_EQ(queue.try_push("a", 3), Status::ok);
   ASSERT_EQ(queue.try_push("c", 4), Status::ok);
   ASSERT_EQ(queue.try_push("b", 5), Status::ok);
-  EXPECT_EQ(queue.was_size(), 3U);
+  EXPECT_EQ(queue.size(), 3U);
   EXPECT_EQ(queue.overwritten(), 2U);
   EXPECT_EQ(all_taken(queue), (Seen{{"a", 3}, {"b", 5}, {"c", 4}}));
   ASSERT_EQ(queue.try_push("b", 6), Status::ok);
@@ -356,7 +356,7 @@ TEST(LatestByKey, EachKeyAndValueEndsOnce) {
 TEST(LatestByKey, AReplacedValueMayAskTheQueueWhenItEnds) {
   Audited<LatestByKey<int, std::shared_ptr<void>>> queue(2);
   std::size_t waiting = 0;
-  std::shared_ptr<void> asks(nullptr, [&](void*) { waiting = queue.was_size(); });
+  std::shared_ptr<void> asks(nullptr, [&](void*) { waiting = queue.size(); });
   ASSERT_EQ(queue.try_push(1, std::move(asks)), Status::ok);
   ASSERT_EQ(queue.try_push(1, nullptr), Status::ok);
   EXPECT_EQ(waiting, 1U);
@@ -480,12 +480,12 @@ TEST(LatestByKey, AKeyThatCannotBeCopiedChangesNothing) {
   Audited<LatestByKey<std::string, std::string>> queue(4);
   const std::string key(100, 'k');
   handoff::test::until_whole(Call::allocation, 0, [&] {
-    const std::size_t before = queue.was_size();
+    const std::size_t before = queue.size();
     std::string value = "short";  // so that it allocates nothing
     try {
       EXPECT_EQ(queue.try_push(key, std::move(value)), Status::ok);
     } catch (const std::bad_alloc&) {
-      EXPECT_EQ(queue.was_size(), before);
+      EXPECT_EQ(queue.size(), before);
       EXPECT_EQ(value, "short") << "still the caller's";
     }
     queue.consume([](const std::string&, std::string&) {});
@@ -527,7 +527,7 @@ TEST(LatestByKey, RandomCallsAsAListAndAMapWould) {
                       1),
                   expected);
       }
-      ASSERT_EQ(queue.was_size(), order.size());
+      ASSERT_EQ(queue.size(), order.size());
       ASSERT_EQ(queue.overwritten(), overwritten);
     }
   }

@@ -90,7 +90,7 @@ TYPED_TEST(MessageBusTest, EachTypeReachesItsFunction) {
   EXPECT_EQ(came, "reading 3 some wide 9 reading 4 ");
   ASSERT_NE(kept, nullptr);
   EXPECT_EQ(*kept, 7);
-  EXPECT_EQ(bus.depth(), 0U);
+  EXPECT_EQ(bus.size(), 0U);
   EXPECT_EQ(bus.tally().done, 5U);
 }
 
@@ -132,9 +132,9 @@ TYPED_TEST(MessageBusTest, CountersRunOverUnseen) {
         EXPECT_EQ(producer.publish(i), Status::ok);
         EXPECT_EQ(producer.publish(i + 1), Status::ok);
         EXPECT_EQ(producer.publish(i + 2), Status::full);
-        EXPECT_EQ(bus.depth(), 2U);
+        EXPECT_EQ(bus.size(), 2U);
         EXPECT_EQ(drained(bus), (Numbers{i, i + 1}));
-        EXPECT_EQ(bus.depth(), 0U);
+        EXPECT_EQ(bus.size(), 0U);
       }
       bus.shut();
       const Tally tally = bus.tally();
@@ -168,7 +168,7 @@ TYPED_TEST(MessageBusTest, WhatIsUrgentGetsTheLastPlaceOfASmallBus) {
     EXPECT_EQ(bus.publish(2, Admission::urgent), Status::ok) << capacity;
     while (bus.publish(2, Admission::urgent) == Status::ok) {
     }
-    EXPECT_EQ(bus.depth(), capacity);
+    EXPECT_EQ(bus.size(), capacity);
   }
 }
 
@@ -180,7 +180,7 @@ TYPED_TEST(MessageBusTest, EachClassIsAdmittedUpToItsPart) {
   const auto fill = [&](Admission admission) {
     while (bus.publish(1, admission) == Status::ok) {
     }
-    return bus.depth();
+    return bus.size();
   };
   EXPECT_EQ(bus.pressure(), Pressure::none);
   EXPECT_EQ(fill(Admission::low), 76U) << "60 %";
@@ -210,10 +210,10 @@ TYPED_TEST(MessageBusTest, WhatIsKeptLeavesEachClassAPlace) {
   EXPECT_EQ(bus.publish(1, Admission::low), Status::full);
   while (bus.publish(1) == Status::ok) {
   }
-  EXPECT_EQ(bus.depth(), 8U);
+  EXPECT_EQ(bus.size(), 8U);
   while (bus.publish(1, Admission::urgent) == Status::ok) {
   }
-  EXPECT_EQ(bus.depth(), 16U);
+  EXPECT_EQ(bus.size(), 16U);
   const Reserve wrong[] = {{.urgent = 101}, {.urgent = 50, .normal = 51}, {.normal = ~0U}};
   for (const Reserve& reserve : wrong) EXPECT_THROW(Bus({.reserve = reserve}), std::logic_error);
 }
@@ -295,7 +295,7 @@ TYPED_TEST(MessageBusTest, AHandlerThatThrowsLosesItsMessageOnly) {
     if (number % 3 == 1) throw std::runtime_error(std::to_string(number));
   };
   EXPECT_THROW(bus.drain(visit), std::runtime_error);
-  EXPECT_EQ(bus.depth(), 4U);
+  EXPECT_EQ(bus.size(), 4U);
   EXPECT_THROW(bus.drain(visit), std::runtime_error);
   EXPECT_EQ(bus.drain(visit), 1U);
   EXPECT_EQ(came, (Numbers{0, 1, 2, 3, 4, 5}));
@@ -647,7 +647,7 @@ TEST(LanedMessageBus, EachProducerHasItsOrder) {
     EXPECT_EQ(three.publish(300 + i), Status::ok);
     EXPECT_EQ(bus.publish(400 + i), Status::ok);
   }
-  EXPECT_EQ(bus.depth(), 20U);
+  EXPECT_EQ(bus.size(), 20U);
   std::array<int, 5> next{};
   std::vector<std::uint64_t> ids;
   std::size_t taken = 0;

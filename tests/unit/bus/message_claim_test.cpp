@@ -64,7 +64,7 @@ TYPED_TEST(MessageClaimTest, LaterMessagesWaitForIt) {
   EXPECT_EQ(producer.publish(3), Status::ok);
   second.commit();
   EXPECT_EQ(drained(bus), Numbers{});
-  EXPECT_EQ(bus.depth(), 3U);
+  EXPECT_EQ(bus.size(), 3U);
   EXPECT_EQ(bus.wait(0ms), Status::timed_out);
   EXPECT_LT(first.id(), producer.template claim<int>(4).id());
   first.commit();
@@ -88,7 +88,7 @@ TYPED_TEST(MessageClaimTest, DroppedItIsSteppedOver) {
     EXPECT_EQ(bus.tally().pending, 2U);
     EXPECT_EQ(bus.wait(), Status::ok);
     EXPECT_EQ(drained(bus), (Numbers{2, 3}));
-    EXPECT_EQ(bus.depth(), 0U);
+    EXPECT_EQ(bus.size(), 0U);
   }
   {
     const auto dropped = bus.template claim<int>(1);

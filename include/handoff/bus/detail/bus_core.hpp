@@ -296,7 +296,7 @@ class BusCore : BusFigures {
     return taker_.load(sync::order::relaxed) == sync::this_thread_id();
   }
 
-  Tally tally() noexcept {
+  Tally tally() const noexcept {
     Tally tally;
     {
       const sync::Lock lock(failure_mutex_);
@@ -588,7 +588,7 @@ class BusCore : BusFigures {
   sync::atomic<std::uint64_t> cancelled_{0};
   sync::atomic<std::uint64_t> expired_{0};
   sync::atomic<std::uint64_t> stepped_over_{0};
-  sync::Mutex failure_mutex_;
+  mutable sync::Mutex failure_mutex_;
   std::exception_ptr first_failure_;
 
   // Written once a drain, read by producers that find no room: apart from what each message writes.

@@ -72,7 +72,7 @@ class MessageEngine {
   void resume() noexcept;
   Status wait(const Until& until);
   Tally close(const Closing& closing);
-  Tally tally() const;
+  Tally tally() const noexcept;
   std::uint64_t refused() const noexcept;
   HealthReport health() const;
   std::size_t width() const noexcept;

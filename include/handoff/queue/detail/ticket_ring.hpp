@@ -151,14 +151,14 @@ class TicketRing {
   }
 
   // About how many items there were during the call, claimed places included; exact at rest.
-  std::size_t was_size() const noexcept {
+  std::size_t size() const noexcept {
     // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
     const Ticket head = head_.load(sync::order::relaxed);
     const auto size = static_cast<std::int64_t>((tail() & ~kClosed) - head) / std::int64_t{kStep};
     return detail::min(static_cast<std::size_t>(size < 0 ? 0 : size), capacity());
   }
 
-  bool was_empty() const noexcept { return was_size() == 0; }
+  bool empty() const noexcept { return size() == 0; }
 
   bool closed() const noexcept { return is_closed(tail()); }
 
@@ -285,7 +285,7 @@ class TicketRing {
         continue;
       }
       if constexpr (kConsumers == Consumers::one) {
-        // order: relaxed, only this thread writes it; was_size() may read it at any time.
+        // order: relaxed, only this thread writes it; size() may read it at any time.
         head_.store(first + kStep * count, sync::order::relaxed);
         return {first, count};
       } else {
