@@ -191,7 +191,7 @@ class SegmentQueue {
     return limit;
   }
 
-  // About how many items there were during the call; exact at rest.
+  // Figures of the moment, exact at rest.
   std::size_t size() const noexcept {
     // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
     const std::uint64_t popped = popped_.load(sync::order::relaxed);

@@ -192,7 +192,7 @@ class SpscRing {
     return count;
   }
 
-  // About how many items there were during the call; exact when both ends rest.
+  // Figures of the moment, exact when both ends rest.
   std::size_t size() const noexcept {
     // order: acquire pairs with the releases of head_ and keeps the two loads in this order: the
     // tail read is not older than the head, so the difference is not negative.

@@ -150,7 +150,7 @@ class TicketRing {
     return count;
   }
 
-  // About how many items there were during the call, claimed places included; exact at rest.
+  // Figures of the moment, with claimed places; exact at rest.
   std::size_t size() const noexcept {
     // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
     const Ticket head = head_.load(sync::order::relaxed);
