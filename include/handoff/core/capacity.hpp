@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What a capacity may be, wherever there is one.
+// How many items a bounded type holds, said by one rule everywhere:
 //
-// A capacity is how many things may wait: at least 1. 0 is misuse. A type holds at least as many as
-// were asked for, and capacity() tells how many.
+// - A capacity holds at least what was asked for. Rings round up to a power of two; all else holds
+//   exactly so many. capacity() tells.
+// - 0 is misuse. No bound is `unbounded`, for the types that have one to leave out.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,6 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// The capacity without a bound, of types that can be without one.
 inline constexpr std::size_t unbounded = ~std::size_t{0};
 
 }}  // namespace handoff::HANDOFF_ABI
