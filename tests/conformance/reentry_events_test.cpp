@@ -409,7 +409,7 @@ struct BucketSubject {
           [](Subject& s, const Inside& inside) {
             s.add();
             (void)s.bucket.dispatch(s.backend,
-                                  when_changed(1, [&](std::uint32_t, Backend&) { inside(); }));
+                                    when_changed(1, [&](std::uint32_t, Backend&) { inside(); }));
           }},
          {"fold",
           [](Subject& s, const Inside& inside) {

@@ -118,29 +118,28 @@ struct QueueSubject {
 
   static auto calls() {
     using Call = typename Table<QueueSubject>::Call;
-    std::vector<Call> calls{{"try_push", [](QueueSubject& s) { (void)s.queue.try_push(Ends()); }},
-                            {"try_push_batch",
-                             [](QueueSubject& s) {
-                               std::array<Ends, 2> items;
-                               (void)s.queue.try_push_batch(items);
-                             }},
-                            {"try_pop", [](QueueSubject& s) { (void)s.queue.try_pop(); }},
-                            {"try_pop of a value",
-                             [](QueueSubject& s) {
-                               Ends out;
-                               (void)s.queue.try_pop(out);
-                             }},
-                            {"try_pop_batch",
-                             [](QueueSubject& s) {
-                               std::array<Ends, 2> items;
-                               (void)s.queue.try_pop_batch(items);
-                             }},
-                            {"consume", [](QueueSubject& s) { s.queue.consume([](Ends&) {}); }},
-                            {"looks",
-                             [](QueueSubject& s) {
-                               (void)(s.queue.size() + s.queue.empty() + s.queue.closed());
-                             }},
-                            {"close", [](QueueSubject& s) { s.queue.close(); }}};
+    std::vector<Call> calls{
+        {"try_push", [](QueueSubject& s) { (void)s.queue.try_push(Ends()); }},
+        {"try_push_batch",
+         [](QueueSubject& s) {
+           std::array<Ends, 2> items;
+           (void)s.queue.try_push_batch(items);
+         }},
+        {"try_pop", [](QueueSubject& s) { (void)s.queue.try_pop(); }},
+        {"try_pop of a value",
+         [](QueueSubject& s) {
+           Ends out;
+           (void)s.queue.try_pop(out);
+         }},
+        {"try_pop_batch",
+         [](QueueSubject& s) {
+           std::array<Ends, 2> items;
+           (void)s.queue.try_pop_batch(items);
+         }},
+        {"consume", [](QueueSubject& s) { s.queue.consume([](Ends&) {}); }},
+        {"looks",
+         [](QueueSubject& s) { (void)(s.queue.size() + s.queue.empty() + s.queue.closed()); }},
+        {"close", [](QueueSubject& s) { s.queue.close(); }}};
     if constexpr (kIsChannel) {
       calls.push_back({"push", [](QueueSubject& s) {
                          (void)s.queue.push(Ends(), std::chrono::steady_clock::now());
@@ -276,9 +275,7 @@ struct LatestByKeySubject {
                                             std::chrono::steady_clock::now());
           }},
          {"looks",
-          [](Subject& s) {
-            (void)(s.latest.size() + s.latest.overwritten() + s.latest.closed());
-          }},
+          [](Subject& s) { (void)(s.latest.size() + s.latest.overwritten() + s.latest.closed()); }},
          {"close", [](Subject& s) { s.latest.close(); }}},
         {}};
     return table;

@@ -30,7 +30,7 @@ namespace command_bucket_model { namespace {
 using namespace handoff;
 using namespace handoff::test;
 
-const std::vector<Word> words{{"by_hand", 5}, {"record", 5}, {"state", 1},         {"sort", 2},
+const std::vector<Word> words{{"by_hand", 5}, {"record", 5},   {"state", 1},           {"sort", 2},
                               {"merge", 2},   {"dispatch", 4}, {"dispatch_throws", 2}, {"lists", 2},
                               {"capture", 1}, {"forget", 1}};
 
@@ -374,8 +374,9 @@ class CommandBucketModel : public Model {
     std::vector<Seen> lists(1 + step.a % 4);
     for (Seen& list : lists) list.all.reserve(states_.size() + right.size() + 1);
     std::size_t dispatched = 0;
-    const bool was_done = done(
-        step, is_misuse(), [&] { dispatched = bucket_->dispatch(back_to_front_, std::span(lists)); });
+    const bool was_done = done(step, is_misuse(), [&] {
+      dispatched = bucket_->dispatch(back_to_front_, std::span(lists));
+    });
     if (!was_done) return;
     agree_on("dispatch to lists", dispatched, right.size());
     std::vector<std::uint64_t> together;

@@ -402,8 +402,7 @@ TEST(MessageBusStress, NoClassIsRefusedBelowItsThresholdThoughOthersPublish) {
 TEST(MessageBusStress, NoClassIsRefusedBelowItsThreshold) {
   constexpr Reserve reserve{.urgent = 20, .normal = 20};
   BusOf<BusPolicies, int> bus({.capacity = 128, .reserve = reserve});
-  const auto lane_options =
-      LanedMessageBusOptions{.capacity = 128, .lanes = 1, .reserve = reserve};
+  const auto lane_options = LanedMessageBusOptions{.capacity = 128, .lanes = 1, .reserve = reserve};
   BusOf<LanedBusPolicies, int> lanes(lane_options);
   const std::size_t messages = test::rounds(500'000);
   const auto run = [&](auto& of) {

@@ -63,8 +63,9 @@ bool is_told_as(std::size_t strength, const Tally& tally) {
          (strength == 2 || tally.expired == 0);
 }
 
-// Producers publish in all ways until they are refused, while the workers are closed at some moment,
-// a hundred times in each strength: every message that was accepted is accounted for, exactly.
+// Producers publish in all ways until they are refused, while the workers are closed at some
+// moment, a hundred times in each strength: every message that was accepted is accounted for,
+// exactly.
 TYPED_TEST(MessageWorkersStress, ClosesUnderLoad) {
   const std::size_t rounds = 3 * test::rounds(100);
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -90,9 +91,7 @@ TYPED_TEST(MessageWorkersStress, ClosesUnderLoad) {
       Status said = Status::closed;
       switch (draw / 35 % 4) {
         case 0: said = workers->try_publish(std::move(item)); break;
-        case 1:
-          said = workers->publish(std::move(item), std::chrono::microseconds(50));
-          break;
+        case 1: said = workers->publish(std::move(item), std::chrono::microseconds(50)); break;
         case 2: {
           try {
             said = workers->publish_and_wait(std::move(item));

@@ -301,13 +301,12 @@ void converted_and_closed(int writers) {
   });
   int seen = 0;
   std::uint64_t version = 0;
-  while (latest.read_newer(
-             version,
-             [&](const RingItem& item) {
-               explore::check(item.number == item.producer, "whole");
-               ++seen;
-             },
-             kSleepAtOnce, {}) == Status::ok) {
+  while (latest.read_newer(version,
+                           [&](const RingItem& item) {
+                             explore::check(item.number == item.producer, "whole");
+                             ++seen;
+                           },
+                           kSleepAtOnce, {}) == Status::ok) {
   }
   first.join();
   other.join();

@@ -330,8 +330,9 @@ const Scenario classes(
       explore::check(bus.publish(12, Admission::urgent) == Status::ok, "there is room");
       explore::Thread low(
           [&] { explore::check(bus.publish(21, Admission::low) == Status::ok, "never closed"); });
-      explore::Thread high(
-          [&] { explore::check(bus.publish(31, Admission::urgent) == Status::ok, "never closed"); });
+      explore::Thread high([&] {
+        explore::check(bus.publish(31, Admission::urgent) == Status::ok, "never closed");
+      });
       Order order;
       explore::check(bus.drain(order, 1) == 1, "the first");
       high.join();  // it has room already, whichever waited first

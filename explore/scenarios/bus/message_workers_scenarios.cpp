@@ -175,8 +175,8 @@ const Scenario publishes_inside(
     },
     test::Size::single);
 
-// A handler that publishes to its own key takes memory beyond the capacity. It is given back, also if
-// close() comes first.
+// A handler that publishes to its own key takes memory beyond the capacity. It is given back, also
+// if close() comes first.
 const Scenario close_against_inside(
     "message_workers/close_against_publish_inside",
     [] {

@@ -7,8 +7,8 @@
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/command_options.hpp>
 #include <handoff/command/command_statistics.hpp>
-#include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_dispatch.hpp>
+#include <handoff/command/detail/command_store.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/on_full.hpp>

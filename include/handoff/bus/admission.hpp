@@ -19,7 +19,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 enum class Admission : std::uint8_t {
   urgent,  // may take each place
   normal,  // the default: may take all but those kept for urgent ones
-  low,     // may take those that are kept for nobody
+  low,  // may take those that are kept for nobody
 };
 
 // Percent of the places that are kept; 100 at most in total. Parts of a place count as a whole one,
@@ -31,8 +31,8 @@ struct Reserve {
 
 // Which messages a bus refuses now for want of room. Each level includes those before.
 enum class Pressure : std::uint8_t {
-  none,    // it lets in all
-  low,     // it refuses Admission::low
+  none,  // it lets in all
+  low,  // it refuses Admission::low
   normal,  // ... and Admission::normal
   urgent,  // it refuses all
 };

@@ -2,7 +2,8 @@
 //
 // What a publisher may say of a message besides, and what a handler may ask about it.
 //
-//   handoff::Status s = bus.publish(reading, {.admission = handoff::Admission::urgent, .sender = 7});
+//   handoff::Status s =
+//       bus.publish(reading, {.admission = handoff::Admission::urgent, .sender = 7});
 //   bus.drain([](const Reading& r, const Bus::Meta& meta) { log(meta.sender, meta.sequence); });
 //
 // Both have only what the policies of the bus have: another one's name does not compile.
@@ -18,8 +19,8 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// The second argument of publish(). An Admission will do for it. `sender` and `topic` are there where
-// the policies have them.
+// The second argument of publish(). An Admission will do for it. `sender` and `topic` are there
+// where the policies have them.
 template <bool kSenders, bool kTopics>
 struct PublishOptions {
   // The class of the message.

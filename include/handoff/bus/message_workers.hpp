@@ -29,17 +29,18 @@
 // - Blocks: publish() while full, with OnFull::wait, as long as its Until says; without one, for
 //   ever. try_publish() never. publish_and_wait(), until the handler has run. wait(), pause(),
 //   close(). Handlers begin only while the workers are started and not paused: until then
-//   publish_and_wait() and wait() wait, and so does a publish() that runs the message here. In a task
-//   of another pool call what blocks inside blocking(); publish_and_wait() sees to that itself.
+//   publish_and_wait() and wait() wait, and so does a publish() that runs the message here. In a
+//   task of another pool call what blocks inside blocking(); publish_and_wait() sees to that
+//   itself.
 // - Start: with handlers in the constructor, at once. Else by start(): messages that come before it
 //   are accepted and wait. A missing handler is a compile error of the constructor, and misuse of
 //   start(), which then started nothing.
 // - Idle: workers spin, for `spin_for` or some microseconds, then sleep at no cost. New messages
 //   wake one worker if none is looking for work; it wakes the next one if it finds more.
 // - Allocates: all places at construction. publish(): nothing, once the pool's queue has grown to
-//   what is needed; where there is no memory for that, the caller runs the message, in try_publish()
-//   too. A message that is accepted beyond the capacity (see Full) is allocated (std::bad_alloc: it
-//   was not accepted).
+//   what is needed; where there is no memory for that, the caller runs the message, in
+//   try_publish() too. A message that is accepted beyond the capacity (see Full) is allocated
+//   (std::bad_alloc: it was not accepted).
 // - Full: OnFull says: `wait`, the default, `reject`, or `run_here`: the caller runs the handler; a
 //   message with a key waits for its turn first. Inside a handler `wait` acts as run_here, so that
 //   workers cannot block themselves; there a message with a key, or one where the stack is short,
@@ -267,8 +268,8 @@ class BasicMessageWorkers {
   // ---- The workers ----
 
   // Until nothing is unfinished. The caller helps, if it may wait for ever. Rethrows the first
-  // failure, since the last call, that neither on_error nor publish_and_wait() got. ok, timed_out or
-  // stopped.
+  // failure, since the last call, that neither on_error nor publish_and_wait() got. ok, timed_out
+  // or stopped.
   Status wait(const Until& until = {}) { return engine_->wait(until); }
 
   // ok: no handler runs, none is half done, and none begins until resume(); the tally() stands

@@ -52,10 +52,10 @@
 #include <handoff/command/command_recorder.hpp>
 #include <handoff/command/command_statistics.hpp>
 #include <handoff/command/detail/bucket_parts.hpp>
+#include <handoff/command/detail/command_dispatch.hpp>
 #include <handoff/command/detail/command_image.hpp>
 #include <handoff/command/detail/command_order.hpp>
 #include <handoff/command/detail/command_store.hpp>
-#include <handoff/command/detail/command_dispatch.hpp>
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
@@ -351,9 +351,9 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     run(lists.size(), [&](std::size_t i) {
       Filter mine = filter;
       dispatch_piece(lists[i], mine,
-                   {detail::part_begin(i, lists.size(), count),
-                    detail::part_begin(i + 1, lists.size(), count)},
-                   progress[i]);
+                     {detail::part_begin(i, lists.size(), count),
+                      detail::part_begin(i + 1, lists.size(), count)},
+                     progress[i]);
     });
     return settling.succeeded();
   }

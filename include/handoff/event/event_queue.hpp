@@ -128,6 +128,13 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
       (kHasKeyInside && kMakes<std::tuple<Until, std::decay_t<Args>...>, A...>) ||
       kMakes<std::tuple<Until, Key, std::decay_t<Args>...>, A...>;
 
+  // Of a visitor that leaves nothing.
+  template <class Visitor>
+  static constexpr bool kTakesAll =
+      requires(Visitor& visitor, const Key& key, std::decay_t<Args>&... args) {
+        requires std::is_void_v<decltype(visitor(key, args...))>;
+      };
+
  public:
   // What peek() and take() return.
   using Event = QueuedEvent<Key, Args...>;
@@ -316,19 +323,16 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   bool closed() const noexcept { return store_->closed(); }
 
   // By a thread that drains: shuts it and gives what is left its outcome, to the listeners, or to a
-  // visitor, which takes all. Waits for events whose enqueue() is under way; what listeners throw is
-  // in the Tally. What a drain of another thread has taken is for that thread to end, and pending
-  // until then. Inside a listener of this queue it is misuse.
+  // visitor, which takes all. Waits for events whose enqueue() is under way; what listeners throw
+  // is in the Tally. What a drain of another thread has taken is for that thread to end, and
+  // pending until then. Inside a listener of this queue it is misuse.
   Tally close(const Closing& how = Closing::finish) {
     return close_by(how, [](Turn& turn, Slot& slot) { return turn.deliver(slot); });
   }
   template <class Visitor>
   Tally close(const Closing& how, Visitor&& visitor) {
-    static_assert(
-        requires(const Key& key, std::decay_t<Args>&... args) {
-          requires std::is_void_v<decltype(visitor(key, args...))>;
-        },
-        "close: the visitor takes key and arguments, and returns nothing, as all of them go");
+    static_assert(kTakesAll<Visitor>,
+                  "close: the visitor takes key and arguments, and returns nothing");
     return close_by(how, [&](Turn& turn, Slot& slot) { return turn.show(visitor, slot); });
   }
 
@@ -490,7 +494,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
       return unbounded;
     } else {
       if (options.capacity == 0) {
-        misuse("an event queue was made with a capacity of 0: say 1 or more, or handoff::unbounded");
+        misuse("an event queue was made with a capacity of 0: say 1 or more, or unbounded");
       }
       return options.capacity;
     }

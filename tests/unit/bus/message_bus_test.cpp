@@ -615,7 +615,8 @@ TEST(MessageBus, MetaDataWhereTheyAreAskedFor) {
   Bus bus;
   const auto before = sync::clock::now();
   const std::string topic = "engine/left";
-  EXPECT_EQ(bus.publish(1, {.admission = Admission::urgent, .sender = 7, .topic = topic}), Status::ok);
+  EXPECT_EQ(bus.publish(1, {.admission = Admission::urgent, .sender = 7, .topic = topic}),
+            Status::ok);
   EXPECT_EQ(bus.publish(2), Status::ok);
   const auto after = sync::clock::now();
   std::vector<std::uint64_t> ids;

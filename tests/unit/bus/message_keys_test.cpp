@@ -272,7 +272,7 @@ TEST(MessageKeys, WhatACloseDropsOnItsCallerWasAccepted) {
   EXPECT_EQ(tally.cancelled, 1U);
 }
 
-// ---- publish_and_wait() --------------------------------------------------------------------------
+// ---- publish_and_wait() ------------------------------------------------------------------------
 
 TEST(MessageKeys, PublishAndWaitTakesItsTurn) {
   Gate begun;

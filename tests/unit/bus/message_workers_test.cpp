@@ -240,8 +240,8 @@ TEST(MessageWorkers, AFullQueueDoesNotBlockItsOnlyWorker) {
   }
 }
 
-// Each message publishes the next one, and finds the only place taken. Handlers inside handlers would
-// need many times the stack that there is.
+// Each message publishes the next one, and finds the only place taken. Handlers inside handlers
+// would need many times the stack that there is.
 TEST(MessageWorkers, AChainInsideHandlersDoesNotUseUpTheStack) {
   const auto length = static_cast<int>(test::rounds(200'000));
   for (const OnFull on_full : {OnFull::wait, OnFull::run_here}) {
@@ -386,7 +386,7 @@ TEST(MessageWorkers, WhatIsAssignedComesWhole) {
   EXPECT_EQ(sum, 3);
 }
 
-// ---- publish_and_wait() --------------------------------------------------------------------------
+// ---- publish_and_wait() ------------------------------------------------------------------------
 
 TEST(MessageWorkers, PublishAndWaitReturnsWhenTheHandlerHasRun) {
   std::thread::id ran_on;

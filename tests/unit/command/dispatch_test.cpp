@@ -58,7 +58,7 @@ TEST(CommandChains, StayBehindTheirCommandsInOrder) {
     first = {};
     second = {5, 10};
     for (std::uint32_t i = 1; i <= 4; ++i) {
-      recorder.append<Tiny>(first).number = i;        // always to the first one
+      recorder.append<Tiny>(first).number = i;  // always to the first one
       auto& aux = recorder.append<WithAux>(second, 33);  // by turns
       aux = {5 + i, 33};
       std::memset(aux_of(aux).data(), static_cast<int>(5 + i), 33);

@@ -121,7 +121,8 @@ class BusCore : BusFigures {
   }
 
   // Places for messages, at least one unless it says why not. `until`: null where it never waits.
-  Claim claim(const Port& port, std::size_t most, handoff::Admission admission, const Until* until) {
+  Claim claim(const Port& port, std::size_t most, handoff::Admission admission,
+              const Until* until) {
     const Claim got = try_claim(port, most, admission);
     if (got.count != 0) [[likely]]
       return got;
@@ -438,14 +439,16 @@ class BusCore : BusFigures {
     }
   }
 
-  static Claim try_claim(const Port& port, std::size_t most, handoff::Admission admission) noexcept {
+  static Claim try_claim(const Port& port, std::size_t most,
+                         handoff::Admission admission) noexcept {
     if constexpr (kLanes) {
       if (port.alone) return port.ring->claim_alone(most, admission);
     }
     return port.ring->claim_among(most, admission);
   }
 
-  [[gnu::noinline]] Claim claim_slowly(const Port& port, std::size_t most, handoff::Admission admission,
+  [[gnu::noinline]] Claim claim_slowly(const Port& port, std::size_t most,
+                                       handoff::Admission admission,
                                        [[maybe_unused]] const Until* until, Claim got) {
     if constexpr (kWaits) {
       // Inside a handler it would wait for itself.
@@ -464,7 +467,8 @@ class BusCore : BusFigures {
     return got;
   }
 
-  Claim claim_waiting(const Port& port, std::size_t most, handoff::Admission admission, const Until& until)
+  Claim claim_waiting(const Port& port, std::size_t most, handoff::Admission admission,
+                      const Until& until)
     requires kWaits
   {
     Claim got;

@@ -250,7 +250,8 @@ class MessageRing {
   [[gnu::noinline]] void tell_of_room() noexcept
     requires kWaits
   {
-    for (const handoff::Admission admission : {handoff::Admission::urgent, handoff::Admission::normal, handoff::Admission::low}) {
+    for (const handoff::Admission admission :
+         {handoff::Admission::urgent, handoff::Admission::normal, handoff::Admission::low}) {
       if (has_room(admission)) waiters.events[index_of(admission)].notify_one();
     }
   }

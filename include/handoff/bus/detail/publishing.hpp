@@ -39,6 +39,7 @@ class Publishing {
   using Types = typename Core::Types;
   template <class T>
   static constexpr bool kIsMessage = Types::template kHas<std::remove_cvref_t<T>>;
+
  public:
   // What publish() may be told besides the message.
   using Given = PublishOptions<Policies::senders, Policies::topics>;
@@ -121,8 +122,7 @@ class Publishing {
     return publish_batch(std::forward<Messages>(messages), Given{}, until);
   }
   template <class Messages>
-  std::size_t publish_batch(Messages&& messages, handoff::Admission admission,
-                            const Until& until) {
+  std::size_t publish_batch(Messages&& messages, handoff::Admission admission, const Until& until) {
     return publish_batch(std::forward<Messages>(messages), of(admission), until);
   }
   template <class Messages>
