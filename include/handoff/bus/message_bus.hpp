@@ -39,10 +39,10 @@
 //   MessageBus.
 // - Allocates: the constructor (unless memory is lent), subscribe(), request(), messages larger
 //   than Policies::inline_bytes, and recordings. Nothing else.
-// - Full: all messages may fill it, but for the places that options.reserve keeps; what is urgent
-//   gets in there when the rest is refused. publish() says `full`, and the message is still the caller's;
-//   or it waits, by the policies, but not inside a handler of the same bus. What has room is never
-//   refused: the consumer's place is read anew before a refusal.
+// - Full: all messages may fill it, but for the places that options.reserve keeps: there what is
+//   urgent gets in when the rest is refused. publish() says `full`, and the message is still the
+//   caller's; or it waits, by the policies, but not inside a handler of the same bus. What has room
+//   is never refused: the consumer's place is read anew before a refusal.
 // - Closed: after shut(), publish() says `closed`; what is there can be drained; wait() says
 //   `closed` once nothing is left. What came before shut() happens before these. close() does that,
 //   and gives what is left its outcome.

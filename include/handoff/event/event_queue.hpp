@@ -128,13 +128,6 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
       (kHasKeyInside && kMakes<std::tuple<Until, std::decay_t<Args>...>, A...>) ||
       kMakes<std::tuple<Until, Key, std::decay_t<Args>...>, A...>;
 
-  // Of a visitor that leaves nothing.
-  template <class Visitor>
-  static constexpr bool kTakesAll =
-      requires(Visitor& visitor, const Key& key, std::decay_t<Args>&... args) {
-        requires std::is_void_v<decltype(visitor(key, args...))>;
-      };
-
  public:
   // What peek() and take() return.
   using Event = QueuedEvent<Key, Args...>;
@@ -331,7 +324,8 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   }
   template <class Visitor>
   Tally close(const Closing& how, Visitor&& visitor) {
-    static_assert(kTakesAll<Visitor>,
+    static_assert(Turn::template kShows<Visitor> &&
+                      !detail::Chooses<Visitor, const Key&, std::decay_t<Args>&...>,
                   "close: the visitor takes key and arguments, and returns nothing");
     return close_by(how, [&](Turn& turn, Slot& slot) { return turn.show(visitor, slot); });
   }

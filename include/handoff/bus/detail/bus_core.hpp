@@ -58,6 +58,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 template <class Policies, class... Messages>
 class BusCore : BusFigures {
  public:
+  using Admission = handoff::Admission;  // not that of pools
   static constexpr bool kWaits = Policies::on_full == OnFull::wait;
   static constexpr bool kLanes = Policies::order == MessageOrder::per_producer;
   using Slot = MessageSlot<Policies, Messages...>;
@@ -121,8 +122,7 @@ class BusCore : BusFigures {
   }
 
   // Places for messages, at least one unless it says why not. `until`: null where it never waits.
-  Claim claim(const Port& port, std::size_t most, handoff::Admission admission,
-              const Until* until) {
+  Claim claim(const Port& port, std::size_t most, Admission admission, const Until* until) {
     const Claim got = try_claim(port, most, admission);
     if (got.count != 0) [[likely]]
       return got;
@@ -332,13 +332,11 @@ class BusCore : BusFigures {
   }
   std::size_t capacity() const noexcept { return layout_.places; }
   Pressure pressure() const noexcept {
-    if (!every_ring_has_room(handoff::Admission::urgent)) return Pressure::urgent;
-    if (!every_ring_has_room(handoff::Admission::normal)) return Pressure::normal;
-    return every_ring_has_room(handoff::Admission::low) ? Pressure::none : Pressure::low;
+    if (!every_ring_has_room(Admission::urgent)) return Pressure::urgent;
+    if (!every_ring_has_room(Admission::normal)) return Pressure::normal;
+    return every_ring_has_room(Admission::low) ? Pressure::none : Pressure::low;
   }
-  std::uint64_t refused(handoff::Admission admission) const noexcept {
-    return now(refused_[index_of(admission)]);
-  }
+  std::uint64_t refused(Admission of) const noexcept { return now(refused_[index_of(of)]); }
 
  private:
   template <class>
@@ -418,7 +416,7 @@ class BusCore : BusFigures {
     }
   }
 
-  bool every_ring_has_room(handoff::Admission admission) const noexcept {
+  bool every_ring_has_room(Admission admission) const noexcept {
     for (std::size_t i = 0; i < layout_.rings; ++i) {
       if (!rings_[i].has_room(admission)) return false;
     }
@@ -439,16 +437,14 @@ class BusCore : BusFigures {
     }
   }
 
-  static Claim try_claim(const Port& port, std::size_t most,
-                         handoff::Admission admission) noexcept {
+  static Claim try_claim(const Port& port, std::size_t most, Admission admission) noexcept {
     if constexpr (kLanes) {
       if (port.alone) return port.ring->claim_alone(most, admission);
     }
     return port.ring->claim_among(most, admission);
   }
 
-  [[gnu::noinline]] Claim claim_slowly(const Port& port, std::size_t most,
-                                       handoff::Admission admission,
+  [[gnu::noinline]] Claim claim_slowly(const Port& port, std::size_t most, Admission admission,
                                        [[maybe_unused]] const Until* until, Claim got) {
     if constexpr (kWaits) {
       // Inside a handler it would wait for itself.
@@ -467,8 +463,7 @@ class BusCore : BusFigures {
     return got;
   }
 
-  Claim claim_waiting(const Port& port, std::size_t most, handoff::Admission admission,
-                      const Until& until)
+  Claim claim_waiting(const Port& port, std::size_t most, Admission admission, const Until& until)
     requires kWaits
   {
     Claim got;

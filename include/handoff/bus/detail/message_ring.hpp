@@ -63,6 +63,7 @@ struct RoomWaiters<false> {};
 template <class Slot, bool kWaits>
 class MessageRing {
  public:
+  using Admission = handoff::Admission;  // not that of pools
   using Ticket = std::uint64_t;
 
   // In a row. If none, why: full or closed.
@@ -106,7 +107,7 @@ class MessageRing {
   // --- Producers. ---
 
   // Of many: one compare-and-swap.
-  Claim claim_among(std::size_t most, handoff::Admission admission) noexcept {
+  Claim claim_among(std::size_t most, Admission admission) noexcept {
     // order: acquire pairs with the release in close_among(): what the closer did before; and with
     // that of the exchange below: room() reads no older head than those who claimed up to here.
     Ticket tail = tail_.load(sync::order::acquire);
@@ -131,7 +132,7 @@ class MessageRing {
 
   // Of one: plain stores. A claim is announced before it is looked whether the ring is closed, and
   // taken back if so: either the closer sees the claim, or the claim sees the close.
-  Claim claim_alone(std::size_t most, handoff::Admission admission) noexcept {
+  Claim claim_alone(std::size_t most, Admission admission) noexcept {
     // order: relaxed, only this thread writes it.
     const Ticket tail = tail_.load(sync::order::relaxed);
     if (is_closed_to_one()) [[unlikely]]
@@ -196,7 +197,7 @@ class MessageRing {
     const Ticket head = head_.load(sync::order::acquire);
     return detail::min(static_cast<std::size_t>((tail() - head) / 2), capacity());
   }
-  bool has_room(handoff::Admission admission) const noexcept {
+  bool has_room(Admission admission) const noexcept {
     return static_cast<std::int64_t>(depth()) < limits_.most[index_of(admission)];
   }
   std::uint64_t claimed() const noexcept { return (tail() - start_) / 2; }
@@ -228,7 +229,7 @@ class MessageRing {
 
   // How many places behind `tail` this class may claim, `most` at most. If the tail has moved on
   // meanwhile, what this says is of no account, and the exchange fails.
-  std::size_t room(Ticket tail, std::size_t most, handoff::Admission admission) noexcept {
+  std::size_t room(Ticket tail, std::size_t most, Admission admission) noexcept {
     // order: acquire pairs with the release below, by which another producer passes on the
     // consumer's.
     std::int64_t left = left_behind(tail, head_seen_.load(sync::order::acquire), admission);
@@ -243,15 +244,14 @@ class MessageRing {
     }
     return left <= 0 ? 0 : detail::min(most, static_cast<std::size_t>(left));
   }
-  std::int64_t left_behind(Ticket tail, Ticket head, handoff::Admission admission) const noexcept {
+  std::int64_t left_behind(Ticket tail, Ticket head, Admission admission) const noexcept {
     return limits_.most[index_of(admission)] - static_cast<std::int64_t>(tail - head) / 2;
   }
 
   [[gnu::noinline]] void tell_of_room() noexcept
     requires kWaits
   {
-    for (const handoff::Admission admission :
-         {handoff::Admission::urgent, handoff::Admission::normal, handoff::Admission::low}) {
+    for (const Admission admission : {Admission::urgent, Admission::normal, Admission::low}) {
       if (has_room(admission)) waiters.events[index_of(admission)].notify_one();
     }
   }

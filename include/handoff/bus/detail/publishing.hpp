@@ -36,6 +36,7 @@ namespace detail {
 // `Derived` has core() and port().
 template <class Derived, class Core, class Policies>
 class Publishing {
+  using Admission = handoff::Admission;  // not that of pools
   using Types = typename Core::Types;
   template <class T>
   static constexpr bool kIsMessage = Types::template kHas<std::remove_cvref_t<T>>;
@@ -51,7 +52,7 @@ class Publishing {
   // bus it does not, and says full.
   template <class T>
     requires kIsMessage<T>
-  Status publish(T&& message, handoff::Admission admission = handoff::Admission::normal) {
+  Status publish(T&& message, Admission admission = Admission::normal) {
     return put<std::remove_cvref_t<T>>(&kForEver, of(admission), std::forward<T>(message));
   }
   template <class T>
@@ -63,17 +64,22 @@ class Publishing {
   template <class T>
     requires kIsMessage<T>
   Status publish(T&& message, const Until& until) {
+    static_assert(Core::kWaits,
+                  "this bus never waits for room: leave the Until out, or set on_full = "
+                  "OnFull::wait in its policies");
     return publish(std::forward<T>(message), Given{}, until);
   }
   template <class T>
     requires kIsMessage<T>
-  Status publish(T&& message, handoff::Admission admission, const Until& until) {
+  Status publish(T&& message, Admission admission, const Until& until) {
     return publish(std::forward<T>(message), of(admission), until);
   }
   template <class T>
     requires kIsMessage<T>
   Status publish(T&& message, const Given& given, const Until& until) {
-    check_that_it_waits();
+    static_assert(Core::kWaits,
+                  "this bus never waits for room: leave the Until out, or set on_full = "
+                  "OnFull::wait in its policies");
     return put<std::remove_cvref_t<T>>(&until, given, std::forward<T>(message));
   }
   // No message: says so.
@@ -89,7 +95,7 @@ class Publishing {
   // Never waits.
   template <class T>
     requires kIsMessage<T>
-  Status try_publish(T&& message, handoff::Admission admission = handoff::Admission::normal) {
+  Status try_publish(T&& message, Admission admission = Admission::normal) {
     return put<std::remove_cvref_t<T>>(nullptr, of(admission), std::forward<T>(message));
   }
   template <class T>
@@ -108,8 +114,7 @@ class Publishing {
   // returns how many: moved, or copied if they are const; the rest is untouched. Where the policies
   // say wait, it waits for room for all. What fits is claimed at once, so it comes in a row.
   template <class Messages>
-  std::size_t publish_batch(Messages&& messages,
-                            handoff::Admission admission = handoff::Admission::normal) {
+  std::size_t publish_batch(Messages&& messages, Admission admission = Admission::normal) {
     return put_all(&kForEver, of(admission), std::span(messages));
   }
   template <class Messages>
@@ -122,12 +127,14 @@ class Publishing {
     return publish_batch(std::forward<Messages>(messages), Given{}, until);
   }
   template <class Messages>
-  std::size_t publish_batch(Messages&& messages, handoff::Admission admission, const Until& until) {
+  std::size_t publish_batch(Messages&& messages, Admission admission, const Until& until) {
     return publish_batch(std::forward<Messages>(messages), of(admission), until);
   }
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, const Given& given, const Until& until) {
-    check_that_it_waits();
+    static_assert(Core::kWaits,
+                  "this bus never waits for room: leave the Until out, or set on_full = "
+                  "OnFull::wait in its policies");
     return put_all(&until, given, std::span(messages));
   }
 
@@ -165,13 +172,7 @@ class Publishing {
   Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   Core& core() noexcept { return derived().core(); }
 
-  static consteval void check_that_it_waits() {
-    static_assert(Core::kWaits,
-                  "this bus never waits for room: leave the Until out, or set on_full = "
-                  "OnFull::wait in its policies");
-  }
-
-  static Given of(handoff::Admission admission) noexcept {
+  static Given of(Admission admission) noexcept {
     Given given;
     given.admission = admission;
     return given;
