@@ -66,6 +66,22 @@ const Scenario while_full(
     "event_queue/closed_while_full", [] { closed_by_another<Bounded<OnFull::wait>>(2); },
     Size::large);
 
+// By the owner, who gives what is left its outcome meanwhile.
+void closed_with_the_rest(const Closing& how) {
+  QueueOf<Plain> queue;
+  std::uint64_t accepted = 0;
+  explore::Thread producer([&] {
+    for (int i = 0; i < 3; ++i) accepted += queue.enqueue(0, i) == Status::ok ? 1 : 0;
+  });
+  const Tally tally = queue.close(how, [](int, int) {});
+  producer.join();
+  explore::check(tally.balanced() && tally.accepted == accepted, "what was told ok is accepted");
+  explore::check((how.begins_more ? tally.done : tally.cancelled) == accepted, "and over");
+  explore::outcome(accepted);
+}
+const Scenario finished("event_queue/finished", [] { closed_with_the_rest(Closing::finish); });
+const Scenario abandoned("event_queue/abandoned", [] { closed_with_the_rest(Closing::abandon); });
+
 // A thread that waits for room is told though nobody makes any.
 const Scenario nobody_drains("event_queue/closed_while_nobody_drains", [] {
   QueueOf<Bounded<OnFull::wait>> queue;

@@ -24,9 +24,9 @@
 //   the order in which events are taken. Policies::priority, if given, comes first.
 // - A drain ends: events enqueued meanwhile wait for the next call.
 // - Blocks: wait(), and enqueue() with OnFull::wait, as long as their Until says; without one, for
-//   ever. Any other enqueue() blocks only while another producer appends a chunk, and for some
-//   microseconds when a producer that was alone no longer is. An event whose enqueue() is under way
-//   holds back those behind it.
+//   ever. close() until nothing is left to take. Any other enqueue() blocks only while another
+//   producer appends a chunk, and for some microseconds when a producer that was alone no longer
+//   is. An event whose enqueue() is under way holds back those behind it.
 // - Wakes: enqueue() and a batch wake one sleeping thread. A call that leaves events which it could
 //   have taken, by its `most`, a Next or an exception, wakes the next one: several threads that
 //   share a batch drain(1), or some at a time. If none sleeps, enqueue() costs at most one atomic
@@ -318,7 +318,8 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   // By a thread that drains: shuts it and gives what is left its outcome, to the listeners, or to a
   // visitor, which takes all. Waits for events whose enqueue() is under way; what listeners throw
   // is in the Tally. What a drain of another thread has taken is for that thread to end, and
-  // pending until then. Inside a listener of this queue it is misuse.
+  // pending until then. Inside a listener of this queue it is misuse; a listener that is called
+  // here must not destroy the queue.
   Tally close(const Closing& how = Closing::finish) {
     return close_by(how, [](Turn& turn, Slot& slot) { return turn.deliver(slot); });
   }
