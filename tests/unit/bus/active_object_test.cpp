@@ -83,6 +83,7 @@ TEST(ActiveObject, AFullOneLetsItsSendersWait) {
   Text text{"kept"};
   EXPECT_EQ(book.try_publish(std::move(text)), Status::full);
   EXPECT_EQ(book.publish(std::move(text), 1ms), Status::timed_out);
+  EXPECT_EQ(book.publish(std::move(text), Admission::urgent, 1ms), Status::timed_out);
   EXPECT_EQ(text.value, "kept");
   std::thread sender([&] { EXPECT_EQ(book.publish(std::move(text)), Status::ok); });
   gate.open();
@@ -172,7 +173,8 @@ TEST(ActiveObject, ACloseTellsWhoWaitsForRoom) {
 
 // What was accepted before is handled, and a close has nothing left to do.
 TEST(ActiveObject, ShutItTakesNoMore) {
-  BookObject book;
+  BookObject book({.capacity = 3, .reserve = {.urgent = 1}});
+  EXPECT_EQ(book.capacity(), 4U);
   EXPECT_EQ(book.publish(Number{1}), Status::ok);
   book.shut();
   EXPECT_EQ(book.publish(Number{2}), Status::closed);

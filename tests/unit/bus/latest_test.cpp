@@ -255,6 +255,7 @@ TEST(LatestByKey, KeepsTheNewestInTheOrderOfFirstArrival) {
   ASSERT_EQ(queue.try_push("c", 4), Status::ok);
   ASSERT_EQ(queue.try_push("b", 5), Status::ok);
   EXPECT_EQ(queue.size(), 3U);
+  EXPECT_FALSE(queue.empty());
   EXPECT_EQ(queue.overwritten(), 2U);
   EXPECT_EQ(all_taken(queue), (Seen{{"a", 3}, {"b", 5}, {"c", 4}}));
   ASSERT_EQ(queue.try_push("b", 6), Status::ok);

@@ -393,6 +393,15 @@ TYPED_TEST(MessageBusTest, AWaitingBusWaitsForRoom) {
   stop.request_stop();
   EXPECT_EQ(bus.publish(2, stop.get_token()), Status::stopped);
   EXPECT_EQ(bus.refused(Admission::normal), 3U);
+  EXPECT_EQ(bus.publish(2, Admission::urgent, 1ms), Status::timed_out);
+  EXPECT_EQ(bus.publish(2, {.admission = Admission::low}, 1ms), Status::timed_out);
+  std::array<int, 2> two{2, 2};
+  EXPECT_EQ(bus.publish_batch(two, 1ms), 0U);
+  EXPECT_EQ(bus.publish_batch(two, Admission::low, stop.get_token()), 0U);
+  EXPECT_EQ(bus.refused(Admission::urgent), 1U);
+  EXPECT_EQ(bus.refused(Admission::low), 2U);
+  EXPECT_EQ(bus.refused(), 7U) << "of all classes";
+  EXPECT_FALSE(bus.empty());
   EXPECT_EQ(bus.drain([&](int) { EXPECT_EQ(bus.publish(2), Status::full) << "no deadlock"; }), 1U);
   EXPECT_EQ(bus.publish(3), Status::ok);
   std::thread producer([&] {

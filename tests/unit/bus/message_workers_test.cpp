@@ -279,6 +279,7 @@ TEST(MessageWorkers, ACapacityThatCannotBeIsRefused) {
   const auto make = [](std::size_t capacity) {
     const MessageWorkers<Number> workers({.width = 1, .capacity = capacity}, [](const Number&) {});
   };
+  EXPECT_EQ(MessageWorkers<Number>({.width = 1, .capacity = 3}).capacity(), 3U);
   EXPECT_THROW(make(0), std::logic_error);
   EXPECT_THROW(make(std::size_t{1} << 24), std::length_error);
   EXPECT_THROW(make(std::numeric_limits<std::size_t>::max()), std::length_error);

@@ -59,7 +59,7 @@ const auto kIgnores = [](auto&) {};
 TYPED_TEST(RequestTest, Answered) {
   typename TestFixture::Bus bus;
   auto producer = bus.producer();
-  auto squared = bus.template request<int>(Square{7});
+  auto squared = bus.template request<int>(Square{7}, {.admission = Admission::urgent}, 1h);
   auto greeting =
       producer.template request<std::string>(Name{std::make_unique<std::string>("you")}, 1h);
   auto done = producer.template request<void>(3);
