@@ -51,8 +51,7 @@ inline constexpr char kNoServer[] = "worker processes: start the fork server";
 inline constexpr char kNoPidfds[] =
     "worker processes: find pidfds (Linux 5.4; a filter of system calls may forbid them)";
 inline constexpr char kNoWorker[] = "worker processes: start one";
-inline constexpr char kAllWorkersEnd[] =
-    "worker processes: all end before they have done anything";
+inline constexpr char kAllWorkersEnd[] = "worker processes: all end before they have done anything";
 
 // What all workers of a server are there for. It stands still while the server lives.
 class WorkerLife {

@@ -355,11 +355,10 @@ std::exception_ptr JobMaster::failure() const noexcept {
           error = std::make_exception_ptr(WorkFailed(what));
         } else if (ended_.how == Ending::died) {
           const std::uint32_t deaths = ended_.deaths;
-          error = std::make_exception_ptr(
-              WorkFailed("ProcessPool: a job was given up after " + std::to_string(deaths) +
-                             (deaths == 1 ? " worker" : " workers") + ", the last " +
-                             ended_.end.text(),
-                         {.end = ended_.end, .attempts = deaths}));
+          error = std::make_exception_ptr(WorkFailed(
+              "ProcessPool: a job was given up after " + std::to_string(deaths) +
+                  (deaths == 1 ? " worker" : " workers") + ", the last " + ended_.end.text(),
+              {.end = ended_.end, .attempts = deaths}));
         } else {
           error = std::make_exception_ptr(call_failed(refusal_.error, refusal_.what));
         }

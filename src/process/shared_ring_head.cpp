@@ -32,7 +32,7 @@ void check_alignment(std::span<std::byte> bytes, const SharedRingShape& shape) {
 void check_equal(const char* what, std::uint64_t found, std::uint64_t wanted) {
   if (found == wanted) return;
   refuse_ring(std::string(what) + " is " + std::to_string(found) + " there and " +
-         std::to_string(wanted) + " here");
+              std::to_string(wanted) + " here");
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ SharedRingShape SharedRingHead::attached(std::span<std::byte> bytes,
   if (!std::has_single_bit(shape.capacity) || shape.capacity > most_places(shape) ||
       bytes_of(shape) > bytes.size()) {
     refuse_ring("it says it has " + std::to_string(shape.capacity) + " places, in a memory of " +
-           std::to_string(bytes.size()) + " bytes");
+                std::to_string(bytes.size()) + " bytes");
   }
   return shape;
 }

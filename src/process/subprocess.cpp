@@ -51,8 +51,9 @@ Subprocess Subprocess::start(const std::vector<std::string>& arguments,
   auto child = std::make_unique<detail::RunningChild>(options, request.program());
   detail::Spawned spawned = detail::spawn(request.plan());
   if (spawned.error != 0) {
-    raise(start_failed(spawned.failed == detail::kGoToFolder ? options.directory : request.program(),
-                       spawned.failed, spawned.error));
+    const bool is_folder = spawned.failed == detail::kGoToFolder;
+    raise(start_failed(is_folder ? options.directory : request.program(), spawned.failed,
+                       spawned.error));
   }
   child->begin(spawned, request);
   return Subprocess(std::move(child));

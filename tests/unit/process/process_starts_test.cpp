@@ -152,8 +152,8 @@ TEST(ProcessStarts, WithoutTheKthMappingAllocationOrThreadNothingIsLeft) {
             try {
               ways[way]();
             } catch (const std::system_error& error) {
-              const bool is_memory = std::string_view(error.what()).starts_with(
-                  "worker processes: get the memory");
+              const bool is_memory =
+                  std::string_view(error.what()).starts_with("worker processes: get the memory");
               EXPECT_EQ(call, is_memory ? Call::map : Call::thread) << error.what();
               EXPECT_EQ(error.code().value(), is_memory ? ENOMEM : EAGAIN);
             } catch (const std::bad_alloc&) {

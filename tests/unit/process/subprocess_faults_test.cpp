@@ -87,7 +87,8 @@ TEST(SubprocessFaults, WhatCannotBeRun) {
   EXPECT_EQ(failure_of({"true"}, {.directory = "/no/such"}), "go to the folder: ENOENT");
   EXPECT_EQ(failure_of({"true"}, {.directory = plain}), "go to the folder: ENOTDIR");
   EXPECT_EQ(failure_of({"true"}, {.cpus = {8000}}), "set its CPUs: EINVAL");
-  EXPECT_EQ(failure_of({"true"}, {.descriptors = {{.from = 900, .to = 5}}}), "pass descriptors: EBADF");
+  EXPECT_EQ(failure_of({"true"}, {.descriptors = {{.from = 900, .to = 5}}}),
+            "pass descriptors: EBADF");
   EXPECT_EQ(failure_of({"true"}, {.input = SubprocessInput::descriptor(900)}),
             "pass descriptors: EBADF");
   EXPECT_EQ(open_descriptors(), before);
@@ -114,7 +115,8 @@ TEST(SubprocessFaults, ErrorsAreOneLine) {
     (void)Subprocess::start({"no\nsuch\x1b\xc2\x9b"});
     ADD_FAILURE() << "it runs";
   } catch (const std::system_error& error) {
-    EXPECT_STREQ(error.what(), "Subprocess no\\x0asuch\\x1b\\xc2\\x9b: run: No such file or directory");
+    EXPECT_STREQ(error.what(),
+                 "Subprocess no\\x0asuch\\x1b\\xc2\\x9b: run: No such file or directory");
     EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
   }
   try {
