@@ -209,7 +209,7 @@ int copy(const Options& options) {
   how.durable = options.durable;
   how.verify = options.verify;
   how.width = options.width;
-  how.stop = signals.token();
+  how.until = signals.token();
   how.count = line.shown();
   if (line.shown()) {
     how.progress = [&line](const handoff::CopyTreeProgress& now) { line.show(now); };

@@ -114,7 +114,7 @@ bool strangers_are_refused(const handoff::SharedMemory& memory) {
 bool names_are_left_to_nobody() {
   const std::string name = "/handoff-example-" + std::to_string(getpid());
   {
-    auto memory = handoff::SharedMemory::create({.bytes = 100, .name = name});
+    auto memory = handoff::SharedMemory::create({.name = name, .bytes = 100});
     memory.publish();
     if (handoff::SharedMemory::open(name).key() != memory.key()) return false;
   }

@@ -38,6 +38,7 @@
 #include <handoff/command/sort_key.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
+#include <handoff/core/capacity.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/executor.hpp>
@@ -60,6 +61,7 @@
 #include <handoff/core/unique_function.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/core/when_all.hpp>
+#include <handoff/core/work_failed.hpp>
 #include <handoff/event/any_data.hpp>
 #include <handoff/event/any_id.hpp>
 #include <handoff/event/argument_adapter.hpp>

@@ -10,7 +10,8 @@
 //         the write of the batch had returned.
 //   AL-4  A thread that was notified while nobody leads becomes the leader, unless its records are
 //         settled. At the end of each turn one of the waiting threads of each kind is notified.
-//   AL-5  After a failure nothing is written, and durable_ stays.
+//   AL-5  After a failure nothing is written, and durable_ stays. So it is after a close that gives
+//         records up: that is a failure, of which the Tally says expired or cancelled.
 #include <handoff/file/append_log.hpp>
 
 #include <algorithm>
@@ -25,49 +26,16 @@
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "append_log_file.hpp"
 #include "append_log_format.hpp"
+#include "append_log_owed.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace detail {
 namespace {
-
-// A Future that is owed for a record.
-struct Owed {
-  Promise<AppendResult> promise;
-  std::uint64_t sequence = 0;
-  std::unique_ptr<Owed> next;
-};
-
-// First come, first served.
-class OwedList {
- public:
-  void append(std::unique_ptr<Owed> owed) noexcept {
-    Owed* const last = owed.get();
-    (last_ == nullptr ? first_ : last_->next) = std::move(owed);
-    last_ = last;
-  }
-  void append(OwedList&& others) noexcept {
-    if (others.first_ == nullptr) return;
-    (last_ == nullptr ? first_ : last_->next) = std::move(others.first_);
-    last_ = std::exchange(others.last_, nullptr);
-  }
-  std::unique_ptr<Owed> take() noexcept {
-    std::unique_ptr<Owed> owed = std::move(first_);
-    if (owed != nullptr) first_ = std::move(owed->next);
-    if (first_ == nullptr) last_ = nullptr;
-    return owed;
-  }
-  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
-
- private:
-  std::unique_ptr<Owed> first_;
-  Owed* last_ = nullptr;
-};
 
 constexpr const char* kClosed = "it was closed";
 
@@ -104,7 +72,8 @@ class AppendLogCore {
   AppendResult wait(std::uint64_t sequence, bool durable, const Until& until);
   AppendResult flush(const Until& until);
   FileResult trim(std::uint64_t sequence);
-  Tally close() noexcept;
+  Tally close(Closing how) noexcept;
+  Tally tally() const noexcept;
 
   const AppendLogCut& cut() const noexcept { return file_.cut(); }
   std::uint64_t first() const noexcept { return file_.first(); }
@@ -179,6 +148,7 @@ class AppendLogCore {
   bool closed_ = false;
   bool stop_thread_ = false;
   FileFailure failure_;
+  std::uint64_t Tally::* lost_ = &Tally::failed;  // what counts the records that it took
   AppendLogStatistics statistics_;
 
   // Written with the mutex held, read without.
@@ -194,7 +164,7 @@ class AppendLogCore {
 
   sync::Mutex trim_mutex_;
   sync::Mutex close_mutex_;
-  std::optional<Tally> tally_;
+  bool is_over_ = false;
 };
 
 AppendLogCore::AppendLogCore(std::string directory, const AppendLogOptions& options)
@@ -529,9 +499,9 @@ void AppendLogCore::serve() noexcept {
   }
 }
 
-Tally AppendLogCore::close() noexcept {
+Tally AppendLogCore::close(Closing how) noexcept {
   const sync::Lock once(close_mutex_);
-  if (tally_.has_value()) return *tally_;
+  if (std::exchange(is_over_, true)) return tally();
   std::uint64_t last = 0;
   {
     const sync::Lock lock(mutex_);
@@ -540,17 +510,26 @@ Tally AppendLogCore::close() noexcept {
     changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
   }
   room_.notify_all();
-  const bool whole = await({}, last, true, {}) == Waited::done;
+  if (how.begins_more && sync::clock::now() < how.deadline) {
+    (void)await({}, last, true, Until(how.deadline));
+  }
+  FileFailure given_up = file_.failed_step(kClosed, how.begins_more ? ETIME : ECANCELED, "");
   for (;;) {  // a leader may be in its last turn, though it failed
     std::uint32_t seen = 0;
     {
       const sync::Lock lock(mutex_);
-      if (!leading_) break;
+      if (!leading_) {
+        if (failure_.error != 0 || reached(last, true)) break;
+        failure_ = std::move(given_up);  // before anybody can lead
+        lost_ = how.begins_more ? &Tally::expired : &Tally::cancelled;
+        break;
+      }
       seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
     }
     (void)room_.await([&] { return changed_since(seen); }, sync::no_deadline, {},
                       sync::Spin::never);
   }
+  if (!reached(last, true)) tell_failure();
   {
     const sync::Lock lock(start_mutex_);
     {
@@ -561,13 +540,16 @@ Tally AppendLogCore::close() noexcept {
     work_.notify_all();
     thread_.join();
   }
-  if (whole) file_.finish();
+  if (reached(last, true)) file_.finish();
   const sync::Lock trimmed(trim_mutex_);
   file_.unlock();
-  Tally& tally = tally_.emplace();
-  tally.accepted = last - opened_at_;
-  tally.done = durable() - opened_at_;
-  tally.failed = tally.accepted - tally.done;
+  return tally();
+}
+
+Tally AppendLogCore::tally() const noexcept {
+  const sync::Lock lock(mutex_);
+  Tally tally{.accepted = last_ - opened_at_, .done = durable() - opened_at_};
+  tally.*(failure_.error == 0 ? &Tally::pending : lost_) = tally.accepted - tally.done;
   if (tally.failed != 0) {
     (void)attempt([&] { tally.first_failure = std::make_exception_ptr(failure_.exception()); });
   }
@@ -594,7 +576,8 @@ AppendResult AppendLog::wait(std::uint64_t sequence, const Until& until) {
 }
 AppendResult AppendLog::flush(const Until& until) { return core_->flush(until); }
 FileResult AppendLog::trim(std::uint64_t sequence) { return core_->trim(sequence); }
-Tally AppendLog::close() noexcept { return core_->close(); }
+Tally AppendLog::close(Closing how) noexcept { return core_->close(how); }
+Tally AppendLog::tally() const noexcept { return core_->tally(); }
 std::uint64_t AppendLog::was_first() const noexcept { return core_->first(); }
 std::uint64_t AppendLog::was_durable() const noexcept { return core_->durable(); }
 std::uint64_t AppendLog::was_last() const noexcept { return core_->last(); }

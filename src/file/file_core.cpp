@@ -77,7 +77,9 @@ const char* name_of(FileOperation operation) noexcept {
 
 FileCore::FileCore(FileEngineOptions&& options)
     : options_(std::move(options)), begin_until_(kAlways), chooser_(*this, options_) {
-  if (options_.capacity == 0) options_.capacity = 1;
+  if (options_.capacity == 0) {
+    misuse("FileEngine: `capacity` is 1 or more; without a bound it is handoff::unbounded");
+  }
   live_.before = live_.behind = &live_;
   (void)sync::spin_policy();  // the first call in a process allocates
   if (options_.bytes_per_second != 0) pace_.emplace(options_.bytes_per_second, options_.name);
@@ -106,10 +108,12 @@ Future<FileResult> FileCore::submit(FileRequest&& request) {
   FileTask* const task = FileTask::make(*this, std::move(request));
   Future<FileResult> future = FutureAccess::make<FileResult>(task);
   Status said = Status::closed;
-  call_or([&] { said = accept(*task, {}, true); }, [task] { task->drop(Status::stopped); });
+  const KeptUntil& kept = task->request().until;
+  const Until until(kept.deadline(), kept.stop_token());
+  call_or([&] { said = accept(*task, until, true); }, [task] { task->drop(Status::stopped); });
   if (said != Status::ok) {
-    task->refuse(said == Status::full ? EAGAIN : ECANCELED);
-    task->deliver([task] { return std::move(task->outcome()); });
+    task->drop(said);  // the Future has it still
+    raise(NotRun(said, escaped(task->request().path).c_str()));
   }
   return future;
 }

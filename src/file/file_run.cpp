@@ -24,12 +24,6 @@ const char* call_name(const FileCall& call) noexcept { return view(call).name; }
 FileRun::FileRun(FileServices& services, FileRequest&& request) noexcept
     : services_(services), request_(std::move(request)) {}
 
-void FileRun::refuse(int error) noexcept {
-  FileResultAccess::failure(result_).error = error;
-  finish();
-  mode_ = Mode::ended;
-}
-
 FileRun::Step FileRun::next(FileCall& call) noexcept {
   for (;;) {
     switch (mode_) {
@@ -132,9 +126,9 @@ void FileRun::sync_was_made(long result) noexcept {
 }
 
 int FileRun::stopped() const noexcept {
-  if (request_.stop.stop_requested()) return ECANCELED;
-  const bool late =
-      request_.deadline != sync::no_deadline && sync::clock::now() >= request_.deadline;
+  const KeptUntil& until = request_.until;
+  if (until.stop_token().stop_requested()) return ECANCELED;
+  const bool late = until.has_deadline() && sync::clock::now() >= until.deadline();
   return late ? ETIME : 0;
 }
 

@@ -124,8 +124,6 @@ class FileRun {
   FileResult& outcome() noexcept { return result_; }
   // Whether it came further than the question whether it may begin.
   bool has_begun() const noexcept { return begun_; }
-  // Ends one that has not begun, with an error; for what is refused.
-  void refuse(int error) noexcept;
 
  private:
   // What comes behind a call, with its result; or behind something waited for, with 0 or a negative

@@ -98,7 +98,7 @@ int refusal_of_open(long result) noexcept {
 
 const char* step_of_open(long result) noexcept {
   if (result == -EXDEV) return "the path leaves the folder that it must stay `beneath`";
-  return refusal_of_open(result) == EINVAL ? kNotRegular : "open";
+  return result == -ENXIO || result == -ENODEV ? kNotRegular : "open";
 }
 
 std::uint64_t resolve_beneath() noexcept { return RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS; }

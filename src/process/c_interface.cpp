@@ -178,9 +178,9 @@ int handoff_memory_create(const char* name, size_t bytes, uint64_t layout, unsig
     c_check((flags & ~known) == 0, "a flag that this call does not have");
     c_check(name == nullptr || *name != '\0', "the name is empty: null is memory without one");
     return handoff::SharedMemory::create(
-        {.bytes = bytes,
+        {.name = name == nullptr ? std::string() : std::string(name),
+         .bytes = bytes,
          .layout = layout,
-         .name = name == nullptr ? std::string() : std::string(name),
          .huge_pages = (flags & HANDOFF_HUGE_PAGES) != 0,
          .only_creator_writes = (flags & HANDOFF_ONLY_CREATOR_WRITES) != 0});
   });

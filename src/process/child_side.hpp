@@ -27,7 +27,7 @@ struct ChildLimit {
 };
 
 // What fails where it is the folder that is missing, and not the program.
-inline constexpr const char* kGoToFolder = "go to the folder";
+inline constexpr char kGoToFolder[] = "go to the folder";
 
 // All that a child needs, made before; and what failed, written by the child.
 struct ChildPlan {

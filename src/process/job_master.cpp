@@ -34,8 +34,8 @@ constexpr std::chrono::milliseconds kIdleStartPause = 1s;
 constexpr std::size_t kMostEndsInARow = 100;
 
 ProcessTeamOptions crew_options_of(const ProcessPoolOptions& options) {
-  return {.width = options.width,
-          .name = options.name,
+  return {.name = options.name,
+          .width = options.width,
           .cpus = options.cpus,
           .replacements_per_second = options.replacements_per_second,
           .on_fewer = options.on_fewer,

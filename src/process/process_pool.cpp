@@ -61,9 +61,9 @@ Status ProcessPool::wait(const Until& until) {
   return master_->wait(until);
 }
 
-Tally ProcessPool::close(const Closing& closing) {
+Tally ProcessPool::close(Closing how) {
   expect_owner(master_.get());
-  return master_->close(closing);
+  return master_->close(how);
 }
 
 Tally ProcessPool::tally() const {

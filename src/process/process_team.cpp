@@ -152,7 +152,7 @@ ProcessTeam::ProcessTeam(ProcessTeam&&) noexcept = default;
 ProcessTeam& ProcessTeam::operator=(ProcessTeam&&) noexcept = default;
 
 std::size_t ProcessTeam::width() const noexcept { return master_->width(); }
-const Tally& ProcessTeam::tally() const noexcept { return master_->tally(); }
+Tally ProcessTeam::tally() const noexcept { return master_->tally(); }
 const std::vector<LostWork>& ProcessTeam::lost() const noexcept { return master_->lost(); }
 
 Tally ProcessTeam::run_named(std::size_t count, const detail::KernelSignature& kernel,

@@ -42,9 +42,10 @@ void refuse_ring(const std::string& why) {
 }
 
 SharedRingShape with_capacity(SharedRingShape shape, std::size_t capacity) {
+  if (capacity == 0) misuse("a shared ring: `capacity` is 1 or more");
   const std::uint64_t most = most_places(shape);
-  if (capacity == 0 || capacity > most) {
-    raise(std::length_error("a ring has between 1 and " + std::to_string(most) + " places, not " +
+  if (capacity > most) {
+    raise(std::length_error("a ring has at most " + std::to_string(most) + " places, not " +
                             std::to_string(capacity)));
   }
   shape.capacity = std::bit_ceil(capacity);

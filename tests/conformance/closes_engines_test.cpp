@@ -67,7 +67,7 @@ struct OfFileEngine : OfEngine<FileEngine> {
 
   OfFileEngine(const ClosePlan& plan, CloseLog& log)
       : OfEngine(kFinishes, log,
-                 FileEngineOptions{.backend = kBackend, .width = 2, .capacity = plan.capacity}) {}
+                 FileEngineOptions{.width = 2, .capacity = plan.capacity, .backend = kBackend}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {

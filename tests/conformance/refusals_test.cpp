@@ -345,7 +345,7 @@ template <class Item>
 struct Files : Held<FileEngine> {
   Files()
       : Held(FileEngineOptions{
-            .backend = FileBackend::pool, .width = 1, .capacity = 1, .on_full = OnFull::reject}) {}
+            .width = 1, .capacity = 1, .on_full = OnFull::reject, .backend = FileBackend::pool}) {}
   template <class Given>
   static auto calls() {
     return std::tuple(

@@ -151,7 +151,7 @@ std::vector<Case> reading_cases() {
 class Trial {
  public:
   explicit Trial(FileBackend backend)
-      : files_({.backend = backend, .width = 2, .tap = &tap_}), backend_(backend) {
+      : files_({.width = 2, .backend = backend, .tap = &tap_}), backend_(backend) {
     descriptors_ = test::open_descriptors();
   }
 
@@ -362,7 +362,7 @@ TEST_P(StickySync, AFailedSyncFailsAllLaterOnes) {
       const Folder folder(test::fast_place());
       folder.put("old", kOld);
       FaultTap tap;
-      FileEngine files({.backend = GetParam(), .width = 2, .tap = &tap});
+      FileEngine files({.width = 2, .backend = GetParam(), .tap = &tap});
       const OpenFile file = OpenFile::open(folder.at("old"), {.write = true, .tap = &tap});
       EXPECT_TRUE(result_of(files.write(file, bytes_of(kNew), 0, {.durable = true})).ok());
       tap.arm(kind, 0, fault);
@@ -388,7 +388,7 @@ TEST_P(StickySync, NobodyInTheGroupIsAcknowledged) {
   const Folder folder(test::fast_place());
   folder.put("old", kOld);
   FaultTap tap;
-  FileEngine files({.backend = GetParam(), .width = 4, .tap = &tap});
+  FileEngine files({.width = 4, .backend = GetParam(), .tap = &tap});
   const OpenFile file = OpenFile::open(folder.at("old"), {.write = true, .tap = &tap});
   for (const FileCallKind kind : {FileCallKind::fsync, FileCallKind::fdatasync}) {
     tap.arm(kind, 0, Fault::io_error, FaultTap::Lasts::from_then_on);
@@ -452,7 +452,7 @@ TEST(ClosingFiles, NothingIsClosedTwice) {
     for (const int error : {EINTR, EIO}) {
       const Folder folder(test::fast_place());
       RecyclingTap tap(error);
-      FileEngine files({.backend = backend, .width = 2, .tap = &tap});
+      FileEngine files({.width = 2, .backend = backend, .tap = &tap});
       for (std::size_t i = 0; i < test::rounds(60); ++i) {
         const FileResult result = result_of(files.write(folder.at("a"), bytes_of(kNew)));
         EXPECT_EQ(result.ok(), error == EINTR) << test::failure_of(result);

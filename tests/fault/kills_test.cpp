@@ -159,7 +159,7 @@ struct Order {
 
 [[noreturn]] void write_until_killed(const Order& order) {
   const Acknowledgements said(order.world + "/said");
-  FileEngine files({.backend = static_cast<FileBackend>(order.backend), .width = kWriters});
+  FileEngine files({.width = kWriters, .backend = static_cast<FileBackend>(order.backend)});
   const OpenFile table = OpenFile::open(order.world + "/in/table", {.write = true, .create = true});
   AppendLog log(order.world + "/log", {.segment_bytes = 64 << 10});
   std::vector<std::thread> writers;
@@ -185,7 +185,7 @@ struct Order {
 void one_operation(const Order& order) {
   const Acknowledgements said(order.world + "/said");
   test::KillTap tap(order.k, order.after);
-  FileEngine files({.backend = static_cast<FileBackend>(order.backend), .width = 1, .tap = &tap});
+  FileEngine files({.width = 1, .backend = static_cast<FileBackend>(order.backend), .tap = &tap});
   const std::string path = order.world + "/in/f0";
   const std::string bytes = whole_file(0, 2);
   if (order.program == "replace") {

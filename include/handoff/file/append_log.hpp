@@ -35,9 +35,11 @@
 //   there. So it is with a full disk.
 // - Allocates: two batches at the start, more for a longer record; append_async() one node.
 // - Closed: append() and trim() fail with ECANCELED.
-// - Closing: close() makes all durable. Its Tally counts records: done are durable, failed were
-//   never acknowledged as durable. Another AppendLog may have the directory then, also while a
-//   child that was forked lives. A second call waits for the first and returns the same.
+// - Closing: finish makes all durable, finish_until what can be until then; abandon begins no more
+//   writes. The Tally counts records: done are durable; failed, expired and cancelled ones were
+//   never acknowledged as durable, and may be there or not. Another AppendLog may have the
+//   directory then, also while a child that was forked lives. A second call waits for the first and
+//   returns the same.
 // - Recovery: opening a log after its writer ended without close() cuts off what is not whole at
 //   the end of the newest segment. That is a batch that was being written, or an acknowledged
 //   record of the last batch that the device has damaged: nothing behind it tells the two apart. So
@@ -59,6 +61,7 @@
 #include <string_view>
 
 #include <handoff/config.hpp>
+#include <handoff/core/closing.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
@@ -107,7 +110,10 @@ class AppendLog {
   FileResult trim(std::uint64_t sequence);
 
   // See the head comment.
-  Tally close() noexcept;
+  Tally close(Closing how = Closing::finish) noexcept;
+
+  // What became of the records so far; pending are those that are not durable yet.
+  [[nodiscard]] Tally tally() const noexcept;
 
   // The first record that was not trimmed, or will be there; the last that is durable; the last
   // that was appended: 0 if there is none. Racy by name.

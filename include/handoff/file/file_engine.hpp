@@ -44,12 +44,13 @@
 //   another request of the engine may last for ever.
 // - Allocates: one node a request, and what FileResult::data() holds.
 // - Full: more than `capacity` requests: OnFull says: `wait` (the default), `reject`, `run_here`.
-// - Closed: submit() gives a result with ECANCELED, post() says `closed`.
+// - Closed: submit() throws NotRun, post() says `closed`.
 // - Closing: finish ends all; finish_until what can begin until then; abandon nothing more. What
-//   has begun is ended. Returns the exact Tally.
+//   has begun is ended. What does not begin has a result with ECANCELED, or ETIME. Returns the
+//   exact Tally.
 // - Exceptions: system calls never throw here, they end in a FileResult. submit() and post() throw
-//   std::bad_alloc; nothing was accepted then. The constructor throws std::system_error if a thread
-//   or (with FileBackend::io_uring) a ring cannot be had.
+//   std::bad_alloc, submit() NotRun; nothing was accepted then. The constructor throws
+//   std::system_error if a thread or (with FileBackend::io_uring) a ring cannot be had.
 //
 // How it works: docs/design/file_engine.md. Which backend for what: docs/guide/files.md.
 #pragma once
@@ -65,6 +66,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/unique_function.hpp>
@@ -112,8 +114,8 @@ class FileEngine {
   FileEngine(const FileEngine&) = delete;
   FileEngine& operator=(const FileEngine&) = delete;
 
-  // Hands it over. The result comes in any case: refused requests end with ECANCELED (closed) or
-  // EAGAIN (full, with OnFull::reject).
+  // Hands it over. Throws NotRun if refused: closed; full with OnFull::reject; timed_out or stopped
+  // while it waited for room.
   Future<FileResult> submit(FileRequest request);
   // The same with a function that is called with the result, exactly once if this says ok. Else the
   // request and the function are still the caller's. `full` only with OnFull::reject, timed_out and

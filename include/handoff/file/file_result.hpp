@@ -10,8 +10,8 @@
 // For: every request, whatever the backend. A result that says ok() means that all was done: short
 //   transfers and interrupted calls have been completed.
 // Concurrency: a value. Blocks: never. Allocates: the name of the file, when it failed.
-// Exceptions: bytes(), data() and attributes() of a request that failed throw
-//   std::system_error; where exceptions are off that is misuse.
+// Exceptions: bytes(), data() and attributes() of a request that failed throw std::system_error;
+//   where exceptions are off that is misuse.
 #pragma once
 
 #include <cstddef>

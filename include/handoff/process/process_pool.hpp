@@ -128,13 +128,11 @@ class ProcessPool {
     return hand_over<kernel, Result>(arguments, options, Refusal::at_once, future);
   }
 
-  // Until nothing is unfinished.
-  void wait() { (void)wait(Until()); }
-  // ok, stopped or timed_out.
-  Status wait(const Until& until);
+  // Until nothing is unfinished: ok, or stopped or timed_out.
+  Status wait(const Until& until = {});
 
   // See the head comment.
-  Tally close(const Closing& closing = Closing::finish);
+  Tally close(Closing how = Closing::finish);
 
   // What became of the jobs so far. A job is counted right behind its Future: exact after wait()
   // and close().

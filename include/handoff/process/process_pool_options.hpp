@@ -19,6 +19,9 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct ProcessPoolOptions {
+  // What debuggers and `top` show for the workers; the kernel keeps 15 characters.
+  std::string name = "handoff-worker";
+
   // Workers; 0: as many as this process may use CPUs (affinity cut by the cgroup quota). At most
   // ProcessPool::max_width.
   std::size_t width = 0;
@@ -29,9 +32,6 @@ struct ProcessPoolOptions {
 
   // What submit() does with one job too many: wait or reject.
   OnFull on_full = OnFull::wait;
-
-  // What debuggers and `top` show for the workers; the kernel keeps 15 characters.
-  std::string name = "handoff-worker";
 
   // Where the workers may run: worker i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};

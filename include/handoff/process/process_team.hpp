@@ -35,8 +35,8 @@
 //   run() throws std::system_error.
 // - Order: what came before run() happens before every block; every block before run() returns.
 // - Exceptions: a block that throws is counted as failed, whole; all others run. Then run() throws
-//   the first failure, a WorkFailed. After run(), also if it
-//   threw, tally() and lost() have the figures.
+//   the first failure, a WorkFailed. After run(), also if it threw, tally() and lost() have the
+//   figures.
 // - Stopped or late: blocks that have begun run to their end; the rest is cancelled or expired.
 // - Allocates: the constructor; run(), in the caller's process.
 //
@@ -138,7 +138,7 @@ class ProcessTeam {
   }
 
   // What became of the indices of the last run(), also if it threw. Not while one is on.
-  [[nodiscard]] const Tally& tally() const noexcept;
+  [[nodiscard]] Tally tally() const noexcept;
 
   // The blocks that the last run() gave up, in the order of their ends. Not while one is on.
   [[nodiscard]] const std::vector<LostWork>& lost() const noexcept;

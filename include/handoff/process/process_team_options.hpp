@@ -29,6 +29,9 @@ enum class OnFewerWorkers : std::uint8_t {
 };
 
 struct ProcessTeamOptions {
+  // What debuggers and `top` show for workers that are forks; the kernel keeps 15 characters.
+  std::string name = "handoff-worker";
+
   // Workers, without the caller; 0: as many as this process may use CPUs (affinity cut by the
   // cgroup quota). At most ProcessTeam::max_width.
   std::size_t width = 0;
@@ -36,9 +39,6 @@ struct ProcessTeamOptions {
   // A program whose processes are the workers, and its arguments, as Subprocess::start() has them;
   // none: they are forks of this program. See worker_program.hpp.
   std::vector<std::string> program = {};
-
-  // What debuggers and `top` show for workers that are forks; the kernel keeps 15 characters.
-  std::string name = "handoff-worker";
 
   // Where the workers may run: worker i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};

@@ -58,9 +58,9 @@ struct SharedMemoryAccess;
 
 // What create() makes.
 struct SharedMemoryOptions {
+  std::string name = {};  // "/name"; empty: anonymous
   std::size_t bytes = 0;  // at least 1
   std::uint64_t layout = 0;  // what will lie there: shared_layout<T...>(), or any number
-  std::string name = {};  // "/name"; empty: anonymous
   bool huge_pages = false;  // pages of 2 MiB, where the system has some
   bool only_creator_writes = false;  // sealed so; not with a name
 };

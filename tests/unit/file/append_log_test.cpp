@@ -362,6 +362,47 @@ TEST(AppendLog, AFailedSyncReachesAll) {
   EXPECT_EQ(read_all(folder.log()).back(), "goes on");
 }
 
+TEST(AppendLog, AnAbandonedRestIsCancelled) {
+  const Folder folder;
+  {
+    AppendLog log(folder.log());
+    log.append("one").check();
+    const std::uint64_t second = log.append_later("two").value();
+    EXPECT_EQ(log.tally().pending, 1u);
+    const Tally tally = log.close(Closing::abandon);
+    EXPECT_EQ(tally.done, 1u);
+    EXPECT_EQ(tally.cancelled, 1u);
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(log.close().cancelled, 1u);
+    EXPECT_EQ(log.wait(second).failure().error, ECANCELED);
+    EXPECT_EQ(log.append("three").failure().text(),
+              "AppendLog " + folder.log() + ": it was closed: Operation canceled");
+  }
+  EXPECT_EQ(read_all(folder.log()), (std::vector<std::string>{"one"}));
+  EXPECT_EQ(AppendLog(folder.log()).close(Closing::abandon).accepted, 0u);
+}
+
+TEST(AppendLog, ACloseThatIsLateLetsALeaderEnd) {
+  const Folder folder;
+  Held tap;
+  AppendLog log(folder.log(), {.tap = &tap});
+  tap.hold = true;
+  std::thread leader([&] { EXPECT_EQ(log.append("led").value(), 1u); });
+  while (tap.begun == 0) std::this_thread::yield();
+  log.append_later("follows").check();
+  std::thread lets_go([&] {
+    while (log.append_later("is it closed?").ok()) std::this_thread::yield();
+    tap.hold = false;
+  });
+  const Tally tally = log.close(Closing::finish_until(sync::clock::now() - 1s));
+  leader.join();
+  lets_go.join();
+  EXPECT_EQ(tally.done, 1u);
+  EXPECT_GE(tally.expired, 1u);
+  EXPECT_EQ(tally.failed, 0u);
+  EXPECT_TRUE(tally.balanced());
+}
+
 TEST(AppendLog, SixtyFourThreads) {
   const Folder folder;
   constexpr std::size_t kThreads = 64;
@@ -489,6 +530,13 @@ TEST(AppendLog, TornAtEveryByteOfTheLastRecord) {
   }
 }
 
+// What it says; 0: of a header.
+std::size_t damaged_at(const test::Told& said) {
+  constexpr std::string_view words = ": damaged at ";
+  const std::size_t at = said.text.find(words);
+  return at == std::string::npos ? 0 : std::stoul(said.text.substr(at + words.size()));
+}
+
 TEST(AppendLog, EveryFlippedByteIsFound) {
   for (const bool closed : {false, true}) {
     Made made;
@@ -515,8 +563,8 @@ TEST(AppendLog, EveryFlippedByteIsFound) {
       EXPECT_EQ(opened.error, read.error);
       if (read.error != 0) {
         EXPECT_EQ(read.error, EBADMSG);
-        EXPECT_NE(read.file.find(".log"), std::string::npos);
-        EXPECT_LE(read.offset, i);
+        EXPECT_NE(read.text.find(".log: "), std::string::npos) << read.text;
+        EXPECT_LE(damaged_at(read), i) << read.text;
         EXPECT_EQ(contents(file), flipped) << "nothing was cut";
         ++found;
       }
@@ -537,7 +585,7 @@ TEST(AppendLog, DamageBeforeTheNewestSegmentIsFound) {
     test::put(segments[0], flipped);
     const test::Told read = failure_of([&] { (void)read_all(made.folder.log()); });
     EXPECT_EQ(read.error, EBADMSG) << i;
-    EXPECT_NE(read.file.find(fs::path(segments[0]).filename()), std::string::npos);
+    EXPECT_NE(read.text.find(fs::path(segments[0]).filename()), std::string::npos);
   }
   for (std::size_t cut = 1; cut < whole.size(); ++cut) {
     test::put(segments[0], whole.substr(0, whole.size() - cut));

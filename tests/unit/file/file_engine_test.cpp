@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <handoff/core/future.hpp>
@@ -315,6 +316,16 @@ TEST_P(FileEngineTest, WhatIsNoFileIsRefused) {
   far.from = bytes_of("xy");
   far.offset = (std::uint64_t{1} << 63) - 2;
   EXPECT_EQ(files.submit(std::move(far)).get().failure().error, EINVAL);
+  const auto said = [&](FileRequest request) {
+    return files.submit(std::move(request)).get().failure().text();
+  };
+  const std::string nobody = folder / "nobody";
+  EXPECT_EQ(said({.path = nobody}), nobody + ": open: No such file or directory");
+  EXPECT_EQ(said({.path = nobody, .offset = ~std::uint64_t{0}}),
+            nobody + ": no file can have bytes there: Invalid argument");
+  EXPECT_EQ(said({.path = nobody, .until = std::chrono::seconds(-1)}),
+            nobody + ": not begun: Timer expired");
+  EXPECT_EQ(said({.path = "/dev/null"}), "/dev/null: it is no regular file: Invalid argument");
   EXPECT_EQ(contents(folder / "file"), "x");
 }
 

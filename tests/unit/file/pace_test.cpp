@@ -341,9 +341,11 @@ Closed close_behind_a_write(Closing how, const std::string& path) {
   tap.wait_for_a_write();
   std::thread closes_seen([&] {
     // It is closed when it says so; what was let in before is counted.
-    while (files.submit({.operation = FileOperation::stat, .path = path}).is_ready() == false) {
-      std::this_thread::yield();
-    }
+    const auto is_open = [&] {
+      return files.try_post({.operation = FileOperation::stat, .path = path}, [](FileResult) {}) !=
+             Status::closed;
+    };
+    while (is_open()) std::this_thread::yield();
     tap.let_go();
   });
   Closed closed{.tally = files.close(how)};

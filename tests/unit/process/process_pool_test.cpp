@@ -141,7 +141,7 @@ TEST(ProcessPool, EachJobHasItsOwnResult) {
   futures.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) futures.push_back(pool.submit<add>(Numbers{i, 7}));
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(futures[i].get(), mix(i) + 7) << i;
-  pool.wait();
+  (void)pool.wait();
   const Tally tally = pool.tally();
   EXPECT_EQ(tally.accepted, count);
   EXPECT_EQ(tally.done, count);
@@ -231,7 +231,7 @@ TEST(ProcessPool, WhatFollowsAJobMaySubmitTheNext) {
     second = pool.submit<add>(Numbers{2, 0});
     // Now it is full, and must not wait for itself.
     EXPECT_THROW((void)pool.submit<add>(Numbers{3, 0}), NotRun);
-    EXPECT_THROW(pool.wait(), std::logic_error);
+    EXPECT_THROW((void)pool.wait(), std::logic_error);
     EXPECT_THROW((void)pool.close(), std::logic_error);
     return value;
   });
@@ -260,7 +260,7 @@ TEST(ProcessPool, AFullPoolRefusesOrWaits) {
   EXPECT_EQ(pool.wait(5ms), Status::timed_out);
   board->gate = true;
   EXPECT_EQ(first.get() + second.get(), 3U);
-  pool.wait();
+  (void)pool.wait();
   EXPECT_EQ(pool.try_submit<wait_for_gate>(OnBoard{board.get(), 3}, third), Status::ok);
   EXPECT_EQ(third.get(), 3U);
 }

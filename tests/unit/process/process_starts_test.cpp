@@ -200,7 +200,7 @@ constexpr std::size_t places = 400'000;  // of 8 bytes each, or more
 test::Refused ring_refused(const std::string& name) {
   return test::refused([&] {
     const SharedMemory memory =
-        SharedMemory::create({.bytes = Ring::bytes_for(places), .name = name});
+        SharedMemory::create({.name = name, .bytes = Ring::bytes_for(places)});
     return Ring::create(memory.bytes(), places);
   });
 }

@@ -101,6 +101,7 @@ TEST(ProcessTeamDeaths, TriesAndReportSayHowOften) {
                      8, Deadly{board.get(), 1000, [] { ::raise(SIGKILL); }}, {.block = 1}),
                  WorkFailed);
     EXPECT_EQ(board->deaths, 4);
+    EXPECT_EQ(team.lost().at(0).attempts, 4U);
   }
   board->deaths = 0;
   ProcessTeam team{{.width = 2, .on_crash = OnCrash::report}};
@@ -108,6 +109,7 @@ TEST(ProcessTeamDeaths, TriesAndReportSayHowOften) {
                                             {.block = 1}),
                WorkFailed);
   EXPECT_EQ(board->deaths, 1);
+  EXPECT_EQ(team.lost().at(0).attempts, 1U);
   EXPECT_EQ(team.tally().done, 7U);
 }
 

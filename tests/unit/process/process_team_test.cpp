@@ -154,6 +154,7 @@ TEST(ProcessTeam, AnExceptionFailsItsBlockAndComesOverAsText) {
     FAIL() << "it must throw";
   } catch (const WorkFailed& failure) {
     EXPECT_TRUE(std::string(failure.what()) == "row 0" || std::string(failure.what()) == "row 5");
+    EXPECT_EQ(failure.lost().end.kind, WorkerEnd::Kind::alive);
   }
   EXPECT_EQ(team.tally().failed, 2U);
   EXPECT_EQ(team.tally().done, 8U);

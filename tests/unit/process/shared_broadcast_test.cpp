@@ -118,7 +118,7 @@ TEST(SharedBroadcast, WaitsEndByTimeAndByStop) {
 }
 
 TEST(SharedBroadcast, WhatCannotBeIsRefused) {
-  EXPECT_THROW((void)Messages::bytes_for(0), std::length_error);
+  EXPECT_THROW((void)Messages::bytes_for(0), std::logic_error);
   MadeBroadcast made(4);
   EXPECT_THROW(SharedRing<Message>::attach(made.pages.bytes()), std::system_error);
   EXPECT_THROW(SharedBroadcast<int>::attach(made.pages.bytes()), std::system_error);

@@ -281,7 +281,7 @@ TEST(SharedMemory, IsMisused) {
   SharedMemory other = SharedMemory::attach(memory.descriptor());
   EXPECT_THROW(other.publish(), std::logic_error);
   EXPECT_THROW((void)SharedMemory::create({}), std::invalid_argument);
-  EXPECT_THROW((void)SharedMemory::create({.bytes = 1, .name = "/x", .only_creator_writes = true}),
+  EXPECT_THROW((void)SharedMemory::create({.name = "/x", .bytes = 1, .only_creator_writes = true}),
                std::invalid_argument);
 }
 

@@ -204,7 +204,7 @@ TEST(SharedRing, AHeadBeyondTheTailIsDamage) {
 }
 
 TEST(SharedRing, WhatCannotBeIsRefused) {
-  EXPECT_THROW((void)Ring::bytes_for(0), std::length_error);
+  EXPECT_THROW((void)Ring::bytes_for(0), std::logic_error);
   EXPECT_THROW((void)Ring::bytes_for(~std::size_t{0}), std::length_error);
   EXPECT_THROW((void)Ring::bytes_for(~std::size_t{0} / 16), std::length_error);
   const CommonPages pages(Ring::bytes_for(8));

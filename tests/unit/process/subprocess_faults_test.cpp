@@ -184,7 +184,8 @@ TEST(SubprocessFaults, NoDescriptorsLeft) {
     setrlimit(RLIMIT_NOFILE, &limit);
     EXPECT_EQ(open_descriptors(), before) << room;
   }
-  EXPECT_EQ(failures, (std::set<std::string>{"", "streams: EMFILE", "clone: EMFILE"}));
+  EXPECT_EQ(failures,
+            (std::set<std::string>{"", "make its streams: EMFILE", "make a process: EMFILE"}));
 }
 
 TEST(SubprocessFaults, StopWithoutADescriptor) {
@@ -354,20 +355,24 @@ struct Forbidden {
   const char* failure;
 };
 const Forbidden kForbidden[] = {
-    {"pidfd_open", SYS_pidfd_open, 0, ENOSYS, "support: ENOSYS"},
-    {"pidfd_open_eperm", SYS_pidfd_open, 0, EPERM, "support: EPERM"},
-    {"pidfd_open_emfile", SYS_pidfd_open, 0, EMFILE, "streams: EMFILE"},
-    {"pidfd_send_signal", SYS_pidfd_send_signal, 0, EPERM, "support: EPERM"},
-    {"waitid", SYS_waitid, 0, EINVAL, "support: ENOSYS"},
-    {"clone", SYS_clone, CLONE_VFORK, EAGAIN, "clone: EAGAIN"},
-    {"clone_eperm", SYS_clone, CLONE_VFORK, EPERM, "clone: EPERM"},
-    {"clone_enosys", SYS_clone, CLONE_VFORK, ENOSYS, "clone: ENOSYS"},
-    {"thread", SYS_clone3, 0, EAGAIN, "spawner: EAGAIN"},
-    {"memfd", SYS_memfd_create, 0, ENOSYS, "streams: ENOSYS"},
-    {"pipe", SYS_pipe2, 0, ENFILE, "streams: ENFILE"},
-    {"prctl", SYS_prctl, PR_SET_PDEATHSIG, EPERM, "parent: EPERM"},
-    {"setpgid", SYS_setpgid, 0, EPERM, "group: EPERM"},
-    {"limits", SYS_prlimit64, 0, EPERM, "limits: EPERM"},
+    {"pidfd_open", SYS_pidfd_open, 0, ENOSYS,
+     "find pidfds (Linux 5.4; a filter of system calls may forbid them): ENOSYS"},
+    {"pidfd_open_eperm", SYS_pidfd_open, 0, EPERM,
+     "find pidfds (Linux 5.4; a filter of system calls may forbid them): EPERM"},
+    {"pidfd_open_emfile", SYS_pidfd_open, 0, EMFILE, "make its streams: EMFILE"},
+    {"pidfd_send_signal", SYS_pidfd_send_signal, 0, EPERM,
+     "find pidfds (Linux 5.4; a filter of system calls may forbid them): EPERM"},
+    {"waitid", SYS_waitid, 0, EINVAL,
+     "find pidfds (Linux 5.4; a filter of system calls may forbid them): ENOSYS"},
+    {"clone", SYS_clone, CLONE_VFORK, EAGAIN, "make a process: EAGAIN"},
+    {"clone_eperm", SYS_clone, CLONE_VFORK, EPERM, "make a process: EPERM"},
+    {"clone_enosys", SYS_clone, CLONE_VFORK, ENOSYS, "make a process: ENOSYS"},
+    {"thread", SYS_clone3, 0, EAGAIN, "start the thread that starts programs: EAGAIN"},
+    {"memfd", SYS_memfd_create, 0, ENOSYS, "make its streams: ENOSYS"},
+    {"pipe", SYS_pipe2, 0, ENFILE, "make its streams: ENFILE"},
+    {"prctl", SYS_prctl, PR_SET_PDEATHSIG, EPERM, "have it end with this program: EPERM"},
+    {"setpgid", SYS_setpgid, 0, EPERM, "give it a process group: EPERM"},
+    {"limits", SYS_prlimit64, 0, EPERM, "set its limits: EPERM"},
     {"execve", SYS_execve, 0, ENOMEM, "run: ENOMEM"},
     {"close_range", SYS_close_range, 0, ENOSYS, ""},  // there is another way
     {"affinity", SYS_sched_getaffinity, 0, EPERM, ""},
