@@ -95,13 +95,14 @@ class Until {
   const std::stop_token* standard_stop_ = nullptr;
 };
 
-// The same, kept. Of a std::stop_token it allocates once, and may throw std::bad_alloc.
+// The same, made of the same things, and kept: it owns its token. Of a std::stop_token it allocates
+// once, and may throw std::bad_alloc.
 class KeptUntil {
  public:
   KeptUntil() noexcept = default;
   template <class Rep, class Period>
-  KeptUntil(
-      std::chrono::duration<Rep, Period> time) noexcept  // NOLINT(google-explicit-constructor)
+  KeptUntil(  // NOLINT(google-explicit-constructor)
+      std::chrono::duration<Rep, Period> time) noexcept
       : deadline_(sync::deadline_after(time)) {}
   template <class Duration>
   KeptUntil(  // NOLINT(google-explicit-constructor)
