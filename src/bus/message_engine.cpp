@@ -65,10 +65,10 @@ std::size_t seats_for(std::size_t width) {
 // others go first. Without, each worker takes a batch, from which idle ones steal.
 ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed, std::size_t width,
                                MessageGate& gate) {
-  return {.mode = keyed ? PoolMode::fixed : PoolMode::stealing,
+  return {.name = options.name,
+          .mode = keyed ? PoolMode::fixed : PoolMode::stealing,
           .width = width,
           .spin_for = options.spin_for,
-          .name = options.name,
           .cpus = options.cpus,
           .on_start =
               [&gate](std::size_t index) {

@@ -55,8 +55,11 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
       failures(options.on_error),
       runner(options.name, engine.watches(), failures),
       search(options, cpus, {crew, threads, backlog, runner, completion}) {
+  if (options.capacity == 0) {
+    misuse("ThreadPool: a capacity of 0 holds no task; without a bound it is handoff::unbounded");
+  }
   if (options.on_full == OnFull::grow || options.on_full == OnFull::overwrite_oldest) {
-    misuse("ThreadPool: on_full is reject, wait or run_here; it grows when capacity is 0");
+    misuse("ThreadPool: on_full is reject, wait or run_here; it grows when capacity is unbounded");
   }
 }
 
@@ -85,6 +88,7 @@ Engine::~Engine() {
 }
 
 std::size_t Engine::width() const noexcept { return parts_->threads.width(); }
+std::size_t Engine::capacity() const noexcept { return parts_->options.capacity; }
 std::size_t Engine::indices() const noexcept { return parts_->crew.size(); }
 std::size_t Engine::hands() const noexcept {
   return parts_->threads.width() + parts_->crew.seats_taken();

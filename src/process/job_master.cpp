@@ -118,7 +118,7 @@ Status JobMaster::reserve(JobCall call, const ProcessJobOptions& options, bool m
         said = try_reserve(place);
         return said != Status::full;
       },
-      options.deadline, options.stop, sync::spin_policy(), "full");
+      options.until.deadline(), options.until.stop_token(), sync::spin_policy(), "full");
   return why == sync::Wakeup::notified ? said : status_of(why);
 }
 
@@ -127,9 +127,9 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
   probe::hand_over(probe::Kind::process, &job);
   JobPlace& room = life_.arena().place(place);
   room.call = std::bit_cast<std::uintptr_t>(call);
-  room.deadline = options.deadline;
+  room.deadline = options.until.deadline();
   std::memcpy(room.arguments, arguments, bytes);
-  sync::Deadline next_look = options.deadline;
+  sync::Deadline next_look = room.deadline;
   if (options_.limit > 0ns) {
     next_look = std::min(next_look, sync::deadline_after(pause_for(options_.limit)));
   }
@@ -139,12 +139,11 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
     Entry& entry = entries_[place];
     entry.job = &job;
     entry.number = ++number_;
-    entry.deadline = options.deadline;
-    if (options.stop.stop_possible()) {
-      entry.stop = options.stop;
-      entry.on_stop.emplace(options.stop, &wake_the_crew, &crew_);
+    entry.until = options.until;
+    if (const sync::StopToken& stop = entry.until.stop_token(); stop.stop_possible()) {
+      entry.on_stop.emplace(stop, &wake_the_crew, &crew_);
     }
-    const Outcome why = whether_to_begin(options.stop, options.deadline);
+    const Outcome why = whether_to_begin(options.until);
     if (why == Outcome::done) {
       JobBoard::open(life_.arena().words(), place, entry.number);
       must_wake = wants_jobs_ || closing_ || next_look < wakes_at_;
@@ -180,7 +179,7 @@ Tally JobMaster::close(const Closing& closing) {
 void JobMaster::Entry::clear() noexcept {
   job = nullptr;
   on_stop.reset();
-  stop = {};
+  until = {};
   never_open = Ending::none;
   deaths = 0;
   end = {};
@@ -297,9 +296,10 @@ JobMaster::Ending JobMaster::ending_of(Entry& entry, std::size_t place) noexcept
 
 JobMaster::Ending JobMaster::why_not_begin(const Entry& entry) const noexcept {
   if (refusal_.error != 0) return Ending::refused;
-  if (entry.stop.stop_requested()) return Ending::cancelled;
+  if (entry.until.stop_token().stop_requested()) return Ending::cancelled;
   if (closing_ && !closing_->begins_more) return Ending::cancelled;
-  if (entry.deadline <= now_ || (closing_ && closing_->deadline <= now_)) return Ending::expired;
+  if (entry.until.deadline() <= now_ || (closing_ && closing_->deadline <= now_))
+    return Ending::expired;
   return Ending::none;
 }
 
@@ -427,7 +427,7 @@ bool JobMaster::plan() noexcept {
     if (entry.job == nullptr) continue;
     if (options_.limit > 0ns) next = std::min(next, watched_at_ + pause_for(options_.limit));
     if (look_at(entry, place).state != ClaimState::free) continue;
-    next = std::min(next, entry.deadline);
+    next = std::min(next, entry.until.deadline());
     if (closing_) next = std::min(next, closing_->deadline);
   }
   wants_jobs_ = crew_.alive() < crew_.width();

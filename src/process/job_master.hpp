@@ -64,8 +64,7 @@ class JobMaster {
   struct Entry {
     ProcessJob* job = nullptr;
     std::uint64_t number = 0;
-    sync::StopToken stop;
-    sync::Deadline deadline = sync::no_deadline;
+    KeptUntil until;
     std::optional<sync::StopCallback> on_stop;
     Ending never_open = Ending::none;  // else it was stopped or late before
 

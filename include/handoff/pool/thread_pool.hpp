@@ -6,7 +6,7 @@
 //   auto f = pool.submit(describe, 1, 2, 3);   // handoff::Future<std::string>
 //   pool.post([] { ... });                     // no result, no allocation
 //   pool.post(redraw, {.priority = handoff::Priority::high});
-//   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { ... });
+//   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { ... });  // pool/parallel_for.hpp
 //   handoff::Tally tally = pool.close(handoff::Closing::finish);
 //
 // For: tasks of many kinds and sizes, tasks that make tasks; with the mode `cached`, tasks that
@@ -206,14 +206,14 @@ class ThreadPool {
   // handle calls it off, and need not be kept. The options hold from the moment on: a stop before
   // it leaves the function where it is until then.
   template <class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
   TimerHandle post_at(sync::Deadline moment, F&& function, const TaskOptions& options = {}) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     return timed(moment, sync::clock::duration::zero(), options, std::forward<F>(function));
   }
   template <class Rep, class Period, class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
   TimerHandle post_after(std::chrono::duration<Rep, Period> delay, F&& function,
                          const TaskOptions& options = {}) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     return post_at(sync::deadline_after(delay), std::forward<F>(function), options);
   }
 
@@ -222,12 +222,12 @@ class ThreadPool {
   // while the one before it goes on: those whose moments pass meanwhile are left out, and the next
   // one is due at the first multiple that is still to come. (For a pause between end and beginning,
   // let the function ask for post_after().) Each run counts as a task. One that throws is
-  // treated as any task that throws, and the next one comes. The first run that a stop or the
-  // deadline of the options keeps from beginning ends the series. A period of nothing is misuse.
+  // treated as any task that throws, and the next one comes. The first run that options.until
+  // keeps from beginning ends the series. A period of nothing is misuse.
   template <class Rep, class Period, class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
   TimerHandle post_every(std::chrono::duration<Rep, Period> period, F&& function,
                          const TaskOptions& options = {}) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     if (!(period > period.zero())) {
       misuse("ThreadPool: post_every() with a period of nothing or less");
     }
@@ -295,6 +295,9 @@ class ThreadPool {
   // may be at a time.
   [[nodiscard]] std::size_t width() const noexcept { return engine_->width(); }
 
+  // How many tasks may wait to begin; `unbounded`: any number.
+  [[nodiscard]] std::size_t capacity() const noexcept { return engine_->capacity(); }
+
   // The calling thread's index in this pool: below width() for its own threads, below index_count()
   // for a thread that helps; std::nullopt for others, which compares as less than any index.
   [[nodiscard]] std::optional<std::size_t> worker_index() const noexcept {
@@ -322,24 +325,24 @@ class ThreadPool {
     const char* name = "";
   };
   static detail::Limits limits_of(const TaskOptions& options) {
-    return {.stop = options.stop, .deadline = options.deadline, .name = options.name};
+    return {.until = options.until, .name = options.name};
   }
 
   // The closure is no larger than the options need.
   template <class Reserve, class F>
   static Status hand_over(const Reserve& reserve, F&& function, const TaskOptions& options) {
     using Function = std::decay_t<F>;
-    if (options.deadline != sync::no_deadline || *options.name != 0) {
+    if (options.until.has_deadline() || *options.name != 0) {
       detail::ClosureMaker<detail::Limited<detail::Limits, Function>> maker;
       detail::TaskPlace place = reserve();
       return place.fill(maker, detail::LimitedOf<detail::Limits, F>{limits_of(options),
                                                                     std::forward<F>(function)});
     }
-    if (options.stop.stop_possible()) {
+    if (const sync::StopToken& stop = options.until.stop_token(); stop.stop_possible()) {
       detail::ClosureMaker<detail::Limited<detail::StopLimit, Function>> maker;
       detail::TaskPlace place = reserve();
-      return place.fill(maker, detail::LimitedOf<detail::StopLimit, F>{{options.stop},
-                                                                       std::forward<F>(function)});
+      return place.fill(
+          maker, detail::LimitedOf<detail::StopLimit, F>{{stop}, std::forward<F>(function)});
     }
     detail::ClosureMaker<Function> maker;
     detail::TaskPlace place = reserve();
@@ -376,7 +379,17 @@ class ThreadPool {
 
 namespace detail {
 inline Engine& engine_of(ThreadPool& pool) noexcept { return *pool.engine_; }
+template <class E>
+struct LoopOn;  // of core/parallel_for.hpp
 }  // namespace detail
+
+// Without the header of the loops: says so.
+template <class Pool, class... Given>
+  requires(std::is_same_v<Pool, ThreadPool> && !requires { sizeof(detail::LoopOn<Pool>); })
+Tally parallel_for(Pool&, Given&&...) {
+  static_assert(sizeof(Pool) == 0, "parallel_for: include <handoff/pool/parallel_for.hpp>");
+  return {};
+}
 
 // A pool for the whole program, with the defaults, made at its first use. It drains when the
 // program's static objects end, after those that were made later than it. From then on post(),

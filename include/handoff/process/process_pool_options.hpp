@@ -12,11 +12,11 @@
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/wrong_field.hpp>
 #include <handoff/core/on_full.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/process/detail/team_tap.hpp>
 #include <handoff/process/process_team_options.hpp>
-#include <handoff/sync/clock.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -64,17 +64,16 @@ struct ProcessPoolOptions {
 
 // What may be said of one job.
 struct ProcessJobOptions {
-  // If a stop has been requested when the job would begin, it is not begun: it counts as cancelled,
-  // and its Future has NotRun (stopped). A request takes a moment to reach the pool: a job that
-  // waits there may begin meanwhile. A std::stop_token converts to one.
-  sync::StopToken stop = {};
-
-  // If this moment has passed when the job would begin, it is not begun: it counts as expired, and
-  // its Future has NotRun (timed_out). A moment of std::chrono::steady_clock.
-  sync::Deadline deadline = sync::no_deadline;
-
   // What NotRun calls it; a literal, or what outlives the job.
   const char* name = "";
+
+  // A job that would begin later is not begun. If the moment has passed, it counts as expired, and
+  // its Future has NotRun (timed_out); if a stop has been requested, it counts as cancelled, and
+  // its Future has NotRun (stopped). A request takes a moment to reach the pool: a job that waits
+  // there may begin meanwhile. A duration counts from where the options are made.
+  KeptUntil until = {};
+  [[no_unique_address]] detail::CalledUntil<0> deadline = {};  // no field
+  [[no_unique_address]] detail::CalledUntil<1> stop = {};  // no field
 };
 
 // What the Future of a job has whose workers ended before it was done, as often as

@@ -247,7 +247,7 @@ TEST(ProcessPool, AFullPoolRefusesOrWaits) {
   auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1});
   auto second = pool.submit<wait_for_gate>(OnBoard{board.get(), 2});
   Future<std::uint64_t> third;
-  EXPECT_EQ(pool.try_submit<wait_for_gate>(OnBoard{board.get(), 3}, third), Status::full);
+  EXPECT_EQ(pool.try_submit<wait_for_gate>(third, OnBoard{board.get(), 3}), Status::full);
   EXPECT_FALSE(third.valid());
   try {
     (void)pool.submit<wait_for_gate>(OnBoard{board.get(), 3});
@@ -260,7 +260,7 @@ TEST(ProcessPool, AFullPoolRefusesOrWaits) {
   board->gate = true;
   EXPECT_EQ(first.get() + second.get(), 3U);
   pool.wait();
-  EXPECT_EQ(pool.try_submit<wait_for_gate>(OnBoard{board.get(), 3}, third), Status::ok);
+  EXPECT_EQ(pool.try_submit<wait_for_gate>(third, OnBoard{board.get(), 3}), Status::ok);
   EXPECT_EQ(third.get(), 3U);
 }
 
@@ -276,13 +276,13 @@ TEST(ProcessPool, SubmitWaitsForRoomUpToItsStopOrDeadline) {
     }
     return Status::ok;
   };
-  EXPECT_EQ(status_of_submit({.deadline = sync::deadline_after(5ms)}), Status::timed_out);
+  EXPECT_EQ(status_of_submit({.until = 5ms}), Status::timed_out);
   sync::StopSource source;
   std::thread stopper([&] {
     std::this_thread::sleep_for(5ms);
     source.request_stop();
   });
-  EXPECT_EQ(status_of_submit({.stop = source.token()}), Status::stopped);
+  EXPECT_EQ(status_of_submit({.until = source.token()}), Status::stopped);
   stopper.join();
   std::thread opener([&] {
     std::this_thread::sleep_for(5ms);
@@ -300,9 +300,9 @@ TEST(ProcessPool, AStopOrADeadlineKeepsAJobFromBeginning) {
   auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1});
   EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
   sync::StopSource source;
-  auto stopped = pool.submit<who>(OnBoard{board.get(), 0}, {.stop = source.token(), .name = "s"});
-  auto late = pool.submit<who>(OnBoard{board.get(), 0}, {.deadline = sync::deadline_after(5ms)});
-  auto right = pool.submit<who>(OnBoard{board.get(), 0}, {.stop = source.token()});
+  auto stopped = pool.submit<who>(OnBoard{board.get(), 0}, {.name = "s", .until = source.token()});
+  auto late = pool.submit<who>(OnBoard{board.get(), 0}, {.until = 5ms});
+  auto right = pool.submit<who>(OnBoard{board.get(), 0}, {.until = source.token()});
   const auto expired = error_of<NotRun>(late);  // though the worker is busy
   ASSERT_TRUE(expired);
   EXPECT_EQ(expired->status(), Status::timed_out);
@@ -313,9 +313,9 @@ TEST(ProcessPool, AStopOrADeadlineKeepsAJobFromBeginning) {
   EXPECT_EQ(cancelled->status(), Status::stopped);
   EXPECT_NE(std::string(cancelled->what()).find("'s'"), std::string::npos);
   EXPECT_TRUE(error_of<NotRun>(right));
-  auto after = pool.submit<who>(OnBoard{board.get(), 0}, {.stop = source.token()});
+  auto after = pool.submit<who>(OnBoard{board.get(), 0}, {.until = source.token()});
   EXPECT_TRUE(error_of<NotRun>(after)) << "it was stopped before";
-  auto past = pool.submit<who>(OnBoard{board.get(), 0}, {.deadline = sync::clock::now()});
+  auto past = pool.submit<who>(OnBoard{board.get(), 0}, {.until = sync::clock::now()});
   EXPECT_TRUE(error_of<NotRun>(past));
   board->gate = true;
   EXPECT_EQ(first.get(), 1U) << "what had begun goes on";
@@ -350,7 +350,7 @@ TEST(ProcessPool, AClosedPoolTakesNothingAndFinishesOrAbandons) {
     for (auto& future : futures) EXPECT_TRUE(future.is_ready());
     EXPECT_THROW((void)pool.submit<add>(Numbers{1, 1}), NotRun);
     Future<std::uint64_t> none;
-    EXPECT_EQ(pool.try_submit<add>(Numbers{1, 1}, none), Status::closed);
+    EXPECT_EQ(pool.try_submit<add>(none, Numbers{1, 1}), Status::closed);
     EXPECT_EQ(pool.close(Closing::abandon).done, tally.done) << "as the first";
   }
 }
@@ -467,7 +467,7 @@ TEST(ProcessPool, WhatIsStoppedIsNotBegunAgain) {
   const SharedBoard board;
   ProcessPool pool{{.width = 1, .tries = 5}};
   sync::StopSource source;
-  auto future = pool.submit<wait_for_gate>(OnBoard{board.get(), 1}, {.stop = source.token()});
+  auto future = pool.submit<wait_for_gate>(OnBoard{board.get(), 1}, {.until = source.token()});
   EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
   source.request_stop();
   for (const pid_t worker : workers()) ::kill(worker, SIGKILL);

@@ -57,6 +57,7 @@ class Engine final : public FutureHost {
   Engine& operator=(const Engine&) = delete;
 
   std::size_t width() const noexcept;
+  std::size_t capacity() const noexcept;
   std::size_t indices() const noexcept;
 
   // What the calling thread is in this pool; null: nothing.
