@@ -38,6 +38,7 @@
 #include <handoff/command/sort_key.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
+#include <handoff/core/capacity.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/executor.hpp>
@@ -46,6 +47,7 @@
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/kernel.hpp>
+#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/on_full.hpp>

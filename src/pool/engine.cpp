@@ -83,7 +83,8 @@ Engine::~Engine() {
     static_cast<void>(parts_.release());
     return;
   }
-  (void)close(Closing::finish);
+  end_tasks(Closing::finish);
+  parts_->failures.tell_lost(parts_->options.name);
   if (Timers* const timers = parts_->timers.made()) timers->release();
 }
 
@@ -251,13 +252,20 @@ class ClosingTurn {
 bool Engine::end() noexcept {
   const Worker* const here = worker_here();
   if (!origin_.is_here() || (here != nullptr && here->depth != 0)) return false;
-  (void)close(Closing::finish);
+  end_tasks(Closing::finish);
+  parts_->failures.tell_lost(parts_->options.name);
   parts_->unqueued.end();
   return true;
 }
 
 Tally Engine::close(const Closing& closing) {
   if (!origin_.is_here()) return {};
+  end_tasks(closing);
+  (void)parts_->failures.take_untold();  // the Tally tells
+  return tally();
+}
+
+void Engine::end_tasks(const Closing& closing) {
   const Worker* const here = worker_here();
   if (here != nullptr && (here->depth != 0 || !here->guest)) {
     misuse("ThreadPool: closed or destroyed inside one of its own tasks");
@@ -277,7 +285,6 @@ Tally Engine::close(const Closing& closing) {
     drop_leftovers();
     parts_->completion.await_visitors();
   }
-  return tally();
 }
 
 // Until nothing is unfinished. What has not begun by the deadline expires.

@@ -13,8 +13,8 @@
 #include <handoff/process/process_team_options.hpp>
 #include <handoff/sync/detail/shared_fence.hpp>
 
+#include "../core/failure_text.hpp"
 #include "../sync/descriptor.hpp"
-#include "failure_text.hpp"
 #include "handed_memory.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

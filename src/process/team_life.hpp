@@ -9,7 +9,7 @@
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/index_range.hpp>
 
-#include "failure_text.hpp"
+#include "../core/failure_text.hpp"
 #include "fork_server.hpp"
 #include "handed_memory.hpp"
 #include "team_arena.hpp"
