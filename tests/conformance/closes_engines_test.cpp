@@ -99,7 +99,7 @@ struct OfProcessPool : OfEngine<ProcessPool> {
       Future<std::uint32_t> result;
       const JobNumber job{item.number};
       if (way == 0) {
-        const Status said = engine_.try_submit<&same_number>(job, result);
+        const Status said = engine_.try_submit<&same_number>(result, job);
         if (said != Status::ok) return said;
       } else {
         try {

@@ -395,6 +395,11 @@ struct Pool : Held<ThreadPool> {
              [](auto& subject, Given& given, const Until&) {
                return subject.engine.try_post(TaskOf<Given>{std::move(given)});
              }},
+        Call{"try_submit", false,
+             [](auto& subject, Given& given, const Until&) {
+               Future<void> future;
+               return subject.engine.try_submit(future, TaskOf<Given>{std::move(given)});
+             }},
         Call{"submit with an argument", false, [](auto& subject, Given& given, const Until&) {
                try {
                  (void)subject.engine.submit([](const Given&) {}, std::move(given));

@@ -22,8 +22,8 @@
 //   when no other call on the pool is going on.
 // - Order: what came before submit() happens before the job; the job happens before get() returns.
 //   No order among jobs; they begin about in the order in which they were handed over.
-// - Blocks: submit() of a full pool with OnFull::wait, until there is room, or the job's own stop
-//   or deadline; wait() and close(). Nothing else waits for a worker.
+// - Blocks: submit() of a full pool with OnFull::wait, until there is room, or the job's own
+//   `until` has passed; wait() and close(). Nothing else waits for a worker.
 // - Full: see ProcessPoolOptions::capacity and on_full; `reject`: submit() throws NotRun.
 //   try_submit() says `full`.
 // - A job whose worker ended before the job was done is given again, until it ended
@@ -118,8 +118,8 @@ class ProcessPool {
   }
 
   // The same without waiting: ok, and `future` is that of the job; or full or closed.
-  template <auto kernel, class Arguments, class Result>
-  Status try_submit(const Arguments& arguments, Future<Result>& future,
+  template <auto kernel, class Result, class Arguments>
+  Status try_submit(Future<Result>& future, const Arguments& arguments,
                     const ProcessJobOptions& options = {}) {
     check<kernel, Arguments>();
     static_assert(std::is_same_v<Result, detail::JobResult<kernel, Arguments>>,
