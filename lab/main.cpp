@@ -137,7 +137,7 @@ CLI::App* add_guard(CLI::App& program, GuardOptions& options) {
       "A cell is worse only if its whole 99 % interval is beyond 3 %, or beyond what equals "
       "differ\n"
       "by on this machine, in two runs that have no layout in common.\n"
-      "exit code: 3 if a cell is worse, else 4 if one is not told, else 0; with --plant 3 unless\n"
+      "exit code: 3 if a cell is worse, else 4 if one is undecided, else 0; with --plant 3 unless\n"
       "17 of 20 are found and nothing else is called worse");
   guard->add_option("cells", options.cells, "TOML file with the cells")->required();
   CLI::Option* revision =

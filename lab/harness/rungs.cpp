@@ -64,7 +64,7 @@ std::vector<RungKind> calls_and_queues() {
 std::vector<RungKind> pools_and_loops() {
   return {
       {.name = "task",
-       .title = "an empty task (1000 at a time, hot)",
+       .title = "an empty task (1000 at a time)",
        .scenario = "tasks",
        .cell = cell("fire_and_forget",
                     {{"count", "1000"}, {"work", "0"}, {"state", "hot"}, {"width", "2"}}),

@@ -235,8 +235,7 @@ class Ranking {
       text += '\n';
     }
     if (any_tied) {
-      text +=
-          fmt::format("\n~ no difference to {} can be told\n", way_named(best_other()->contender));
+      text += fmt::format("\n~ no measured difference to {}\n", way_named(best_other()->contender));
     }
     return text;
   }

@@ -18,8 +18,7 @@ handoff::ThreadPool pool;
 std::vector<int> numbers(100);
 
 void loop_over_indices() {
-#if defined(WRONG_loop_without_the_rooms_header)  // expect: include the parallel_for.hpp of the
-                                                  // executor's room
+#if defined(WRONG_loop_without_the_rooms_header)  // expect: the executor's header for loops
   handoff::parallel_for(pool, 0, 1, [](std::size_t) {});
 #endif
 #if defined(WRONG_loop_on_what_runs_nothing)  // expect: runs on a ThreadTeam, a ThreadPool, or

@@ -331,8 +331,8 @@ class Advise(LabTest):
         rows = [grain("peer.onetbb", 19), grain("own.pool.active", 20), grain("own.pool.fixed", 21)]
         self.write(rows)
         done = self.run_lab("advise", "rows.json", "--grain", "1us", "--count", "1000")
-        self.assertIn("\nequal own.pool.fixed, peer.onetbb: no measurement tells them apart from "
-                      "own.pool.active, which is this library's own\n", done.stdout)
+        self.assertIn("\nequal own.pool.fixed, peer.onetbb: no measured difference to "
+                      "own.pool.active, which comes first: this library's own\n", done.stdout)
         rows += [tasks("own.pool.active", "idle_cpu", 40), tasks("own.pool.fixed", "idle_cpu", 0)]
         advice = self.advice(rows, "--grain", "1us", "--count", "1000")
         self.assertEqual([way["name"] for way in advice["ways"]],
@@ -467,7 +467,7 @@ class Advise(LabTest):
         self.assertRegex(done.stdout, r"^take  own\.pool\.stealing, 510 us, 50\d \.\. 5[12]\d: "
                          r"handoff::ThreadPool pool.*; pool\.post\(f\); pool\.wait\(\);\n")
         for words in ["1000 tasks of 1.00 us; 2 threads",
-                      "25.0 us", "found the measured curve, 20 sizes: grain unit=task width=2",
+                      "25.0 us", "from  the measured curve, 20 sizes: grain unit=task width=2",
                       "own.pool.stealing is noisy: others took 1 CPU"]:
             self.assertIn(words, done.stdout)
         self.assertIn("note: rows.json was measured on", done.stderr)

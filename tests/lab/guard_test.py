@@ -58,7 +58,7 @@ class Guard(LabTest):
     def test_equals(self):
         write_contender(self.now, USUAL)
         self.expect(self.guard(), 0, r"same or better  a cell: [01]\.\d+ \([01]\.\d+ \.\. ",
-                    "1 cells: 0 worse, 1 same or better, 0 not told, 0 broken; .* beyond 3.0 %")
+                    "1 cells: 0 worse, 1 same or better, 0 undecided, 0 broken; .* beyond 3.0 %")
 
     def test_what_is_slower_is_worse_in_two_runs_without_a_layout_in_common(self):
         write_contender(self.now, 1.085 * USUAL)
@@ -81,15 +81,15 @@ class Guard(LabTest):
 
     def test_what_goes_to_and_fro_is_not_told_after_all_looks(self):
         write_contender(self.now, 1.5 * USUAL, USUAL, 0.8 * USUAL)
-        self.expect(self.guard(), 4, "not told        a cell: ")
+        self.expect(self.guard(), 4, "undecided       a cell: ")
         self.assertEqual(len(launched(self.now)), 64)
 
     def test_what_the_revision_has_not_is_not_told(self):
         for name in ("own.fake", "own.new"):
             write_contender(self.now, USUAL, name=name)
         self.expect(self.guard(cells=cell() + cell("another", "own.new")), 4,
-                    "not told        another: the revision has no such contender",
-                    "2 cells: 0 worse, 1 same or better, 1 not told")
+                    "undecided       another: the revision has no such contender",
+                    "2 cells: 0 worse, 1 same or better, 1 undecided")
 
     def test_what_breaks_is_named(self):
         write_contender(self.now, "NONSENSE *")

@@ -158,7 +158,7 @@ class Figures(LabTest):
         self.assertTrue(text.startswith("before\n<!-- measured -->\n![What each kind"), text)
         self.assertTrue(text.endswith("\n<!-- /measured -->\nafter\n"), text)
         self.assertNotIn("old", text)
-        self.assertIn("| an empty task (1000 at a time, hot) |", text)
+        self.assertIn("| an empty task (1000 at a time) |", text)
         self.assertTrue(all(len(line) <= 100 for line in text.splitlines() if line[:1] != "|"))
         self.assertIn("<svg", (self.folder / "docs" / "ladder.svg").read_text())
 

@@ -9,7 +9,7 @@
 //   for (std::uint64_t seen = 0; pose.read_newer(seen, draw) == Status::ok;) { }  // waits
 //
 // For: a sensor's reading, a configuration, a price: what is older is of no use to anybody. Not
-// for: values that must all be seen (Channel, Broadcast); the newest value for each of many keys
+// for: values that must all be seen (Channel, Broadcast); the newest value of each key
 // (LatestByKey).
 // Scheme: slots, and one word that names the slot of the newest value and counts those who came to
 //   read it. A reader adds itself to that word and has the slot in one step; it says goodbye in the

@@ -200,7 +200,7 @@ class GroupTasks {
   Status settle();
 
   Engine& engine_;
-  Worker* owner_;  // null: no seat was free
+  Worker* owner_;  // null: no place for a guest was free
   const GroupTasks* const part_of_;  // which lives longer; null: of none
   std::int64_t here_ = 0;  // handed over by the owner's worker, less those that ended there
   sync::atomic<std::int64_t> elsewhere_;  // the same of all other workers, times kOne
