@@ -11,6 +11,7 @@
 
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/active_object_options.hpp>
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/broadcast_consumer.hpp>
 #include <handoff/bus/broadcast_options.hpp>
@@ -38,6 +39,7 @@
 #include <handoff/command/sort_key.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
+#include <handoff/core/capacity.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/executor.hpp>

@@ -52,7 +52,7 @@ std::vector<RungKind> calls_and_queues() {
            .peers = {"peer.moodycamel"},
            .limit = "limit.ring"},
           {.name = "command",
-           .title = "a command recorded, sorted, submitted",
+           .title = "a command recorded, sorted, dispatched",
            .scenario = "commands",
            .cell = cell("command",
                         {{"threads", "2"}, {"calls", "40000"}, {"key_bits", "64"}, {"work", "0"}}),

@@ -57,7 +57,7 @@ constexpr std::array<WayText, 11> kWays{{
      "    {.width = {1}, .on_full = handoff::OnFull::run_here},\n"
      "    [&](const Block& b) { items(b.first, b.last); });\n"
      "for (std::size_t first = 0; first < n; first += {2}) {\n"
-     "  workers.submit(Block{first, std::min<std::size_t>(first + {2}, n)});\n"
+     "  workers.publish(Block{first, std::min<std::size_t>(first + {2}, n)});\n"
      "}\n"
      "workers.wait();"},
     {"own.process_team", "ProcessTeam",

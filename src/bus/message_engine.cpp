@@ -65,20 +65,20 @@ std::size_t seats_for(std::size_t width) {
 // others go first. Without, each worker takes a batch, from which idle ones steal.
 ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed, std::size_t width,
                                MessageGate& gate) {
-  return {.mode = keyed ? PoolMode::fixed : PoolMode::stealing,
-          .width = width,
-          .spin_for = options.spin_for,
-          .name = options.name,
-          .cpus = options.cpus,
-          .on_start =
-              [&gate](std::size_t index) {
-                // order: relaxed, a number and nothing else
-                gate.seat(index).thread.store(sync::this_kernel_thread(), order::relaxed);
-              },
-          .on_stop =
-              [&gate](std::size_t index) {
-                gate.seat(index).thread.store(-1, order::relaxed);  // order: relaxed, as above
-              }};
+  ThreadPoolOptions pool;
+  pool.mode = keyed ? PoolMode::fixed : PoolMode::stealing;
+  pool.width = width;
+  pool.spin_for = options.spin_for;
+  pool.name = options.name;
+  pool.cpus = options.cpus;
+  pool.on_start = [&gate](std::size_t index) {
+    // order: relaxed, a number and nothing else
+    gate.seat(index).thread.store(sync::this_kernel_thread(), order::relaxed);
+  };
+  pool.on_stop = [&gate](std::size_t index) {
+    gate.seat(index).thread.store(-1, order::relaxed);  // order: relaxed, as above
+  };
+  return pool;
 }
 
 }  // namespace
@@ -186,6 +186,7 @@ void MessageEngine::start(const void* handlers) noexcept {
 }
 
 std::size_t MessageEngine::width() const noexcept { return parts_->pool.width(); }
+std::size_t MessageEngine::capacity() const noexcept { return parts_->options.capacity; }
 OnFull MessageEngine::on_full() const noexcept { return parts_->options.on_full; }
 std::uint64_t MessageEngine::refused() const noexcept { return parts_->counts.refused(); }
 
@@ -213,7 +214,7 @@ void MessageEngine::refuse_own_key(std::uint64_t key) const {
   for (const RunningMessage* run = innermost(); run != nullptr; run = run->outer) {
     if (run->engine == this && run->node->keyed && run->node->key == key) {
       misuse(
-          "MessageWorkers: submit_and_wait() in a handler of the same key would wait for itself");
+          "MessageWorkers: publish_and_wait() in a handler of the same key would wait for itself");
     }
   }
 }
@@ -230,7 +231,7 @@ MessageEngine::Place MessageEngine::reserve(const Wish& wish, bool keyed) {
   }
   // A handler that waited for room might wait for itself. A message with a key cannot run there
   // either: others of its key may be before it, this very handler's among them. Nor can one that is
-  // submitted too deep down, by a handler inside a handler and so on.
+  // published too deep down, by a handler inside a handler and so on.
   const bool inside = innermost() != nullptr;
   if (inside && (keyed || sync::stack_is_short())) return accepted(&parts.cells.allocate());
   if (inside || wish.on_full == OnFull::run_here) return {.run_here = true};
@@ -439,7 +440,7 @@ void MessageEngine::finish_all(const Closing& closing) {
   (void)parts.gate.await(parts.idle, idle, {});
 }
 
-Tally MessageEngine::tally() const {
+Tally MessageEngine::tally() const noexcept {
   Tally tally = parts_->counts.tally();
   tally.first_failure = parts_->failures.first();
   return tally;

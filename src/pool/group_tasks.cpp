@@ -61,7 +61,7 @@ bool GroupTasks::help_thief() noexcept {
   // order: acquire pairs with the release in stolen_by(): the worker, which another thread may have
   // made. It lives as long as the pool.
   Worker* const thief = thief_.load(order::acquire);
-  if (thief == nullptr || thief == owner_ || thief->spawned.was_empty()) return false;
+  if (thief == nullptr || thief == owner_ || thief->spawned.empty()) return false;
   const auto is_ours = [this, thief]() noexcept {
     // order: relaxed, between the load that brings the push of the task, so that it is not too old,
     // and the exchange that hangs on it.

@@ -50,11 +50,11 @@ class OwnTasks {
   }
 
   // Whether tasks lie here that only thieves may run.
-  bool keeps_others() const noexcept { return has_put_aside() || !worker_.spawned.was_empty(); }
+  bool keeps_others() const noexcept { return has_put_aside() || !worker_.spawned.empty(); }
 
  private:
   bool has_put_aside() const noexcept {
-    return puts_aside_ && worker_.claimed.height() > below_ && !worker_.claimed.was_empty();
+    return puts_aside_ && worker_.claimed.height() > below_ && !worker_.claimed.empty();
   }
   bool put_aside(Task& task) noexcept {
     if (!puts_aside_) below_ = worker_.claimed.height();

@@ -403,7 +403,7 @@ int handoff_ring_look(handoff_ring* ring, handoff_ring_state* state) {
                          (mine.consumer.has_value() && mine.consumer->damaged());
     *state = {.capacity = mine.ring.capacity(),
               .most = mine.ring.most(),
-              .size = mine.ring.was_size(),
+              .size = mine.ring.size(),
               .closed = mine.ring.closed() ? 1U : 0U,
               .damaged = damaged ? 1U : 0U};
     return HANDOFF_OK;

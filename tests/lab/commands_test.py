@@ -54,7 +54,7 @@ class Commands(LabTest):
                               "peer.onetbb_sort", "peer.std_vectors"} | TOGETHER)
 
     @whole_lab
-    def test_commands_are_submitted(self):
+    def test_commands_are_dispatched(self):
         for metric in ("submit", "frame", "command"):
             self.assertEqual(set(self.rows(metric)),
                              {"own.bucket", "own.bucket.parallel_submit", "peer.std_vectors"} |

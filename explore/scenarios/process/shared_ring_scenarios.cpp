@@ -84,7 +84,7 @@ const Scenario tries("shared_ring/tries", [] {
     const Status said = in.try_pop(item);
     check(said == Status::ok || said == Status::empty, "not closed");
     if (said == Status::ok) check(number_of(item) == ++popped, "in order");
-    check(shared.ring.was_size() <= 1, "a size between the bounds");
+    check(shared.ring.size() <= 1, "a size between the bounds");
   }
   explore::outcome(popped);
 });
@@ -165,7 +165,7 @@ const Scenario close_wakes("shared_ring/close_wakes", [] {
     check(out.push(shared_item(1)) == Status::ok, "it began before the close");
     check(out.push(shared_item(2)) == Status::closed, "there is no room");
   });
-  while (shared.ring.was_empty()) sync::pause();
+  while (shared.ring.empty()) sync::pause();
   shared.ring.close();
 });
 
@@ -177,7 +177,7 @@ const Scenario observer("shared_ring/observer", [] {
     check(out.push(shared_item(1)) == Status::ok, "there is room");
   });
   Thread looker([&] {
-    const std::size_t size = shared.ring.was_size();
+    const std::size_t size = shared.ring.size();
     check(size <= 1, "never more than were pushed");
     explore::outcome(size);
   });

@@ -223,7 +223,7 @@ class SharedBroadcast<T>::Consumer {
   // How many messages were overwritten before this consumer had copied them.
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
   // How many messages it has not seen yet, lost ones included.
-  [[nodiscard]] std::uint64_t was_behind() const noexcept {
+  [[nodiscard]] std::uint64_t behind() const noexcept {
     const auto behind = static_cast<std::int64_t>(sequence_.tail() - next_);
     return behind < 0 ? 0 : static_cast<std::uint64_t>(behind);
   }

@@ -83,10 +83,10 @@ class SharedByteRing {
   void recovered() noexcept { positions_->disturb(); }
 
   // About how many bytes there were during the call, lengths included.
-  [[nodiscard]] std::size_t was_size() const noexcept {
-    return static_cast<std::size_t>(positions_->was_size(capacity_));
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(positions_->size(capacity_));
   }
-  [[nodiscard]] bool was_empty() const noexcept { return was_size() == 0; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
  private:
   struct Fixed;

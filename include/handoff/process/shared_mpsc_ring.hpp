@@ -121,8 +121,8 @@ class SharedMpscRing {
   void recovered() noexcept { ring_.recovered(); }
 
   // About how many items there were during the call, claimed places included.
-  [[nodiscard]] std::size_t was_size() const noexcept { return ring_.tickets().was_size(); }
-  [[nodiscard]] bool was_empty() const noexcept { return was_size() == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return ring_.tickets().size(); }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
  private:
   template <class>

@@ -117,10 +117,10 @@ class SharedRing {
   void recovered() noexcept { positions_->disturb(); }
 
   // About how many items there were during the call.
-  [[nodiscard]] std::size_t was_size() const noexcept {
-    return static_cast<std::size_t>(positions_->was_size(capacity_));
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(positions_->size(capacity_));
   }
-  [[nodiscard]] bool was_empty() const noexcept { return was_size() == 0; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
  protected:
   static SharedRing create(std::span<std::byte> bytes, std::size_t capacity,

@@ -182,7 +182,7 @@ class SegmentQueue {
     requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
-    const std::size_t limit = detail::min(most, was_size());
+    const std::size_t limit = detail::min(most, size());
     for (std::size_t count = 0; count < limit; ++count) {
       TakenItem taken;
       if (take_to(taken) != Status::ok) return count;
@@ -191,15 +191,15 @@ class SegmentQueue {
     return limit;
   }
 
-  // About how many items there were during the call; exact at rest.
-  std::size_t was_size() const noexcept {
+  // Figures of the moment, exact at rest.
+  std::size_t size() const noexcept {
     // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
     const std::uint64_t popped = popped_.load(sync::order::relaxed);
     // order: relaxed, as above.
     const auto size = static_cast<std::int64_t>(pushed_.load(sync::order::relaxed) - popped);
     return static_cast<std::size_t>(size < 0 ? 0 : size);
   }
-  bool was_empty() const noexcept { return was_size() == 0; }
+  bool empty() const noexcept { return size() == 0; }
 
   // Whether close() was called.
   bool closed() const noexcept {

@@ -48,7 +48,7 @@ class Commands final : public Scenario {
  public:
   std::string name() const override { return "commands"; }
   std::string summary() const override {
-    return "a frame's commands, recorded by threads, sorted by key, submitted in that order";
+    return "a frame's commands, recorded by threads, sorted by key, dispatched in that order";
   }
 
   const std::vector<Metric>& metrics() const override {
@@ -58,7 +58,7 @@ class Commands final : public Scenario {
          "a line at which all threads wait"},
         {"sort", "ns", false, "a command that has a key, by that key, in three buckets"},
         {"submit", "ns", false, "a command, in the order of keys, all of its arguments hashed"},
-        {"frame", "ms", false, "all of it: added, sorted and submitted once"},
+        {"frame", "ms", false, "all of it: added, sorted and dispatched once"},
         {"command", "ns", false, "a command of such a frame"},
         {"shared_rmw", "operations", false,
          "a command that is added: read-modify-writes of memory that threads share, on any number "

@@ -149,7 +149,7 @@ void commands() {
   Gpu gpu;
   constexpr std::uint64_t kCommands = 64;
   count(
-      "CommandBucket.record + sort + submit/64 commands, instructions",
+      "CommandBucket.record + sort + dispatch/64 commands, instructions",
       [&](std::uint64_t) {
         {
           auto recorder = bucket.recorder(0);
@@ -158,7 +158,7 @@ void commands() {
           }
         }
         bucket.sort(here);
-        bucket.submit(gpu);
+        bucket.dispatch(gpu);
         bucket.clear();
         (void)frame.next();
       },

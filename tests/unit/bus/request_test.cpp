@@ -76,7 +76,7 @@ TYPED_TEST(RequestTest, AnsweredByAThreadThatWaits) {
     while (bus.wait() == Status::ok) bus.drain(kAnswers);
   });
   for (int i = 0; i < 100; ++i) EXPECT_EQ(bus.template request<int>(Square{i}).get(), i * i);
-  (void)bus.close();
+  bus.shut();
   consumer.join();
 }
 

@@ -43,7 +43,7 @@ TEST(SharedBroadcast, EachConsumerSeesEachMessage) {
   EXPECT_EQ(one.try_pop(message), Status::empty);
   for (std::uint64_t i = 0; i < 10; ++i) {
     EXPECT_EQ(out.push(message_of(i)), Status::ok);
-    EXPECT_EQ(one.was_behind(), 1U);
+    EXPECT_EQ(one.behind(), 1U);
     ASSERT_EQ(one.pop(message), Status::ok);
     EXPECT_EQ(message.number, i);
     EXPECT_EQ(two.consume([&](const Message& next) { EXPECT_EQ(next.number, i); }), 1U);
@@ -61,7 +61,7 @@ TEST(SharedBroadcast, ALappedConsumerLosesTheOldestAndCounts) {
   Messages::Producer out(made.ring);
   Messages::Consumer in(made.ring);
   for (std::uint64_t i = 0; i < 10; ++i) ASSERT_EQ(out.push(message_of(i)), Status::ok);
-  EXPECT_EQ(in.was_behind(), 10U);
+  EXPECT_EQ(in.behind(), 10U);
   std::uint64_t next = 6;
   EXPECT_EQ(in.consume([&](const Message& message, std::uint64_t sequence) {
     EXPECT_EQ(message.number, next);
@@ -273,7 +273,7 @@ TEST(SharedBroadcast, RandomImagesAreRefusedOrSurvived) {
       test::spoil(bytes, random);
       (void)in.try_pop(message);
       EXPECT_LE(in.consume([&](const Message& next) { message = next; }), 4U);
-      (void)in.was_behind();
+      (void)in.behind();
     }
     ring.producer_died();
     int pops = 0;

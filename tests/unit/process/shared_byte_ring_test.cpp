@@ -79,7 +79,7 @@ TEST(SharedByteRing, TheLongestRecordAlwaysFitsOnceTheRingIsEmpty) {
     ASSERT_EQ(in.try_peek(found), Status::ok);
     EXPECT_TRUE(is_record(found, 56, 56));
     in.release();
-    EXPECT_TRUE(made.ring.was_empty());
+    EXPECT_TRUE(made.ring.empty());
   }
 }
 
@@ -96,7 +96,7 @@ TEST(SharedByteRing, InPlaceAndShorterThanClaimed) {
   EXPECT_THROW((void)out.publish(51), std::logic_error);
   std::memcpy(place.data(), "abc", 3);
   EXPECT_EQ(out.publish(3), Status::ok);
-  EXPECT_EQ(made.ring.was_size(), 16U);
+  EXPECT_EQ(made.ring.size(), 16U);
   ASSERT_EQ(in.peek(found), Status::ok);
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(std::memcmp(found.data(), "abc", 3), 0);
@@ -122,7 +122,7 @@ TEST(SharedByteRing, ConsumeTakesWhatIsThere) {
   EXPECT_EQ(in.consume(visit), 0U);
   ASSERT_EQ(out.try_push(Bytes(1)), Status::ok);
   EXPECT_THROW(in.consume([](auto) { throw std::runtime_error("no"); }), std::runtime_error);
-  EXPECT_TRUE(made.ring.was_empty());
+  EXPECT_TRUE(made.ring.empty());
 }
 
 TEST(SharedByteRing, ClosedDrainsAndRefuses) {

@@ -53,12 +53,12 @@ TEST(SharedMpscRing, FirstInFirstOutUntilFullAndEmpty) {
     }
     EXPECT_EQ(one.try_push(message_of(99)), Status::full);
     EXPECT_EQ(two.push(message_of(99), 1ms), Status::timed_out);
-    EXPECT_EQ(made.ring.was_size(), 4U);
+    EXPECT_EQ(made.ring.size(), 4U);
     std::uint64_t next = 4 * lap;
     EXPECT_EQ(in.consume([&](const Message& item) { EXPECT_EQ(item.number, next++); }, 3), 3U);
     ASSERT_EQ(in.try_pop(message), Status::ok);
     EXPECT_EQ(message.number, next);
-    EXPECT_TRUE(made.ring.was_empty());
+    EXPECT_TRUE(made.ring.empty());
   }
 }
 
@@ -89,7 +89,7 @@ TEST(SharedMpscRing, InPlaceAndDropped) {
     ASSERT_EQ(two.try_claim(place), Status::ok);
   }  // its end drops what it had claimed
   EXPECT_EQ(in.try_peek(front), Status::empty);
-  EXPECT_TRUE(made.ring.was_empty());
+  EXPECT_TRUE(made.ring.empty());
 }
 
 // What a consumer pops, as numbers.
@@ -121,7 +121,7 @@ TEST(SharedMpscRing, BatchesTakeWhatThereIsRoomFor) {
   EXPECT_EQ(pop_batch(in, 3), Numbers{});
   for (std::uint64_t lap = 0; lap < 5; ++lap) {  // batches begin at each place
     EXPECT_EQ(one.try_push_batch(messages(10, 3)), 3U);
-    EXPECT_EQ(made.ring.was_size(), 3U);
+    EXPECT_EQ(made.ring.size(), 3U);
     EXPECT_EQ(two.try_push_batch(messages(20, 3)), 1U);
     EXPECT_EQ(one.try_push_batch(messages(30, 2)), 0U);
     EXPECT_EQ(pop_batch(in, 0), Numbers{});
@@ -130,7 +130,7 @@ TEST(SharedMpscRing, BatchesTakeWhatThereIsRoomFor) {
     EXPECT_EQ(pop_batch(in, 9), (Numbers{12, 20, 40, 41}));
     EXPECT_EQ(one.try_push(message_of(50)), Status::ok);
     EXPECT_EQ(pop_batch(in, 1), Numbers{50});
-    EXPECT_TRUE(made.ring.was_empty());
+    EXPECT_TRUE(made.ring.empty());
   }
   EXPECT_EQ(test::fault_in(made.ring), "");
   one.try_push_batch(messages(1, 2));
@@ -532,7 +532,7 @@ void use_spoilt_many(std::span<std::byte> bytes, std::mt19937_64& random, std::s
     in.release();
     const std::size_t count = in.consume([&](const Message& next) { message = next; });
     EXPECT_LE(count, ring.capacity());
-    EXPECT_LE(ring.was_size(), ring.capacity());
+    EXPECT_LE(ring.size(), ring.capacity());
     (void)ring.producer_died(random() % 4);
   }
   ring.close();

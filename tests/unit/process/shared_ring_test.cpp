@@ -49,12 +49,12 @@ TEST(SharedRing, FirstInFirstOutUntilFullAndEmpty) {
     for (std::uint64_t i = 0; i < 4; ++i)
       EXPECT_EQ(out.try_push(message_of(4 * lap + i)), Status::ok);
     EXPECT_EQ(out.try_push(message_of(99)), Status::full);
-    EXPECT_EQ(made.ring.was_size(), 4U);
+    EXPECT_EQ(made.ring.size(), 4U);
     for (std::uint64_t i = 0; i < 4; ++i) {
       ASSERT_EQ(in.try_pop(item), Status::ok);
       EXPECT_EQ(item.number, 4 * lap + i);
     }
-    EXPECT_TRUE(made.ring.was_empty());
+    EXPECT_TRUE(made.ring.empty());
   }
 }
 
@@ -84,7 +84,7 @@ TEST(SharedRing, InPlace) {
   EXPECT_EQ(front->number, 7U);
   in.release();
   in.release();
-  EXPECT_EQ(made.ring.was_size(), 1U);
+  EXPECT_EQ(made.ring.size(), 1U);
 }
 
 TEST(SharedRing, Batches) {
@@ -446,7 +446,7 @@ TEST(SharedRing, RandomImagesAreRefusedOrSurvived) {
       (void)in.try_pop_batch(items);
       std::size_t count = in.consume([&](const Item& next) { item = next; });
       EXPECT_LE(count, ring.capacity());
-      EXPECT_LE(ring.was_size(), ring.capacity());
+      EXPECT_LE(ring.size(), ring.capacity());
     }
     ring.close();
     int pops = 0;

@@ -34,7 +34,7 @@ struct RunningMessage;
 
 class MessageEngine {
  public:
-  // What submit() may do where there is no room.
+  // What publish() may do where there is no room.
   struct Wish {
     OnFull on_full;
     const Until* until = nullptr;  // of a wait; null: for ever
@@ -72,10 +72,11 @@ class MessageEngine {
   void resume() noexcept;
   Status wait(const Until& until);
   Tally close(const Closing& closing);
-  Tally tally() const;
+  Tally tally() const noexcept;
   std::uint64_t refused() const noexcept;
   HealthReport health() const;
   std::size_t width() const noexcept;
+  std::size_t capacity() const noexcept;
 
  private:
   struct Parts;
