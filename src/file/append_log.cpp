@@ -69,6 +69,8 @@ class OwedList {
   Owed* last_ = nullptr;
 };
 
+constexpr const char* kClosed = "it was closed";
+
 struct Batch {
   std::vector<std::byte> bytes;  // room for a head, then records
   std::uint64_t count = 0;
@@ -159,7 +161,7 @@ class AppendLogCore {
   bool changed_since(std::uint32_t seen) const noexcept;
   void start_thread();
   void serve() noexcept;
-  AppendResult refused(int error) const;
+  AppendResult refused(int error, const char* why) const;
 
   const AppendLogOptions options_;
   AppendLogFile file_;  // the leader's, but for trim()
@@ -200,7 +202,7 @@ AppendLogCore::AppendLogCore(std::string directory, const AppendLogOptions& opti
   if (options.max_record_bytes > RecordHead::kMost) {
     misuse("AppendLog: max_record_bytes is more than a record can have");
   }
-  if (const FileFailure failed = file_.open(); failed.error != 0) raise(FileError(failed));
+  if (const FileFailure failed = file_.open(); failed.error != 0) raise(failed.exception());
   log_ = file_.log();
   opened_at_ = last_ = taken_ = file_.last();
   written_.store(last_, sync::order::relaxed);  // order: relaxed, nobody else knows this
@@ -212,8 +214,8 @@ AppendLogCore::AppendLogCore(std::string directory, const AppendLogOptions& opti
   }
 }
 
-AppendResult AppendLogCore::refused(int error) const {
-  return AppendResult(file_.failure(error, FileOperation::append, "append", nullptr, 0));
+AppendResult AppendLogCore::refused(int error, const char* why) const {
+  return AppendResult(file_.failed_step(why, error, ""));
 }
 
 bool AppendLogCore::has_room(const Batch& batch, std::size_t bytes) const noexcept {
@@ -347,6 +349,8 @@ AppendResult AppendLogCore::failed() const noexcept {
   FileFailure copy{.error = failure_.error,
                    .operation = failure_.operation,
                    .call = failure_.call,
+                   .step = failure_.step,
+                   .owner = failure_.owner,
                    .offset = failure_.offset};
   (void)attempt([&] { copy.file = failure_.file; });
   return AppendResult(std::move(copy));
@@ -368,7 +372,9 @@ bool AppendLogCore::changed_since(std::uint32_t seen) const noexcept {
 
 AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
                                    std::unique_ptr<Owed>& owed) {
-  if (record.size() > options_.max_record_bytes) return refused(EMSGSIZE);
+  if (record.size() > options_.max_record_bytes) {
+    return refused(EMSGSIZE, "the record is longer than max_record_bytes");
+  }
   const bool durable = options_.sync == AppendLogSync::each_append;
   const std::uint64_t hash = ByteHash().add(record).value();
   const std::size_t all = sizeof(RecordHead) + static_cast<std::size_t>(padded(record.size()));
@@ -379,7 +385,7 @@ AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
     std::uint32_t seen = 0;
     {
       const sync::Lock lock(mutex_);
-      if (closed_) return refused(ECANCELED);
+      if (closed_) return refused(ECANCELED, kClosed);
       if (failure_.error != 0) return AppendResult(FileFailure(failure_));
       seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
       const bool room = has_room(batches_[filling_], all);
@@ -467,11 +473,11 @@ AppendResult AppendLogCore::wait_at(Place place, std::uint64_t sequence, bool du
   switch (await(place, sequence, durable, until)) {
     case Waited::done: return AppendResult(sequence);
     case Waited::failed: return failed();
-    case Waited::late: return refused(ETIME);
-    case Waited::stopped: return refused(ECANCELED);
+    case Waited::late: return refused(ETIME, "the wait is over, and the record not durable yet");
+    case Waited::stopped: return refused(ECANCELED, "the wait was stopped");
     case Waited::unknown: break;
   }
-  return refused(EINVAL);
+  return refused(EINVAL, "there is no such record");
 }
 
 AppendResult AppendLogCore::wait(std::uint64_t sequence, bool durable, const Until& until) {
@@ -482,7 +488,7 @@ AppendResult AppendLogCore::flush(const Until& until) { return wait(last(), true
 
 FileResult AppendLogCore::trim(std::uint64_t sequence) {
   const sync::Lock one_at_a_time(trim_mutex_);
-  if (closed()) return {file_.failure(ECANCELED, FileOperation::remove, "trim", nullptr, 0), 0};
+  if (closed()) return {file_.failed_step(kClosed, ECANCELED, ""), 0};
   FileResult result = file_.trim(sequence);
   // The directory's failure may have been told here only, and a new segment's name be lost by it.
   if (!result.ok() && result.failure().operation == FileOperation::sync) {
@@ -563,7 +569,7 @@ Tally AppendLogCore::close() noexcept {
   tally.done = durable() - opened_at_;
   tally.failed = tally.accepted - tally.done;
   if (tally.failed != 0) {
-    (void)attempt([&] { tally.first_failure = std::make_exception_ptr(FileError(failure_)); });
+    (void)attempt([&] { tally.first_failure = std::make_exception_ptr(failure_.exception()); });
   }
   return tally;
 }

@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "../core/call_failed.hpp"
 #include "open_file_state.hpp"
 #include "path.hpp"
 
@@ -95,8 +96,8 @@ void FileCore::open_beneath() {
       .kind = FileCallKind::open, .path = options_.beneath.c_str(), .flags = O_PATH | O_DIRECTORY};
   const long result = has_zero_byte(options_.beneath) ? -EINVAL : perform_whole(call, options_.tap);
   if (result < 0) {
-    raise(std::system_error(static_cast<int>(-result), std::generic_category(),
-                            "FileEngine: beneath '" + escaped(options_.beneath) + "'"));
+    raise(call_failed(static_cast<int>(-result),
+                      "FileEngine: beneath '" + escaped(options_.beneath) + "'"));
   }
   beneath_ = static_cast<int>(result);
 }
@@ -441,7 +442,7 @@ Tally FileCore::tally() const noexcept {
   Tally told = tally_;
   told.pending = told.accepted - told.done - told.failed - told.cancelled - told.expired;
   if (told.failed != 0) {
-    (void)attempt([&] { told.first_failure = std::make_exception_ptr(FileError(first_failure_)); },
+    (void)attempt([&] { told.first_failure = std::make_exception_ptr(first_failure_.exception()); },
                   [&]() noexcept { told.first_failure = std::current_exception(); });
   }
   return told;

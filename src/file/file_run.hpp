@@ -165,9 +165,10 @@ class FileRun {
   void single_completed(long result) noexcept;
   int stopped() const noexcept;
   void begin(long) noexcept;
-  int what_is_wrong() const noexcept;
+  const char* what_is_wrong() const noexcept;
   void sync_was_made(long result) noexcept;
-  void fail(long negative_errno, const char* call) noexcept;
+  // `step`: what the operation and the errno do not say.
+  void fail(long negative_errno, const char* call, const char* step = "") noexcept;
   void finish() noexcept;
   void clean(long) noexcept;
   void temporary_is_gone(long result) noexcept;

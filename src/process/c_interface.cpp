@@ -94,10 +94,6 @@ int c_caught() noexcept {
     throw;
   } catch (const CRefusal& refusal) {
     return c_failed(refusal.error, refusal.why);
-  } catch (const SharedMemoryError& error) {
-    return c_failed(error.error(), error.what());
-  } catch (const SharedRingError& error) {
-    return c_failed(EPROTO, error.what());
   } catch (const std::bad_alloc&) {
     return c_failed(ENOMEM, "not enough memory for a handle");
   } catch (const std::logic_error& error) {

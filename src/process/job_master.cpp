@@ -18,6 +18,8 @@
 #include <string>
 #include <utility>
 
+#include "../core/call_failed.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
@@ -108,7 +110,9 @@ Status JobMaster::try_reserve(std::uint32_t& place) noexcept {
 Status JobMaster::reserve(JobCall call, const ProcessJobOptions& options, bool may_wait,
                           std::uint32_t& place) {
   if (!code_.has(std::bit_cast<std::uintptr_t>(call))) {
-    throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT);
+    raise(call_failed(ENOENT,
+                      "ProcessPool: the kernel's code was loaded after the pool was made: load it "
+                      "first"));
   }
   Status said = try_reserve(place);
   const bool sleeps = may_wait && options_.on_full == OnFull::wait && !is_here();
@@ -348,11 +352,15 @@ std::exception_ptr JobMaster::failure() const noexcept {
         if (ended_.how == Ending::threw) {
           const auto* const text = reinterpret_cast<const char*>(ended_.bytes.data());
           const std::string what(text, ::strnlen(text, ended_.bytes.size()));
-          error = std::make_exception_ptr(KernelFailure(what));
+          error = std::make_exception_ptr(WorkFailed(what));
         } else if (ended_.how == Ending::died) {
-          error = std::make_exception_ptr(WorkerDied(ended_.end, ended_.deaths));
+          const std::uint32_t deaths = ended_.deaths;
+          error = std::make_exception_ptr(WorkFailed(
+              "ProcessPool: a job was given up after " + std::to_string(deaths) +
+                  (deaths == 1 ? " worker" : " workers") + ", the last " + ended_.end.text(),
+              {.end = ended_.end, .attempts = deaths}));
         } else {
-          error = std::make_exception_ptr(ProcessTeamError(refusal_.step, refusal_.error));
+          error = std::make_exception_ptr(call_failed(refusal_.error, refusal_.what));
         }
       },
       [&]() noexcept { error = std::current_exception(); });
@@ -402,17 +410,17 @@ void JobMaster::refill() noexcept {
   } else if (none_since_ == sync::no_deadline) {
     none_since_ = now_;
   } else if (refused_ != 0 && now_ - none_since_ > kWorkerPatience) {
-    refuse_all(ProcessTeamStep::worker, refused_);
+    refuse_all(kNoWorker, refused_);
   }
   if (idle_deaths_ > kMostEndsInARow + crew_.width()) {
-    refuse_all(ProcessTeamStep::lives, ECHILD);
+    refuse_all(kAllWorkersEnd, ECHILD);
     idle_deaths_ = 0;
     is_weary_ = true;
   }
 }
 
-void JobMaster::refuse_all(ProcessTeamStep step, int error) noexcept {
-  refusal_ = {step, error};
+void JobMaster::refuse_all(const char* what, int error) noexcept {
+  refusal_ = {what, error};
   look();
   refusal_ = {};
 }

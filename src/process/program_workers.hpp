@@ -85,7 +85,7 @@ class ProgramWorkers {
 
   // The kernels that all have: those of the first that was ready to work.
   [[nodiscard]] const std::vector<KernelSignature>& kernels() const noexcept { return kernels_; }
-  // Throws ProcessTeamError unless they have it.
+  // Throws std::system_error unless they have it.
   void check(const KernelSignature& wanted) const;
 
  private:

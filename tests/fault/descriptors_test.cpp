@@ -135,10 +135,10 @@ void use_engine(Watch& watch, const Folder& root, FileBackend backend) {
     const auto path = [&](const char* name) { return beneath.empty() ? root.at(name) : name; };
     result_of(files.write(path("new"), bytes_of("new"), {.durable = true})).check();
     result_of(files.replace(path("new"), bytes_of("other"), {.durable = true})).check();
-    result_of(files.copy(path("new"), path("copy"), true)).check();
+    result_of(files.copy(path("new"), path("copy"), {.durable = true})).check();
     result_of(files.read(path("copy"))).check();
     result_of(files.sync(path("copy"))).check();
-    result_of(files.remove(path("copy"), true)).check();
+    result_of(files.remove(path("copy"), {.durable = true})).check();
   }
 }
 

@@ -364,14 +364,15 @@ TEST_P(StickySync, AFailedSyncFailsAllLaterOnes) {
       FaultTap tap;
       FileEngine files({.backend = GetParam(), .width = 2, .tap = &tap});
       const OpenFile file = OpenFile::open(folder.at("old"), {.write = true, .tap = &tap});
-      EXPECT_TRUE(result_of(files.write(file, bytes_of(kNew), 0, true)).ok());
+      EXPECT_TRUE(result_of(files.write(file, bytes_of(kNew), 0, {.durable = true})).ok());
       tap.arm(kind, 0, fault);
-      const FileResult first = result_of(files.write(file, bytes_of(kNew), 100, true));
+      const FileResult first = result_of(files.write(file, bytes_of(kNew), 100, {.durable = true}));
       if (!tap.disarm().has_value()) continue;  // it syncs with the other one
       EXPECT_EQ(first.failure().error, error_of(fault));
       EXPECT_EQ(result_of(files.sync(file)).failure().error, error_of(fault));
-      EXPECT_EQ(result_of(files.write(file, bytes_of(kNew), 200, true)).failure().error,
-                error_of(fault));
+      EXPECT_EQ(
+          result_of(files.write(file, bytes_of(kNew), 200, {.durable = true})).failure().error,
+          error_of(fault));
       EXPECT_EQ(result_of(files.sync(file)).failure().error, error_of(fault)) << "for good";
       std::string text(10, ' ');
       EXPECT_TRUE(result_of(files.read(file, std::as_writable_bytes(std::span(text)), 0)).ok())
@@ -393,7 +394,7 @@ TEST_P(StickySync, NobodyInTheGroupIsAcknowledged) {
     tap.arm(kind, 0, Fault::io_error, FaultTap::Lasts::from_then_on);
     std::vector<Future<FileResult>> all;
     for (std::size_t i = 0; i < 64; ++i) {
-      all.push_back(files.write(file, bytes_of(kNew), i * 4096, true));
+      all.push_back(files.write(file, bytes_of(kNew), i * 4096, {.durable = true}));
     }
     std::size_t ok = 0;
     for (auto& one : all) ok += result_of(std::move(one)).ok() ? 1 : 0;

@@ -111,8 +111,8 @@ TEST_P(SpecialFiles, AreRefusedAndNothingHangs) {
     EXPECT_FALSE(root.get("copy").has_value()) << path;
   }
   const std::size_t open = test::open_descriptors();
-  EXPECT_THROW((void)OpenFile::open(root.at("directory")), FileError);
-  EXPECT_THROW((void)OpenFile::open("/dev/null"), FileError);
+  EXPECT_THROW((void)OpenFile::open(root.at("directory")), std::system_error);
+  EXPECT_THROW((void)OpenFile::open("/dev/null"), std::system_error);
   EXPECT_EQ(test::open_descriptors(), open);
   EXPECT_EQ(error_of(files, read, root.at("dangling")), ENOENT);
   EXPECT_EQ(error_of(files, read, root.at("none")), ENOENT);
@@ -135,7 +135,7 @@ TEST_P(SpecialFiles, WithAllowance) {
   const OpenFile full = OpenFile::open("/dev/full", {.write = true, .allow_special = true});
   FileEngine files({.backend = GetParam(), .width = 2});
   EXPECT_EQ(result_of(files.write(full, bytes_of(kText), 0)).failure().error, ENOSPC);
-  EXPECT_THROW((void)OpenFile::open("/dev/full", {.write = true}), FileError);
+  EXPECT_THROW((void)OpenFile::open("/dev/full", {.write = true}), std::system_error);
 }
 
 TEST_P(SpecialFiles, AFileThatDoesNotKnowItsLength) {
@@ -203,8 +203,8 @@ TEST(NamesOfFolders, AZeroByteEndsNone) {
   const auto error_by = [](const auto& call) {
     try {
       call();
-    } catch (const FileError& error) {
-      return error.failure().error;
+    } catch (const std::system_error& error) {
+      return error.code().value();
     }
     return 0;
   };

@@ -25,6 +25,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -171,7 +172,7 @@ struct Order {
         files.replace(path, bytes_of(bytes), {.durable = durable}).get().check();
         said.say(i, generation);
         const std::string one = block(50, i * kBlock, generation);
-        files.write(table, bytes_of(one), i * kBlock, durable).get().check();
+        files.write(table, bytes_of(one), i * kBlock, {.durable = durable}).get().check();
         said.say(100 + i, generation);
         const std::string text = std::to_string(i) + " " + filled(generation % 300, generation);
         if (durable) said.say(200, log.append(text).value());
@@ -190,7 +191,7 @@ void one_operation(const Order& order) {
   if (order.program == "replace") {
     files.replace(path, bytes_of(bytes), {.durable = true}).get().check();
   } else {
-    files.copy(order.world + "/next", path, true).get().check();
+    files.copy(order.world + "/next", path, {.durable = true}).get().check();
   }
   said.say(0, 2);
 }

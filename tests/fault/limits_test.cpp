@@ -117,7 +117,8 @@ TEST_P(FullDevice, WhatIsReplacedStaysAsItWas) {
       const FileResult result =
           result_of(files.replace(root.at("old"), bytes_of(larger), {.durable = durable}));
       EXPECT_EQ(result.failure().error, ENOSPC) << test::failure_of(result);
-      const FileResult copied = result_of(files.copy(root.at("filler"), root.at("new"), durable));
+      const FileResult copied =
+          result_of(files.copy(root.at("filler"), root.at("new"), {.durable = durable}));
       EXPECT_EQ(copied.failure().error, ENOSPC) << test::failure_of(copied);
       EXPECT_EQ(root.names().size(), 2U) << "something is left";
     }

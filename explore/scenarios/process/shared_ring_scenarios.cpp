@@ -8,6 +8,7 @@
 #include <handoff/process/shared_ring.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
+#include <system_error>
 
 #include "explore/scenarios/process/shared_storage.hpp"
 
@@ -356,7 +357,7 @@ const Scenario half_made(
         SharedItem item;
         check(in.try_pop(item) == Status::empty, "whole");
         attached = true;
-      } catch (const SharedRingError&) {
+      } catch (const std::system_error&) {
       }
       explore::outcome(attached);
     },

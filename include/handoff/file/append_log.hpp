@@ -4,7 +4,7 @@
 // that wait at the same time share one write and one sync.
 //
 //   handoff::AppendLog log("orders");                        // a directory
-//   std::uint64_t at = log.append("paid 17").value();        // durable; throws FileError
+//   std::uint64_t at = log.append("paid 17").value();        // durable, or it throws
 //   log.append_later("seen 18").check();                     // in memory ...
 //   log.flush().check();                                     // ... now durable
 //   for (const handoff::AppendLogRecord& record : handoff::AppendLogReader("orders"))
@@ -42,9 +42,9 @@
 //   the end of the newest segment. That is a batch that was being written, or an acknowledged
 //   record of the last batch that the device has damaged: nothing behind it tells the two apart. So
 //   it is kept in a file beside the segment, before anything is cut, and cut() says so.
-// - Exceptions: the constructor throws FileError: the directory cannot be had, what is in it is
-//   damaged, or what must be cut cannot be kept. It throws nothing of the disk away. Appends throw
-//   std::bad_alloc, and nothing was appended then.
+// - Exceptions: the constructor throws std::system_error: the directory cannot be had, what is in
+//   it is damaged, or what must be cut cannot be kept. It throws nothing of the disk away. Appends
+//   throw std::bad_alloc, and nothing was appended then.
 // - Limits: a file that would be longer than RLIMIT_FSIZE allows is EFBIG, and no signal. Where a
 //   file system cannot sync a folder (EINVAL), a new segment's name is as durable as it makes it.
 //

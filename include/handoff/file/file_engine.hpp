@@ -6,7 +6,7 @@
 //   handoff::FileEngine files;
 //   auto saved = files.write("a.bin", bytes, {.durable = true});  // a Future<FileResult>
 //   auto text = files.read("b.txt").get().data();                 // whole
-//   saved.get().check();                                          // throws handoff::FileError
+//   saved.get().check();                                          // throws std::system_error
 //   files.replace("c.json", json, {.durable = true}).get().check();  // old or new, no mixture
 //   (void)files.post(std::move(request), [](handoff::FileResult result) { ... });
 //
@@ -83,7 +83,10 @@ namespace detail {
 class FileCore;
 }  // namespace detail
 
-// What one says of a write beside its contents; the same names as in FileRequest.
+// What one says of a request beside its contents; the same names as in FileRequest.
+struct FileSyncOptions {
+  bool durable = false;
+};
 struct FileWriteOptions {
   std::uint64_t offset = 0;
   bool durable = false;
@@ -127,16 +130,16 @@ class FileEngine {
   Future<FileResult> replace(std::string path, std::span<const std::byte> bytes,
                              const FileReplaceOptions& options = {});
   Future<FileResult> append(std::string path, std::span<const std::byte> bytes,
-                            bool durable = false);
-  Future<FileResult> copy(std::string from, std::string to, bool durable = false);
-  Future<FileResult> remove(std::string path, bool durable = false);
+                            const FileSyncOptions& options = {});
+  Future<FileResult> copy(std::string from, std::string to, const FileSyncOptions& options = {});
+  Future<FileResult> remove(std::string path, const FileSyncOptions& options = {});
   Future<FileResult> stat(std::string path);
   Future<FileResult> sync(std::string path);
 
   // Ranges of an open one.
   Future<FileResult> read(const OpenFile& file, std::span<std::byte> into, std::uint64_t offset);
   Future<FileResult> write(const OpenFile& file, std::span<const std::byte> bytes,
-                           std::uint64_t offset, bool durable = false);
+                           std::uint64_t offset, const FileSyncOptions& options = {});
   Future<FileResult> sync(const OpenFile& file);
 
   // Until all requests accepted before have ended. ok, timed_out or stopped.

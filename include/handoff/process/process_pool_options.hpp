@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What a ProcessPool may be told when it is made, what may be said of one job, and what a Future
-// has if the job's workers died.
+// What a ProcessPool may be told when it is made, and what may be said of one job.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -75,22 +73,6 @@ struct ProcessJobOptions {
 
   // What NotRun calls it; a literal, or what outlives the job.
   const char* name = "";
-};
-
-// What the Future of a job has whose workers ended before it was done, as often as
-// ProcessPoolOptions::tries says.
-class WorkerDied : public std::runtime_error {
- public:
-  WorkerDied(const WorkerEnd& end, std::uint32_t attempts);
-
-  // How the last worker that had it ended.
-  [[nodiscard]] const WorkerEnd& end() const noexcept { return end_; }
-  // How many it ended.
-  [[nodiscard]] std::uint32_t attempts() const noexcept { return attempts_; }
-
- private:
-  WorkerEnd end_;
-  std::uint32_t attempts_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -38,7 +38,7 @@
 //   or until another Producer goes on and says recovered().
 // Trust: as in SharedRing. A consumer that never waits (try_pop, consume) writes nothing: it may
 //   have the memory for reading only. pop() writes one word.
-// Exceptions: create() std::length_error, std::invalid_argument; attach() SharedRingError. If a
+// Exceptions: create() std::length_error, std::invalid_argument; attach() std::system_error. If a
 //   visitor throws, its message is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once

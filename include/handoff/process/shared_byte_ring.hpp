@@ -29,7 +29,7 @@
 // Allocates: never; a wait as Until does.
 // Full: no room for this record, though a shorter one may have some.
 // Exceptions: a record longer than most() std::length_error; create() that and
-//   std::invalid_argument; attach() and the ends SharedRingError. If a visitor throws, its record
+//   std::invalid_argument; attach() and the ends std::system_error. If a visitor throws, its record
 //   is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
@@ -104,7 +104,7 @@ class SharedByteRing {
 // The end that pushes.
 class SharedByteRing::Producer {
  public:
-  // Throws SharedRingError for a ring whose positions cannot be.
+  // Throws std::system_error for a ring whose positions cannot be.
   explicit Producer(SharedByteRing ring);
 
   // ok, full or closed.
@@ -139,7 +139,7 @@ class SharedByteRing::Producer {
 // The end that pops.
 class SharedByteRing::Consumer {
  public:
-  // Throws SharedRingError for a ring whose positions cannot be.
+  // Throws std::system_error for a ring whose positions cannot be.
   explicit Consumer(SharedByteRing ring);
 
   // The first record, where it lies; again and again the same one until release(). ok, empty or

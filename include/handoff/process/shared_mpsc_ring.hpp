@@ -47,7 +47,7 @@
 //   anything, waits end as their Until says.
 // Trust: as in SharedRing. A producer with another's slot can spoil that one's items, no memory.
 // Exceptions: create() std::length_error, std::invalid_argument; attach(), Producer and Consumer
-//   SharedRingError. If a visitor throws, its item is consumed.
+//   std::system_error. If a visitor throws, its item is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
 
@@ -155,7 +155,7 @@ class SharedMpscRing {
 template <class T>
 class SharedMpscRing<T>::Producer {
  public:
-  // Throws SharedRingError if there is no such slot, or a producer has it: one that lives, or one
+  // Throws std::system_error if there is no such slot, or a producer has it: one that lives, or one
   // of whose death nobody has said producer_died().
   Producer(SharedMpscRing ring, std::size_t slot) : ring_(ring), end_(ring_.ring_, slot) {}
 

@@ -43,7 +43,7 @@
 //   it says `closed` from then on. A hostile process can hold up the other one, and lie about
 //   items; read an item once, check it, then use it. pop() copies before it gives the place back.
 // Exceptions: create() std::length_error, std::invalid_argument; attach() and the ends
-//   SharedRingError. If a visitor throws, its item is consumed.
+//   std::system_error. If a visitor throws, its item is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
 
@@ -168,9 +168,9 @@ class SharedRing {
 template <class T>
 class SharedRing<T>::Producer {
  public:
-  // Throws SharedRingError for a ring whose positions cannot be.
+  // Throws std::system_error for a ring whose positions cannot be.
   explicit Producer(SharedRing ring) : ring_(ring), end_(*ring.positions_, ring.capacity_) {
-    if (damaged()) raise(SharedRingError("a ring whose positions cannot be"));
+    if (damaged()) detail::refuse_ring("its positions cannot be");
   }
 
   // ok, full or closed.
@@ -231,9 +231,9 @@ class SharedRing<T>::Producer {
 template <class T>
 class SharedRing<T>::Consumer {
  public:
-  // Throws SharedRingError for a ring whose positions cannot be.
+  // Throws std::system_error for a ring whose positions cannot be.
   explicit Consumer(SharedRing ring) : ring_(ring), end_(*ring.positions_, ring.capacity_) {
-    if (damaged()) raise(SharedRingError("a ring whose positions cannot be"));
+    if (damaged()) detail::refuse_ring("its positions cannot be");
   }
 
   // ok, empty or closed (and drained).

@@ -131,7 +131,7 @@ TEST_P(FileEngineTest, DurableOnesAreSyncedWithTheirName) {
   EXPECT_EQ(tap.syncs(), 5U);  // by path: of the name too
   files.replace(folder / "a", bytes_of("z"), {.durable = true}).get().check();
   EXPECT_EQ(tap.syncs(), 7U);
-  files.remove(folder / "a", true).get().check();
+  files.remove(folder / "a", {.durable = true}).get().check();
   EXPECT_EQ(tap.syncs(), 8U);
   files.write(folder / "b", bytes_of("x")).get().check();
   EXPECT_EQ(tap.syncs(), 8U);
@@ -190,7 +190,7 @@ TEST_P(FileEngineTest, WhatSyncsNoDirectoriesIsTakenAsItIs) {
   files.write(folder / "a", bytes_of("x"), {.durable = true}).get().check();
   files.replace(folder / "a", bytes_of("y"), {.durable = true}).get().check();
   EXPECT_EQ(contents(folder / "a"), "y");
-  files.remove(folder / "a", true).get().check();
+  files.remove(folder / "a", {.durable = true}).get().check();
   EXPECT_GE(tap.asked, 3);
 }
 
@@ -201,7 +201,7 @@ TEST_P(FileEngineTest, ACopyIsTheSameWithItsHoles) {
   EXPECT_EQ(files.copy(folder / "a", folder / "b").get().bytes(), text.size());
   EXPECT_EQ(contents(folder / "b"), text);
   ASSERT_EQ(::truncate((folder / "a").c_str(), 24 * static_cast<off_t>(kMiB)), 0);
-  EXPECT_EQ(files.copy(folder / "a", folder / "c", true).get().bytes(), 24 * kMiB);
+  EXPECT_EQ(files.copy(folder / "a", folder / "c", {.durable = true}).get().bytes(), 24 * kMiB);
   struct stat made{};
   ASSERT_EQ(::stat((folder / "c").c_str(), &made), 0);
   EXPECT_EQ(made.st_size, 24 * static_cast<off_t>(kMiB));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <handoff/core/future.hpp>
 #include <latch>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -178,10 +179,9 @@ TEST_P(FileOrderTest, TheFirstFailureIsKept) {
   ASSERT_NE(tally.first_failure, nullptr);
   try {
     std::rethrow_exception(tally.first_failure);
-  } catch (const FileError& error) {
-    EXPECT_EQ(error.failure().error, ENOENT);
-    EXPECT_EQ(error.failure().file, folder / "none");
-    EXPECT_EQ(error.failure().operation, FileOperation::read);
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), ENOENT);
+    EXPECT_EQ(error.what(), folder / "none" + ": open: No such file or directory");
   }
 }
 
@@ -296,9 +296,10 @@ TEST(FileSyncTest, OneSyncServesAllThatWait) {
   FileEngine files({.backend = FileBackend::pool, .width = 4, .tap = &tap});
   const OpenFile file = OpenFile::open(folder / "a", {.write = true, .create = true});
   std::vector<Future<FileResult>> all;
-  all.push_back(files.write(file, bytes_of("0"), 0, true));
+  all.push_back(files.write(file, bytes_of("0"), 0, {.durable = true}));
   tap.wait_for(1);
-  for (std::uint64_t i = 1; i < 30; ++i) all.push_back(files.write(file, bytes_of("1"), i, true));
+  for (std::uint64_t i = 1; i < 30; ++i)
+    all.push_back(files.write(file, bytes_of("1"), i, {.durable = true}));
   // All but the first are in the file before its sync ends.
   while (contents(folder / "a").size() < 30) std::this_thread::yield();
   std::this_thread::sleep_for(10ms);
@@ -314,11 +315,11 @@ TEST(FileSyncTest, AfterASyncThatFailedTheDataCountsAsLost) {
     FaultTap tap;
     FileEngine files({.backend = backend, .tap = &tap});
     const OpenFile file = OpenFile::open(folder / "a", {.write = true, .create = true});
-    files.write(file, bytes_of("0"), 0, true).get().check();
+    files.write(file, bytes_of("0"), 0, {.durable = true}).get().check();
     tap.arm(FileCallKind::fsync, 0, Fault::io_error);
-    EXPECT_EQ(files.write(file, bytes_of("0"), 0, true).get().failure().error, EIO);
+    EXPECT_EQ(files.write(file, bytes_of("0"), 0, {.durable = true}).get().failure().error, EIO);
     EXPECT_TRUE(tap.disarm().has_value());
-    EXPECT_EQ(files.write(file, bytes_of("0"), 0, true).get().failure().error, EIO);
+    EXPECT_EQ(files.write(file, bytes_of("0"), 0, {.durable = true}).get().failure().error, EIO);
     EXPECT_EQ(files.sync(file).get().failure().error, EIO);
     EXPECT_TRUE(files.write(file, bytes_of("0"), 0).get().ok());
   }

@@ -80,11 +80,11 @@ TEST(ProcessTeamEnds, AWorkerThatRunsOutOfMemoryIsADeathAsOthers) {
     for (const std::size_t i : {0U, 10U, 20U}) EXPECT_EQ(board->calls[i], 2U) << "done again";
     expect_rows(*board, 1, count);
     EXPECT_THROW((void)team.run<run_out_at_tens>(count, begin_with(1000), {.block = 1}),
-                 BlocksLost);
+                 WorkFailed);
     EXPECT_EQ(team.tally().done, count - 3);
     EXPECT_EQ(team.tally().failed, 3U);
     std::set<std::size_t> lost;
-    for (const LostBlock& each : team.lost()) {
+    for (const LostWork& each : team.lost()) {
       EXPECT_EQ(each.indices.size(), 1U);
       lost.insert(each.indices.first);
       EXPECT_EQ(each.end.kind, WorkerEnd::Kind::signalled);
@@ -138,7 +138,7 @@ TEST(ProcessTeamEnds, AWorkerThatCannotAllocate) {
   try {
     (void)team.run<throw_at_three>(20, Rows{board.get(), 2}, {.block = 1});
     FAIL() << "it must throw";
-  } catch (const KernelFailure& failure) {
+  } catch (const WorkFailed& failure) {
     EXPECT_STREQ(failure.what(), "std::bad_alloc");
   }
   EXPECT_EQ(team.tally().done, 19U);

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <handoff/process/shared_ring.hpp>
+#include <system_error>
 
 #include "forked.hpp"
 #include "shared_item.hpp"
@@ -119,8 +120,8 @@ TEST(SharedBroadcast, WaitsEndByTimeAndByStop) {
 TEST(SharedBroadcast, WhatCannotBeIsRefused) {
   EXPECT_THROW((void)Messages::bytes_for(0), std::length_error);
   MadeBroadcast made(4);
-  EXPECT_THROW(SharedRing<Message>::attach(made.pages.bytes()), SharedRingError);
-  EXPECT_THROW(SharedBroadcast<int>::attach(made.pages.bytes()), SharedRingError);
+  EXPECT_THROW(SharedRing<Message>::attach(made.pages.bytes()), std::system_error);
+  EXPECT_THROW(SharedBroadcast<int>::attach(made.pages.bytes()), std::system_error);
   struct Odd {  // of the size of an item of three words, with bytes to spare
     std::uint32_t numbers[5];
   };
@@ -291,7 +292,7 @@ TEST(SharedBroadcast, RandomImagesAreRefusedOrSurvived) {
     }
     try {
       use();
-    } catch (const SharedRingError&) {
+    } catch (const std::system_error&) {
       ++refused;
     }
   }

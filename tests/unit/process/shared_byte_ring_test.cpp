@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <handoff/process/shared_ring.hpp>
+#include <system_error>
 
 #include "forked.hpp"
 #include "shared_item.hpp"
@@ -150,8 +151,8 @@ TEST(SharedByteRing, WhatCannotBeIsRefused) {
   EXPECT_THROW((void)out.try_push(Bytes(25)), std::length_error);
   EXPECT_THROW((void)out.push(Bytes(25)), std::length_error);
   EXPECT_THROW((void)out.try_claim(~std::size_t{0}, place), std::length_error);
-  EXPECT_THROW(SharedRing<std::byte>::attach(made.pages.bytes()), SharedRingError);
-  EXPECT_THROW(SharedByteRing::attach(made.pages.bytes().first(100)), SharedRingError);
+  EXPECT_THROW(SharedRing<std::byte>::attach(made.pages.bytes()), std::system_error);
+  EXPECT_THROW(SharedByteRing::attach(made.pages.bytes().first(100)), std::system_error);
 }
 
 // --- Between processes. ---
@@ -338,7 +339,7 @@ TEST(SharedByteRing, RandomImagesAreRefusedOrSurvived) {
     }
     try {
       use();
-    } catch (const SharedRingError&) {
+    } catch (const std::system_error&) {
       ++refused;
     }
   }

@@ -18,6 +18,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -29,7 +30,6 @@ namespace shared_memory_test { namespace {
 
 using handoff::AttachOptions;
 using handoff::SharedMemory;
-using handoff::SharedMemoryError;
 using handoff::SharedMemoryOptions;
 using handoff::test::in_child;
 using handoff::test::refused;
@@ -351,8 +351,8 @@ TEST(SharedMemory, MoreThanFourGigabytes) {
     const SharedMemory other = SharedMemory::attach(memory.descriptor(), {.bytes = bytes});
     EXPECT_EQ(other.bytes().size(), bytes);
     EXPECT_EQ(other.bytes().back(), std::byte{7});
-  } catch (const SharedMemoryError& error) {
-    if (error.error() != ENOMEM) throw;
+  } catch (const std::system_error& error) {
+    if (error.code().value() != ENOMEM) throw;
     GTEST_SKIP() << error.what();
   }
 }

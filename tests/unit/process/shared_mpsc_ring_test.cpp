@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include <handoff/process/shared_ring.hpp>
+#include <system_error>
 
 #include "books/process_books.hpp"
 #include "forked.hpp"
@@ -189,11 +190,11 @@ TEST(SharedMpscRing, WhatCannotBeIsRefused) {
   MadeOfMany made(4, 3);
   EXPECT_THROW(Many::create(made.pages.bytes(), 1024, 3), std::length_error);
   EXPECT_THROW(Many::create(made.pages.bytes(), 4, 1000), std::length_error);
-  EXPECT_THROW(SharedRing<Message>::attach(made.pages.bytes()), SharedRingError);
-  EXPECT_THROW(SharedMpscRing<int>::attach(made.pages.bytes()), SharedRingError);
-  EXPECT_THROW(Many::Producer(made.ring, 3), SharedRingError);
+  EXPECT_THROW(SharedRing<Message>::attach(made.pages.bytes()), std::system_error);
+  EXPECT_THROW(SharedMpscRing<int>::attach(made.pages.bytes()), std::system_error);
+  EXPECT_THROW(Many::Producer(made.ring, 3), std::system_error);
   const auto first = std::make_unique<Many::Producer>(made.ring, 2);
-  EXPECT_THROW(Many::Producer(made.ring, 2), SharedRingError);
+  EXPECT_THROW(Many::Producer(made.ring, 2), std::system_error);
   EXPECT_EQ(made.ring.producer_died(2), 0U);
   EXPECT_EQ(made.ring.producer_died(3), 0U);
   for (int i = 0; i < 2; ++i) const Many::Producer next(made.ring, 2);
@@ -210,7 +211,7 @@ TEST(SharedMpscRing, ANumberOfProducersThatCannotBeIsRefused) {
   ASSERT_EQ(there, 3U);
   for (const std::uint64_t producers : {std::uint64_t{0}, over, over + 3, ~std::uint64_t{0}}) {
     std::memcpy(bytes.data() + place, &producers, sizeof producers);
-    EXPECT_THROW((void)Many::attach(bytes), SharedRingError) << producers;
+    EXPECT_THROW((void)Many::attach(bytes), std::system_error) << producers;
   }
 }
 
@@ -394,7 +395,7 @@ TEST(SharedMpscRing, ADeadProducersPlaceIsPassedOver) {
   EXPECT_EQ(in.pop(message, 1ms), Status::timed_out);
   child.kill();
   EXPECT_EQ(in.try_pop(message), Status::empty);
-  EXPECT_THROW(Many::Producer(made.ring, 0), SharedRingError);
+  EXPECT_THROW(Many::Producer(made.ring, 0), std::system_error);
   EXPECT_EQ(made.ring.producer_died(0), 1U);
   ASSERT_EQ(in.try_pop(message), Status::ok);
   EXPECT_EQ(message.number, 7U);
@@ -560,7 +561,7 @@ TEST(SharedMpscRing, RandomImagesAreRefusedOrSurvived) {
     }
     try {
       use_spoilt_many(bytes, random, damaged);
-    } catch (const SharedRingError&) {
+    } catch (const std::system_error&) {
       ++refused;
     }
   }

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <handoff/process/detail/bell_patience.hpp>
+#include <system_error>
 
 #include "forked.hpp"
 #include "shared_item.hpp"
@@ -209,17 +210,17 @@ TEST(SharedRing, WhatCannotBeIsRefused) {
   const CommonPages pages(Ring::bytes_for(8));
   EXPECT_THROW(Ring::create(pages.bytes(), 16), std::length_error);
   EXPECT_THROW(Ring::create(pages.bytes().subspan(8), 2), std::invalid_argument);
-  EXPECT_THROW(Ring::attach(pages.bytes()), SharedRingError) << "nothing was made yet";
+  EXPECT_THROW(Ring::attach(pages.bytes()), std::system_error) << "nothing was made yet";
   (void)Ring::create(pages.bytes(), 8);
   (void)Ring::attach(pages.bytes());
-  EXPECT_THROW(Ring::attach(pages.bytes().first(pages.bytes().size() - 1)), SharedRingError);
-  EXPECT_THROW(Ring::attach(pages.bytes().first(8)), SharedRingError);
-  EXPECT_THROW(Ring::attach({}), SharedRingError);
-  EXPECT_THROW(SharedRing<std::uint64_t>::attach(pages.bytes()), SharedRingError);
+  EXPECT_THROW(Ring::attach(pages.bytes().first(pages.bytes().size() - 1)), std::system_error);
+  EXPECT_THROW(Ring::attach(pages.bytes().first(8)), std::system_error);
+  EXPECT_THROW(Ring::attach({}), std::system_error);
+  EXPECT_THROW(SharedRing<std::uint64_t>::attach(pages.bytes()), std::system_error);
   struct alignas(256) Wide {
     std::byte bytes[16];
   };
-  EXPECT_THROW(SharedRing<Wide>::attach(pages.bytes()), SharedRingError);
+  EXPECT_THROW(SharedRing<Wide>::attach(pages.bytes()), std::system_error);
 }
 
 // --- Between processes. ---
@@ -467,7 +468,7 @@ TEST(SharedRing, RandomImagesAreRefusedOrSurvived) {
     }
     try {
       damaged += use();
-    } catch (const SharedRingError&) {
+    } catch (const std::system_error&) {
       ++refused;
     }
   }
