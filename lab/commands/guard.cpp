@@ -134,7 +134,7 @@ class Guard {
         trials_.size(), count(Outcome::worse), count(Outcome::same_or_better),
         count(Outcome::undecided), count(Outcome::broken), 100 * margin());
     if (planted_ == 0) return;
-    fmt::print("planted {} % in {} cells: {} found; of the others {} called worse\n", planted_,
+    fmt::print("planted {} % in {} cells: {} found; {} of the other cells called worse\n", planted_,
                count_planted(), found(), count(Outcome::worse) - found());
   }
 
@@ -175,7 +175,8 @@ class Guard {
     const Measurement& now = trial.sides[0];
     const Measurement& before = trial.sides[1];
     if (before.status != RowStatus::ok) {
-      settle(trial, Outcome::undecided, fmt::format("{}: {}", before.contender.name, before.reason));
+      settle(trial, Outcome::undecided,
+             fmt::format("{}: {}", before.contender.name, before.reason));
     } else if (now.status != RowStatus::ok) {
       settle(trial, is_broken(now.status) ? Outcome::broken : Outcome::undecided,
              fmt::format("{}: {}", now.contender.name, now.reason));

@@ -124,9 +124,9 @@ std::string sentence_of(const std::vector<Rung>& rungs, const Result& result) {
   const double least = least_task_ns(*task, width, result);
   if (least > 0) {
     const bool hot = value_named(task->parameters, "state").text == "hot";
-    text += fmt::format(". Tasks of less than {} run faster in a plain loop than on {} threads{}",
-                        plain_duration(rounded_up(least)), width.text,
-                        hot ? " that are awake" : "");
+    text +=
+        fmt::format(". Tasks of less than {} run faster in a plain loop than on {} threads{}",
+                    plain_duration(rounded_up(least)), width.text, hot ? " that are awake" : "");
   }
   return text + '.';
 }

@@ -99,7 +99,7 @@ class Guard(LabTest):
         write_contender(self.now, USUAL)
         cells = cell() + cell("another")
         self.expect(self.guard("--plant", "8", cells=cells), 0, r"worse .* \(planted\)$",
-                    "planted 8 % in 1 cells: 1 found; of the others 0 called worse")
+                    "planted 8 % in 1 cells: 1 found; 0 of the other cells called worse")
 
     def test_it_is_told_when_they_are_not(self):
         write_contender(self.now, USUAL, obeys=False)

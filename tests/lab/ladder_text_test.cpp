@@ -99,8 +99,7 @@ TEST(LadderText, FitsTheTerminal) {
       EXPECT_LE(line.size(), most) << line;
       EXPECT_FALSE(line.ends_with(' ')) << line;
     }
-    EXPECT_EQ(text.find("  an empty task (1000 at a time)") != std::string::npos,
-              columns >= 120);
+    EXPECT_EQ(text.find("  an empty task (1000 at a time)") != std::string::npos, columns >= 120);
     EXPECT_TRUE(is_ascii(text));
   }
 }

@@ -311,7 +311,8 @@ class Exports(LabTest):
         self.assertRegex(text.splitlines()[0], r"^handoff .* 2 CPUs: ahead on 1\.$")
         self.assertEqual(text.splitlines()[2], "Other programs took 0.9 of 2 CPUs.")
         self.assertRegex(
-            text, r"\n\nOn this machine a task costs 28 ns here, 1\d\d in Taskflow\. Tasks of less than ")
+            text, r"\n\nOn this machine a task costs 28 ns here, 1\d\d in Taskflow\. "
+                  r"Tasks of less than ")
         [rung] = re.findall(r"^\| an empty task .*$", text, re.MULTILINE)
         cells = [cell.strip() for cell in rung.strip("|").split("|")]
         self.assertRegex(cells[1], r"^2\d\.\d ns \(2\d\.\d ns \.\. 2\d\.\d ns\)$")

@@ -90,7 +90,7 @@ class Try(LabTest):
     def test_a_sound_kernel_is_ranked(self):
         text, rows = self.tried("sound", exit_code=None)
         self.assertRegex(text, r"^(take|stay serial|too noisy)")
-        self.assertIn("every answer was the serial one", text)
+        self.assertIn("every result was the serial one", text)
         self.assertIn("\nthe code for ", text)
         self.assertIn("ProcessTeam: its result does not lie in memory that processes share", text)
         self.assertEqual({name for name, row in rows.items() if row["status"] == "ok"},

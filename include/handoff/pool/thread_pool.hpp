@@ -178,7 +178,7 @@ class ThreadPool {
     requires(!detail::AreTaskOptions<Args...>)
   auto submit(F&& function, Args&&... args) {
     static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>,
-                  "submit: the function takes the arguments that follow it; for a T& pass std::ref()");
+                  "submit: the function takes the arguments that follow it; for T& use std::ref()");
     static_assert((std::is_constructible_v<std::decay_t<Args>, Args> && ...),
                   "submit: keeps copies of the arguments: std::move() those that have none");
     using Result = detail::KeptResult<std::decay_t<F>, std::decay_t<Args>...>;
