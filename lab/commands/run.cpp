@@ -53,8 +53,7 @@ RunOptions with_rungs(RunOptions options) {
   const std::string& rung = options.rungs.front();
   if (!options.scenarios.empty()) {
     throw UserError(
-        fmt::format("'{}' is a rung of the ladder and '{}' is none: name the one or the "
-                    "other kind",
+        fmt::format("'{}' is a rung of the ladder and '{}' is a scenario: name rungs or scenarios",
                     rung, options.scenarios.front()));
   }
   if (!options.settings.empty() || !options.metrics.empty()) {
@@ -126,7 +125,7 @@ Chosen choose(const RunOptions& options, const std::vector<Contender>& contender
   }
   if (result.blocks.empty()) {
     throw UserError(
-        fmt::format("scenario '{}': the contenders chosen apply to none of the cells; "
+        fmt::format("scenario '{}': the chosen contenders apply to none of the cells; "
                     "`handoff list` says where they apply",
                     scenario.name()));
   }

@@ -156,7 +156,7 @@ std::string fault_of_way(const std::string& name, const std::string& order,
   }
   if (question.bounded && !has_a_bound(name, question)) return "has no bound";
   if (question.unit == Unit::message && question.kinds > 1 && carries_one_type(name)) {
-    return "carries one type: a variant of all would do";
+    return "takes one type: use a std::variant of all types";
   }
   return {};
 }

@@ -457,7 +457,7 @@ class Advise(LabTest):
         done = self.run_lab("advise", "rows.json", "--unit", "message", "--count", "1", "--kinds",
                             "2")
         self.assertEqual((done.returncode, done.stdout), (4, ""))
-        self.assertIn("no way that was measured fits: own.channel carries one type", done.stderr)
+        self.assertIn("no measured way fits: own.channel takes one type", done.stderr)
 
     def test_text_for_people(self):
         noisy = grain("own.pool.stealing", 10, status="noisy", reason="others took 1 CPU")

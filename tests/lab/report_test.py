@@ -143,7 +143,7 @@ class Pages(PageTest):
 
     def test_the_page_of_an_interrupted_run_says_so_first(self):
         self.browser.open(self.page_of({**synthetic.result(), "interrupted": True}))
-        self.assertTrue(self.page_text().strip().startswith("Interrupted: this is not all"))
+        self.assertTrue(self.page_text().strip().startswith("Interrupted: these results are"))
         self.browser.open(self.page_of(synthetic.result()))
         self.assertNotIn("Interrupted", self.page_text())
 
