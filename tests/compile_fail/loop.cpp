@@ -77,7 +77,7 @@ void loop_over_a_range() {
 }
 
 void reduce() {
-#if defined(WRONG_reduction_without_it)  // expect: include the parallel_for.hpp of the executor's
+#if defined(WRONG_reduction_without_it)  // expect: include the executor's header for loops
   (void)handoff::parallel_reduce(
       pool, 0, 1, 0, [](std::size_t) { return 1; }, [](int a, int b) { return a + b; });
 #endif
