@@ -178,8 +178,8 @@ std::string next_lines(const LadderLook& look) {
   const std::string mine = look.program + " try --new mine";
   const std::size_t room = std::max({advise.size(), mine.size(), look.page.size()}) + 2;
   std::string text =
-      fmt::format("{:<{}}{:<{}}the way that fits your work, and a line to paste\n", "Next",
-                  word_room, advise, room) +
+      fmt::format("{:<{}}{:<{}}the way that fits, and a line to paste\n", "Next", word_room, advise,
+                  room) +
       fmt::format("{:<{}}{:<{}}your loop in every way, checked\n", "", word_room, mine, room);
   if (!look.page.empty()) {
     text += fmt::format("{:<{}}{:<{}}all figures\n", "", word_room, look.page, room);

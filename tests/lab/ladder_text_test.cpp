@@ -173,8 +173,9 @@ TEST(LadderText, EndsWithWhatToDoNext) {
   LadderLook look = whole_look();
   look.program = "build/release/handoff";
   const std::string text = ladder_text(whole_ladder(), look);
-  EXPECT_EQ(line_with(text, "Next"),
-            "Next     build/release/handoff advise          which way fits, and the line to paste");
+  EXPECT_EQ(
+      line_with(text, "Next"),
+      "Next     build/release/handoff advise          the way that fits, and a line to paste");
   EXPECT_NE(line_with(text, "         build/release/handoff try --new mine"), "");
   EXPECT_TRUE(lines_of(text).back().starts_with("         report/index.html")) << text;
   EXPECT_NE(line_with(text, "missing  libsomething0-dev, libsomething1-dev"), "");

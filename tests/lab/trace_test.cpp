@@ -264,7 +264,7 @@ TEST(ChromeTrace, KeepsArrowsAndParents) {
   const std::vector<Edge> edges{{0, 2}, {0, 3}, {2, 3}};
   EXPECT_EQ(trace.edges, edges);
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_TRUE(trace.notes[0].starts_with("2 arrows or parents are no dependencies"));
+  EXPECT_TRUE(trace.notes[0].starts_with("2 arrows or parents are ignored"));
 }
 
 TEST(ChromeTrace, SaysWhichLineIsWrong) {

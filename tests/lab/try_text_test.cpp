@@ -75,8 +75,9 @@ TEST(TryText, SaysWhereTimeWasLost) {
   Row slow = measured("own.pool", 80);
   slow.figures["early_ns"] = 50'000;
   const TryText answer = text_for({measured("limit.serial", 100), slow});
-  EXPECT_NE(answer.text.find("loses most, 31 % of the CPUs' time, to this: at the end some wait"),
-            std::string::npos)
+  EXPECT_NE(
+      answer.text.find("loses most, 31 % of the CPUs' time, to this: at the end threads wait"),
+      std::string::npos)
       << answer.text;
 }
 
