@@ -414,7 +414,7 @@ class Advise(LabTest):
         call = (PROGRAM, "advise")
         code, seen = call_at_a_terminal("\n1\n1us\n" + "\n" * 12, *call, cwd=self.folder)
         self.assertEqual(code, 0, seen)
-        for words in ["what is handed over", "[task]: ", "--grain takes a time", "[20us]: ",
+        for words in ["what do you hand over", "[task]: ", "--grain takes a time", "[20us]: ",
                       "how many at once [1000]", "take  own.pool.stealing, 510 us, 50"]:
             self.assertIn(words, seen)
         self.assertNotIn("--bytes", seen)
@@ -512,7 +512,7 @@ class Advise(LabTest):
         self.assertIn("note: rows.json was interrupted", done.stderr)
         done = self.run_lab("export", "--to", "csv", "rows.json")
         self.assertEqual((done.returncode, done.stderr), (0, "note: rows.json was interrupted: it "
-                         "does not have all that was asked for\n"))
+                         "is incomplete\n"))
 
     def test_who_broke_is_left_out_and_said(self):
         crashed = row("own.pool.cached", [], scenario="grain", metric="metg50", unit="ns",
@@ -566,7 +566,7 @@ class Advise(LabTest):
                         "1000", "--idle-cost", "100", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("measuring tasks idle_cpu width=2, about", done.stderr)
-        self.assertIn("serve this answer only", done.stderr)
+        self.assertIn("are used for this answer only", done.stderr)
         ways = {way["name"]: way["ns"] for way in json.loads(done.stdout)["ways"]}
         self.assertAlmostEqual(ways["own.pool.stealing"] / 510e3, 1, places=3)
         self.assertEqual(self.files(), ["build", "rows.json"])
