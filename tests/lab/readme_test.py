@@ -67,8 +67,9 @@ def allowed(command):
 # Each metric has one way, the tasks have one that keeps order too.
 KEPT = {f"own.{name}" for name in (
     "append_log", "automatic", "broadcast", "bucket", "bus", "channel", "copy", "event",
-    "pool.fixed", "pool.stealing", "process_pool", "process_team", "serial", "shared_memory",
-    "shared_ring", "thread_team", "thread_team.claims")} | {"limit.serial", "limit.bare"}
+    "pool.fixed", "pool.stealing", "process_pool", "process_team",
+    "process_team.claims", "serial", "shared_memory", "shared_ring", "thread_team",
+    "thread_team.claims")} | {"limit.serial", "limit.bare"}
 
 
 def is_kept(entry):
