@@ -21,9 +21,9 @@ namespace {
 
 constexpr double kGuardMargin = 0.03;
 // Numbers of launches at which a cell is looked at. The looks share the error of a 99 % interval.
-constexpr std::array<std::size_t, 8> kGuardLooks{5, 8, 12, 16, 24, 32, 48, 64};
+constexpr std::array<std::size_t, 12> kGuardLooks{5, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr double kGuardLevel = 1 - 0.01 / static_cast<double>(kGuardLooks.size());
-constexpr int kGuardRounds = 5;
+constexpr int kGuardRounds = 3;  // launches differ by more than bursts of one do
 constexpr std::chrono::milliseconds kGuardBurst{20};
 constexpr std::chrono::seconds kLongestLaunch{2};  // no further round of bursts after that
 constexpr int kLaunchesForTheFloor = 16;
@@ -106,7 +106,7 @@ class Guard {
       begin_run(trial, 1);
     }
     const std::optional<Watch>& watch = session_.bench().watched();
-    floor_ = watch ? watch->floor() : 0;
+    floor_ = watch ? watch->certain_floor() : 0;
   }
 
   // In rounds, so that whatever the time, each cell has had as much of it as it wanted or another.

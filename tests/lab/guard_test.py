@@ -82,7 +82,7 @@ class Guard(LabTest):
     def test_what_goes_to_and_fro_is_not_told_after_all_looks(self):
         write_contender(self.now, 1.5 * USUAL, USUAL, 0.8 * USUAL)
         self.expect(self.guard(), 4, "not told        a cell: ")
-        self.assertEqual(len(launched(self.now)), 64)
+        self.assertEqual(len(launched(self.now)), 256)
 
     def test_what_the_revision_has_not_is_not_told(self):
         for name in ("own.fake", "own.new"):
