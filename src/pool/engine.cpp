@@ -93,7 +93,6 @@ std::size_t Engine::hands() const noexcept {
 bool Engine::lend() noexcept { return parts_->threads.lend(); }
 void Engine::take_back() noexcept { parts_->threads.take_back(); }
 
-TaskRunner& Engine::runner() noexcept { return parts_->runner; }
 void Engine::tell_cycle(const WaitCycle& cycle) const { parts_->options.on_wait_cycle(cycle); }
 
 void Engine::tell_idle() noexcept { parts_->completion.tell(); }

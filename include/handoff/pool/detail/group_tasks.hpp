@@ -43,6 +43,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
+class OwnTasks;
 class WatchedWait;
 
 class GroupTasks {
@@ -191,6 +192,7 @@ class GroupTasks {
   }
 
   void wait_until_done() noexcept;
+  [[gnu::noinline]] void wait_for_others(const OwnTasks& own) noexcept;
   Outcome why_dropped() noexcept;
   bool help_thief() noexcept;
   void sleep(bool lends) noexcept;

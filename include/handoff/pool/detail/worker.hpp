@@ -79,6 +79,8 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   NodeCache nodes;
 
   std::int64_t base = 0;  // height of `spawned` when the task that runs here began
+  const GroupTasks* group = nullptr;  // that waits for the task that runs here; null: none
+  bool pure = false;  // nothing came into `spawned` but parts of `part_of`; false: that is null
   std::uint32_t tick = 0;  // tasks begun
   std::uint32_t victim = 0;  // whom to rob first
 
@@ -104,10 +106,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   std::uint32_t blocking = 0;  // regions that its thread is in, one inside the other
   bool replaced = false;  // somebody stands in
 
-  const GroupTasks* group = nullptr;  // that waits for the task that runs here; null: none
-
   // For those who may help it; see TP-4 in group_tasks.hpp.
-  bool pure = false;  // nothing else came into `spawned` since; false: `part_of` is null
   sync::atomic<const GroupTasks*> part_of;  // the problem of all in `spawned`; null: nobody says
 
   // It is about to run a task of this group that it has taken from another worker.
