@@ -209,7 +209,7 @@ int copy(const Options& options) {
   how.durable = options.durable;
   how.verify = options.verify;
   how.width = options.width;
-  how.stop = signals.token();
+  how.until = signals.token();
   how.count = line.shown();
   if (line.shown()) {
     how.progress = [&line](const handoff::CopyTreeProgress& now) { line.show(now); };
@@ -234,13 +234,13 @@ int perform(int argc, char** argv) {
       "handoff-copy");
   Options options;
   program.set_version_flag("--version", std::string("handoff-copy " HANDOFF_VERSION_STRING));
-  program.add_option("paths", options.paths, "what to copy, and last of all where to")
+  program.add_option("paths", options.paths, "the sources, and last the destination")
       ->required()
       ->expected(2, -1)
       ->type_name("SRC... DST");
   program.add_flag("--durable", options.durable,
-                   "end only when all of it is on the device; nothing gets its name before");
-  program.add_flag("--verify", options.verify, "read back what was written and compare it");
+                   "end when all data is on the device; files get their names only then");
+  program.add_flag("--verify", options.verify, "read the copies back and compare them");
   program.add_option("--width", options.width, "threads (default: chosen)")
       ->check(CLI::Range(1, 256));
   try {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Sensor -> filter -> logger: three threads, two buses, ended by Ctrl-C (SIGINT). Nothing that was
-// accepted is lost: each stage ends when its bus is closed and empty, and then closes the next one.
+// accepted is lost: each stage ends when its bus is shut and empty, and then shuts the next one.
 // The Tally of each bus says what became of its messages.
 //
 //   06_messages 0         goes on until Ctrl-C
@@ -48,17 +48,17 @@ std::uint64_t sense(Readings& readings, std::uint64_t interrupt_after) {
     if (readings.publish(Reading{number, celsius}) != handoff::Status::ok) break;
     if (number + 1 == interrupt_after) std::raise(SIGINT);
   }
-  readings.close();
+  readings.shut();
   return number;
 }
 
-// One average for a hundred readings; an alarm for each that is hot, which gets in for longer.
+// One average for a hundred readings; an alarm for each that is hot, for which places are kept.
 void filter(Readings& readings, Log& log) {
   double sum = 0;
   std::uint64_t count = 0;
   const auto on_reading = [&](const Reading& reading) {
     if (reading.celsius > 29.85) {
-      (void)log.publish(Alarm{reading.number}, handoff::Priority::high);
+      (void)log.publish(Alarm{reading.number}, handoff::Admission::urgent);
     }
     sum += reading.celsius;
     if (++count % 100 != 0) return;
@@ -66,7 +66,7 @@ void filter(Readings& readings, Log& log) {
     sum = 0;
   };
   while (readings.wait() == handoff::Status::ok) readings.drain(on_reading);
-  log.close();
+  log.shut();
 }
 
 struct Logged {
@@ -96,7 +96,7 @@ int main(int count, char** arguments) {
       count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 12'345;
 
   Readings readings({.capacity = 256});
-  Log log({.capacity = 64});
+  Log log({.capacity = 64, .reserve = {.urgent = 25}});
   std::uint64_t sensed = 0;
   Logged logged;
   std::thread sensor([&] { sensed = sense(readings, interrupt_after); });

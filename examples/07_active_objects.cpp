@@ -81,8 +81,8 @@ int main(int arguments, char**) {
   sigaddset(&interrupt, SIGINT);
   pthread_sigmask(SIG_BLOCK, &interrupt, nullptr);
 
-  LoggerObject logger({.capacity = 64, .name = "logger"});
-  handoff::ActiveObject<Filter, Reading, Flush> filter({.capacity = 1024, .name = "filter"},
+  LoggerObject logger({.name = "logger", .capacity = 64});
+  handoff::ActiveObject<Filter, Reading, Flush> filter({.name = "filter", .capacity = 1024},
                                                        Filter{&logger});
   std::uint64_t sent = 0;
   std::jthread sensor([&](const std::stop_token& stop) {

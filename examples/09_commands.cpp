@@ -87,7 +87,7 @@ int main() {
         return true;
       });
   Store by_page;
-  bucket.submit(by_page);
+  bucket.dispatch(by_page);
 
   std::printf("in any order: %zu updates, %zu pages fetched\n", in_any_order.updates(),
               in_any_order.fetched());

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <handoff/process/subprocess.hpp>
@@ -67,7 +68,7 @@ bool survives_a_crash() {
 bool says_what_is_missing() {
   try {
     (void)Subprocess::start({"no-such-program"});
-  } catch (const handoff::SubprocessError& error) {
+  } catch (const std::system_error& error) {
     std::printf("%s\n", error.what());
     return error.code() == std::errc::no_such_file_or_directory;
   }

@@ -14,6 +14,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <system_error>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,7 +103,7 @@ bool readers_only_read(const handoff::SharedMemory& memory) {
 bool strangers_are_refused(const handoff::SharedMemory& memory) {
   try {
     (void)handoff::SharedMemory::attach(memory.descriptor(), {.layout = kLayout + 1});
-  } catch (const handoff::SharedMemoryError& error) {
+  } catch (const std::system_error& error) {
     std::printf("%s\n", error.what());
     return true;
   }
@@ -113,13 +114,13 @@ bool strangers_are_refused(const handoff::SharedMemory& memory) {
 bool names_are_left_to_nobody() {
   const std::string name = "/handoff-example-" + std::to_string(getpid());
   {
-    auto memory = handoff::SharedMemory::create({.bytes = 100, .name = name});
+    auto memory = handoff::SharedMemory::create({.name = name, .bytes = 100});
     memory.publish();
     if (handoff::SharedMemory::open(name).key() != memory.key()) return false;
   }
   try {
     (void)handoff::SharedMemory::open(name);
-  } catch (const handoff::SharedMemoryError&) {
+  } catch (const std::system_error&) {
     return true;
   }
   return false;

@@ -72,10 +72,10 @@ int main() {
   handoff::ProcessTeam team{{.width = 4}};
   try {
     (void)team.run<parse>(document_count, Job{&shelf}, {.block = 1});
-  } catch (const handoff::BlocksLost& lost) {
+  } catch (const handoff::WorkFailed& lost) {
     std::printf("%s\n", lost.what());
   }
-  for (const handoff::LostBlock& lost : team.lost()) {
+  for (const handoff::LostWork& lost : team.lost()) {
     std::printf("document %zu: %s\n", lost.indices.first, lost.end.text().c_str());
   }
   const handoff::Tally& tally = team.tally();

@@ -143,10 +143,10 @@ Outcome decode_folder(const fs::path& folder) {
   handoff::ProcessTeam team{{.width = 2, .tries = 2, .limit = 1s}};
   try {
     (void)team.run<decode_files>(files.size(), Job{files.data(), pixels.data()}, {.block = 1});
-  } catch (const handoff::BlocksLost&) {
+  } catch (const handoff::WorkFailed&) {
     // They are listed below.
   }
-  for (const handoff::LostBlock& lost : team.lost()) {
+  for (const handoff::LostWork& lost : team.lost()) {
     outcome.killers.emplace(files[lost.indices.first].filename().string(), lost.end);
   }
   for (std::size_t i = 0; i < files.size(); ++i) {

@@ -76,10 +76,9 @@ int main() {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     try {
       right += answers[i].get().text == "LINE " + std::to_string(i) + "!";
-    } catch (const handoff::WorkerDied& died) {
-      reasons.push_back(died.end().text());
-    } catch (const handoff::KernelFailure& failure) {
-      reasons.emplace_back(failure.what());
+    } catch (const handoff::WorkFailed& failed) {
+      const handoff::WorkerEnd& end = failed.lost().end;
+      reasons.push_back(end.kind == handoff::WorkerEnd::Kind::alive ? failed.what() : end.text());
     }
   }
   for (const std::string& reason : reasons) std::printf("%s\n", reason.c_str());

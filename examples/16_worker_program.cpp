@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <span>
+#include <system_error>
 
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
@@ -47,7 +48,7 @@ int main(int argc, char** argv) {
   try {
     (void)team.run("sharpen", rows, blur);
     right = false;
-  } catch (const handoff::ProcessTeamError& error) {
+  } catch (const std::system_error& error) {
     std::printf("%s\n", error.what());
   }
   return right ? 0 : 1;

@@ -75,7 +75,7 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
 CLI::App* add_run(CLI::App& program, RunOptions& options) {
   CLI::App* run = program.add_subcommand("run", "measure scenarios, or multiply your matrices");
   run->add_option("scenario", options.scenarios,
-                  "scenarios to measure (default: all), or rungs of the ladder, each for longer");
+                  "scenarios to measure (default: all), or rungs of the ladder, measured longer");
   run->add_option("--set", options.settings, "values of a parameter, each in its own cell")
       ->allow_extra_args(false)
       ->type_name("PARAMETER=VALUE,...");
@@ -92,10 +92,10 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
                   "wait up to SECONDS for other programs to use less than 0.1 CPUs")
       ->type_name("SECONDS");
   run->add_option("--kill", options.kill,
-                  "matmul: kill RATE random workers a second; what that cost is beside the metric")
+                  "matmul: kill RATE random workers a second, and show what that costs")
       ->type_name("RATE");
   run->add_flag("--json", options.json, "print the results as JSON, no tables");
-  run->add_flag("--targets", options.targets, "only list the targets to build for it");
+  run->add_flag("--targets", options.targets, "only list the build targets that this run needs");
   run->add_flag("--verbose", options.verbose, "print the tables of an overview too");
   run->add_option("--page", options.page, "write an HTML page to FILE")->type_name("FILE");
   run->add_option("--a", options.a, "matmul: left matrix, NumPy file")->type_name("A.npy");
@@ -106,10 +106,11 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
 }
 
 CLI::App* add_gate(CLI::App& program, GateOptions& options) {
-  CLI::App* gate = program.add_subcommand("gate", "check by measuring that figures hold");
+  CLI::App* gate = program.add_subcommand("gate", "measure figures and check their bounds");
   gate->footer(
-      "A figure holds if its whole 99 % interval is inside the bound, falls short if all of it is\n"
-      "outside, and is measured again otherwise; after the last pass it is open.\n"
+      "A figure holds if its whole 99 % interval is inside the bound, and falls short if the "
+      "whole\n"
+      "interval is outside. Else it is measured again; after the last pass it is open.\n"
       "exit code: 3 if a figure falls short, else 4 if one is open or unmeasured, else 0");
   gate->add_option("figures", options.figures, "TOML file with the figures")->required();
   gate->add_option("part", options.parts,
@@ -117,14 +118,12 @@ CLI::App* add_gate(CLI::App& program, GateOptions& options) {
   gate->add_option("--results", options.results, "judge a result file instead of measuring")
       ->type_name("FILE");
   gate->add_option("--passes", options.passes,
-                   "at most this many passes (default 4); each repeats what is open; a disturbed "
-                   "machine needs more and shorter ones")
+                   "at most this many passes (default 4); each measures the open figures again")
       ->check(from_1_to(most_passes));
   add_measure_options(*gate, options.measure);
   gate->remove_option(gate->get_option("--output"));
   gate->add_option("--keep", options.keep,
-                   "keep what is measured in DIR, a file for each scenario, block by block, and go "
-                   "on from what is there")
+                   "store each measured block in DIR, and go on from the blocks that are there")
       ->excludes("--results")
       ->type_name("DIR");
   return gate;
@@ -132,13 +131,12 @@ CLI::App* add_gate(CLI::App& program, GateOptions& options) {
 
 CLI::App* add_guard(CLI::App& program, GuardOptions& options) {
   CLI::App* guard = program.add_subcommand(
-      "guard", "is this build slower than a revision in any of a few cells?");
+      "guard", "check whether this build is slower than a revision in a few cells");
   guard->footer(
-      "A cell is worse only if its whole 99 % interval is beyond 3 %, or beyond what equals "
-      "differ\n"
-      "by on this machine, in two runs that have no layout in common.\n"
-      "exit code: 3 if a cell is worse, else 4 if one is not told, else 0; with --plant 3 unless\n"
-      "17 of 20 are found and nothing else is called worse");
+      "A cell is worse only if its whole 99 % interval is beyond 3 % (or beyond the measured\n"
+      "difference of two equal builds, if that is more), in two runs with different layouts.\n"
+      "exit code: 3 if a cell is worse, else 4 if one is undecided, else 0; with --plant 3 unless\n"
+      "17 of 20 planted cells are found and no other cell is called worse");
   guard->add_option("cells", options.cells, "TOML file with the cells")->required();
   CLI::Option* revision =
       guard
@@ -147,16 +145,16 @@ CLI::App* add_guard(CLI::App& program, GuardOptions& options) {
           ->type_name("GITREF");
   guard
       ->add_option("--within", options.within_s,
-                   "seconds for all of it, with that build (default 1500, which is the most)")
+                   "seconds for all of it, with the build (default and maximum: 1500)")
       ->check(CLI::Range(1.0, std::chrono::duration<double>(kMostGuardTime).count()))
       ->type_name("SECONDS");
   guard
       ->add_option("--plant", options.planted,
-                   "try the guard: slow half of the cells down by so much")
+                   "test the guard: slow down half of the cells by PERCENT")
       ->check(CLI::Range(1, 100))
       ->type_name("PERCENT");
   CLI::Option* targets = guard->add_flag("--targets", options.targets,
-                                         "only list the targets to build for this build");
+                                         "only list the build targets that the guard needs");
   revision->excludes(targets);
   guard->add_flag("--no-probe", options.measure.no_probe,
                   "do not watch for other programs that disturb it");
@@ -169,9 +167,9 @@ CLI::App* add_guard(CLI::App& program, GuardOptions& options) {
 }
 
 CLI::App* add_compare(CLI::App& program, CompareOptions& options) {
-  CLI::App* compare = program.add_subcommand(
-      "compare", "what changed between two result files, or between a revision and this build");
-  compare->footer("exit code: 3 if something is worse, else 4 if something is too noisy, else 0");
+  CLI::App* compare =
+      program.add_subcommand("compare", "compare two result files, or a revision and this build");
+  compare->footer("exit code: 3 if a row is worse, else 4 if a row is too noisy, else 0");
   compare->add_option("what", options.what, "result files before and now; with --ref: scenarios")
       ->type_name("FILE FILE | SCENARIO...");
   CLI::Option* revision =
@@ -227,18 +225,19 @@ CLI::App* add_export(CLI::App& program, ExportOptions& options) {
 }
 
 CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
-  CLI::App* doctor = program.add_subcommand("doctor", "is this machine fit for measuring?");
+  CLI::App* doctor =
+      program.add_subcommand("doctor", "check whether this machine is fit for measuring");
   doctor->add_flag("--json", options.json, "print JSON");
   doctor->add_option("--output", options.output, "write the JSON to FILE")->type_name("FILE");
   doctor->add_option("--manifest", options.manifests, "file that lists more contenders")
       ->allow_extra_args(false)
       ->type_name("FILE");
   CLI::Option* test = doctor->add_flag("--self-test", options.self_test,
-                                       "are verdicts right here? Tries equals and a planted 5 %");
-  doctor->add_option("--equals", options.equals, "how many comparisons of equals (default 200)")
+                                       "check verdicts: compare equal programs, and planted 5 %");
+  doctor->add_option("--equals", options.equals, "comparisons of equal programs (default 200)")
       ->check(CLI::Range(1, 10'000))
       ->needs(test);
-  doctor->add_option("--planted", options.planted, "how many with 5 % planted (default 100)")
+  doctor->add_option("--planted", options.planted, "comparisons with a planted 5 % (default 100)")
       ->check(CLI::Range(1, 10'000))
       ->needs(test);
   doctor
@@ -257,52 +256,54 @@ void add_questions(CLI::App& advise, AdviseOptions& options) {
                     "task (default), index of a loop, event, message, command or file");
   advise
       .add_option("--grain", options.grain,
-                  "work in one, such as 300ns, 20us, 1.5ms; of events, messages and commands what "
-                  "their handler does (default 0ns)")
+                  "work in one task, such as 300ns, 20us, 1.5ms; for events, messages and commands "
+                  "the time of their handler (default 0ns)")
       ->type_name("TIME");
   advise.add_option("--count", options.count, "how many are handed over at once")
       ->check(not_below_0);
   advise.add_option("--nesting", options.nesting,
-                    "none, or tasks if they hand over tasks and wait for them (default none)");
+                    "none (default), or tasks: they hand over tasks and wait for them");
   advise.add_option("--order", options.order,
-                    "any (default); fifo if they must begin in the order they came in; producer if "
-                    "each producer's order is enough");
+                    "any (default); fifo: they begin in the order of hand-over; producer: each "
+                    "producer's order is enough");
   advise.add_option("--isolation", options.isolation,
-                    "threads (default), or processes if a crash must stay where it is");
+                    "threads (default), or processes: a crash must not end the program");
   advise.add_option("--goal", options.goal,
-                    "throughput (default), or latency: they come when nothing else is under way");
+                    "throughput (default), or latency: of one that comes to idle threads");
   advise.add_option("--memory", options.memory,
-                    "any (default), or bounded: what waits must not take more and more");
-  advise.add_option("--bound", options.bound, "what bounds the work: compute (default) or memory");
+                    "any (default), or bounded: waiting items have a limit");
+  advise.add_option("--bound", options.bound, "what limits the work: compute (default) or memory");
   advise.add_option("--durable", options.durable,
-                    "files: yes if a loss of power must not undo them (default no)");
+                    "files: yes if they must survive a loss of power (default no)");
   advise
-      .add_option("--bytes", options.bytes, "of an event, a message or a file, as in 72, 4k, 16M")
+      .add_option("--bytes", options.bytes,
+                  "size of an event, a message or a file, such as 72, 4k, 16M")
       ->type_name("SIZE");
   advise.add_option("--kinds", options.kinds, "kinds of work, types of messages (default 1)")
       ->check(not_below_0);
   advise.add_option("--producers", options.producers, "threads that hand over (default 1)")
       ->check(not_below_0);
   advise
-      .add_option("--waves", options.waves, "they come in so many waves, with pauses (default 1)")
+      .add_option("--waves", options.waves, "number of waves, with pauses between them (default 1)")
       ->check(not_below_0);
-  advise.add_option("--largest", options.largest, "the largest piece, by the mean (default 1)");
+  advise.add_option("--largest", options.largest,
+                    "the largest piece divided by the mean (default 1)");
   advise
       .add_option("--idle-cost", options.idle_cost,
                   "% of one CPU that idle threads may take (default: any)")
       ->type_name("PERCENT");
-  advise.add_option("--width", options.width, "threads (default: the most that were measured)")
+  advise.add_option("--width", options.width, "threads (default: the largest measured number)")
       ->check(not_below_0);
 }
 
 CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
   CLI::App* advise =
-      program.add_subcommand("advise", "which way fits your work, judged by measured rows");
+      program.add_subcommand("advise", "which way fits your work, by measured results");
   advise->footer(
-      "Without any question advise asks on a terminal, one by one.\n"
-      "If rows are missing, --measure measures them; without it, advise asks on a terminal. They\n"
-      "are used for this answer only; --output keeps them in a result file to name next time.\n"
-      "exit code: 4 if a needed row is missing; it prints the command that measures it");
+      "Without options about the work, advise asks its questions on the terminal.\n"
+      "If rows are missing, --measure measures them; without it, advise asks on a terminal. The\n"
+      "new rows are used for this answer only; --output keeps them in a file to name next time.\n"
+      "exit code: 4 if a needed row is missing; advise prints the command that measures it");
   advise
       ->add_option("results", options.results,
                    "result files of `run --output` (default: report/results.json)")
@@ -310,14 +311,14 @@ CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
   add_questions(*advise, options);
   advise->add_flag("--json", options.json, "print JSON");
   advise->add_flag("--measure", options.measure_missing,
-                   "measure what is missing, without asking: 3 launches per contender");
+                   "measure missing rows without asking: 3 launches per contender");
   advise
       ->add_option("--time-budget", options.measure.time_budget_s,
-                   "seconds per cell that it measures (default 8)")
+                   "seconds per measured cell (default 8)")
       ->type_name("SECONDS");
   advise->add_flag("--no-probe", options.measure.no_probe,
                    "do not watch for other programs that disturb it");
-  advise->add_option("--output", options.measure.output, "keep the rows that it measures in FILE")
+  advise->add_option("--output", options.measure.output, "keep the measured rows in FILE")
       ->type_name("FILE");
   advise->add_option("--manifest", options.measure.manifests, "file that lists more contenders")
       ->allow_extra_args(false)
@@ -327,19 +328,21 @@ CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
 
 CLI::App* add_try(CLI::App& program, TryOptions& options) {
   CLI::App* command =
-      program.add_subcommand("try", "your own loop under every way: which one to take");
+      program.add_subcommand("try", "run your own loop in every way, and say which to take");
   command->add_option("kernel", options.kernel, "shared object, as handoff/core/try_kernel.h says")
       ->type_name("KERNEL.so");
   command
       ->add_option("--new", options.create, "write a project with a kernel to begin with into DIR")
       ->type_name("DIR");
   command->add_flag("--tsan", options.races,
-                    "look for races: KERNEL.so is built with -fsanitize=thread");
+                    "look for races; KERNEL.so must be built with -fsanitize=thread");
   command->add_option("--width", options.width, "threads or processes (default: the CPUs)")
       ->check(not_below_0);
-  command->add_option("--block", options.block, "items at least that go over at once")
+  command->add_option("--block", options.block, "items in one hand-over, at least")
       ->check(not_below_0);
-  command->add_option("--limit", options.limit_s, "seconds that a way may be silent (default 10)")
+  command
+      ->add_option("--limit", options.limit_s,
+                   "seconds after which a silent way counts as hung (default 10)")
       ->type_name("SECONDS");
   command->add_option("--contenders", options.contenders, "ways to try, such as own.*,peer.one*")
       ->allow_extra_args(false)
@@ -366,24 +369,24 @@ CLI::App* add_try(CLI::App& program, TryOptions& options) {
 
 CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
   CLI::App* replay =
-      program.add_subcommand("replay", "your own trace under every way, and which one to take");
+      program.add_subcommand("replay", "replay your own trace in every way, and say which to take");
   replay->footer(
       "FILE is a .ninja_log, a Chrome or Perfetto trace as JSON, or a CSV table with a column\n"
       "duration and maybe start, kind, key, bytes and parent (docs/guide/replay.md). Each piece "
       "is\n"
       "replayed as calibrated work. A replay takes 0.1 s at most: longer traces are replayed\n"
-      "faster, unless --speed says how fast. Exit code 4: too noisy to tell.");
+      "faster, unless --speed sets the speed. Exit code 4: too noisy to tell.");
   replay->add_option("file", options.file, "the trace")->type_name("FILE");
   replay
       ->add_option("--from-ninja", options.from_ninja,
-                   "the log of what ninja built last in FOLDER, instead of a FILE")
+                   "take the log of ninja's last build in FOLDER instead of a FILE")
       ->type_name("FOLDER");
   replay
       ->add_option("--arrivals", options.arrivals,
-                   "kept: pieces come when they started in the trace; at-once: all are ready at "
-                   "the beginning (default: kept, at-once for what ninja scheduled)")
+                   "kept: pieces arrive at their start in the trace; at-once: all are ready at the "
+                   "beginning (default: kept; for ninja's logs at-once)")
       ->type_name("HOW");
-  replay->add_option("--speed", options.speed, "replay it so many times as fast")
+  replay->add_option("--speed", options.speed, "replay the trace TIMES as fast")
       ->type_name("TIMES");
   replay->add_option("--width", options.width, "threads (default: as many as CPUs)")
       ->check(not_below_0);
@@ -394,32 +397,31 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
   replay->add_flag("--json", options.json, "print JSON");
   add_measure_options(*replay, options.measure);
   replay->get_option("--launches")
-      ->description("new processes for each way (default: until all is known well enough)");
+      ->description("new processes for each way (default: until intervals are narrow)");
   replay->get_option("--time-budget")
-      ->description("seconds for all of it, but for one launch of each way (default 90)");
+      ->description("seconds in all, besides one launch of each way (default 90)");
   replay->get_option("--quick")->description("launch each way once, for a look");
   return replay;
 }
 
 CLI::App* add_trace(CLI::App& program, TraceOptions& options) {
   CLI::App* trace = program.add_subcommand(
-      "trace", "what a program's trace says: busy threads, critical path, causes of sleep");
+      "trace", "sum up a program's trace: busy threads, critical path, causes of sleep");
   trace->footer(
       "HANDOFF_TRACE=out.json ./program traces any program that is linked with the library; "
       "then\n"
       "`handoff trace out.json` sums it up, and ui.perfetto.dev shows it (docs/guide/tracing.md).\n"
       "Chrome and Perfetto traces of other programs are read too, as JSON.\n"
-      "With the name of a scenario one of its contenders is traced, in its first cell unless "
-      "--set\n"
-      "and --metric say which.");
+      "With the name of a scenario, one of its contenders is traced, in the scenario's first cell\n"
+      "or in the one that --set and --metric choose.");
   trace->add_option("what", options.what, "a trace, or a scenario to trace")
       ->required()
       ->type_name("FILE|SCENARIO");
-  trace->add_option("--flame", options.flame, "draw what ran, by name and nesting: a flame graph")
+  trace->add_option("--flame", options.flame, "draw a flame graph of the work, by name and nesting")
       ->type_name("FILE.svg");
   trace
       ->add_option("--off-cpu", options.off_cpu,
-                   "draw what threads slept in, and why: a flame graph")
+                   "draw a flame graph of sleep: thread, slice, cause")
       ->type_name("FILE.svg");
   trace->add_flag("--json", options.json, "print the summary as JSON");
   trace
@@ -451,7 +453,7 @@ void add_list(CLI::App& program, ListOptions& options) {
 
 CLI::App* add_check_advice(CLI::App& program, CheckAdviceOptions& options) {
   CLI::App* check = program.add_subcommand(
-      "check-advice", "does advice on loads that it has not seen hold? See docs/methodology.md");
+      "check-advice", "check advice on loads that it has not seen (docs/methodology.md)");
   check->add_option("known", options.known, "result of `run loads` that advice may see")
       ->required()
       ->type_name("KNOWN");

@@ -4,7 +4,7 @@
 //
 // Draws some thousand meshes with lights and shadows into a PNG file, and says how long its frame
 // took. Draw calls are recorded by N threads into three buckets: the shadow map, the G-buffer, and
-// the light upon it, where panes that are seen through overlap. They are sorted and submitted to
+// the light upon it, where panes that are seen through overlap. They are sorted and dispatched to
 // OpenGL ES, which one thread alone may call.
 //
 //   --expect PICTURE   ends with 1 if a pixel differs from that picture, and says how many do
@@ -129,14 +129,14 @@ class Buckets {
     lighting_.sort(team);
   }
 
-  std::size_t submit(Renderer& renderer) {
-    const std::size_t shadows = shadow_.submit(renderer);
+  std::size_t dispatch(Renderer& renderer) {
+    const std::size_t shadows = shadow_.dispatch(renderer);
     const auto bind = [](std::uint32_t key, Renderer& to) {
       to.bind_material(MeshKey::from(key).get<"material">());
     };
     const std::size_t meshes =
-        gbuffer_.submit(renderer, handoff::when_changed(MeshKey::mask<"material">(), bind));
-    return shadows + meshes + lighting_.submit(renderer);
+        gbuffer_.dispatch(renderer, handoff::when_changed(MeshKey::mask<"material">(), bind));
+    return shadows + meshes + lighting_.dispatch(renderer);
   }
 
  private:
@@ -210,16 +210,16 @@ void draw_frame(Buckets& buckets, handoff::ThreadTeam& team, Renderer& renderer,
   const double recorded = ms_since(since);
   buckets.sort(team);
   const double sorted = ms_since(since);
-  const std::size_t commands = buckets.submit(renderer);
-  const double submitted = ms_since(since);
+  const std::size_t commands = buckets.dispatch(renderer);
+  const double dispatched = ms_since(since);
   renderer.finish();
   const double drawn = ms_since(since);
   buckets.next_frame();
   if (!told) return;
   std::printf(
-      "frame %.2f ms: %zu commands recorded in %.3f, sorted in %.3f, submitted in %.2f, "
+      "frame %.2f ms: %zu commands recorded in %.3f, sorted in %.3f, dispatched in %.2f, "
       "drawn in %.2f\n",
-      recorded + sorted + submitted + drawn, commands, recorded, sorted, submitted, drawn);
+      recorded + sorted + dispatched + drawn, commands, recorded, sorted, dispatched, drawn);
 }
 
 int run(const Request& request) {

@@ -11,6 +11,7 @@
 
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/active_object_options.hpp>
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/broadcast_consumer.hpp>
 #include <handoff/bus/broadcast_options.hpp>
@@ -38,14 +39,17 @@
 #include <handoff/command/sort_key.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
+#include <handoff/core/capacity.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
+#include <handoff/core/deferred.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/future_sender.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/kernel.hpp>
+#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/on_full.hpp>
@@ -57,9 +61,11 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/to_std.hpp>
+#include <handoff/core/transfer.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/core/when_all.hpp>
+#include <handoff/core/work_failed.hpp>
 #include <handoff/event/any_data.hpp>
 #include <handoff/event/any_id.hpp>
 #include <handoff/event/argument_adapter.hpp>

@@ -36,7 +36,7 @@ void say_what_differs(const Result& result, const std::filesystem::path& path) {
   const std::string machine = Environment::here({}, 0, {}).machine();
   const std::string there = result.environment.machine();
   if (machine == there) return;
-  fmt::print(stderr, "note: {} was measured on {}, this is {}: its times may not hold here\n",
+  fmt::print(stderr, "note: {} was measured on {}, this is {}: its times may differ here\n",
              plain(path.string()), there, machine);
 }
 
@@ -138,7 +138,7 @@ std::optional<Result> measured_now(const AdviseOptions& options, const AllMissin
   keep();
   if (how.output.empty()) {
     fmt::print(stderr,
-               "note: the new rows serve this answer only; --output FILE would keep them\n");
+               "note: the new rows are used for this answer only; --output FILE would keep them\n");
   }
   return session.result();
 }
@@ -161,7 +161,7 @@ int say_why(const AllMissing& all, const Result& measured) {
 int say_none(const Advice& advice) {
   std::vector<std::string> reasons;
   for (const auto& [name, why] : advice.left_out) reasons.push_back(name + ' ' + why);
-  fmt::print(stderr, "handoff: no way that was measured fits: {}\n", fmt::join(reasons, "; "));
+  fmt::print(stderr, "handoff: no measured way fits: {}\n", fmt::join(reasons, "; "));
   return exit_code::too_noisy;
 }
 

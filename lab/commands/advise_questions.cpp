@@ -158,7 +158,7 @@ bool may_be_apart(const AdviseOptions& options) {
 std::vector<Asked> all_questions() {
   using Options = AdviseOptions;
   using Text = const std::string&;
-  return {{"what is handed over: task, index (of a loop), event, message, command or file",
+  return {{"what do you hand over: task, index (of a loop), event, message, command or file",
            "--unit", "task", always, [](Options& o, Text text) { o.unit = text; }},
           {"work in one piece, such as 300ns, 20us, 1.5ms", "--grain", "20us", is_piece_asked,
            [](Options& o, Text text) { o.grain = text; }},
@@ -166,9 +166,9 @@ std::vector<Asked> all_questions() {
            [](Options& o, Text text) { o.count = whole_number(text); }},
           {"size of one in bytes, such as 72, 4k, 16M", "--bytes", "", has_size,
            [](Options& o, Text text) { o.bytes = text; }},
-          {"the largest piece, by the mean", "--largest", "1", is_piece_asked,
+          {"the largest piece divided by the mean", "--largest", "1", is_piece_asked,
            [](Options& o, Text text) { o.largest = plain_number(text); }},
-          {"what bounds the work: compute or memory", "--bound", "compute", is_piece_asked,
+          {"what limits the work: compute or memory", "--bound", "compute", is_piece_asked,
            [](Options& o, Text text) { o.bound = text; }},
           {"kinds of work, or types of messages", "--kinds", "1", always,
            [](Options& o, Text text) { o.kinds = whole_number(text); }},
@@ -176,18 +176,18 @@ std::vector<Asked> all_questions() {
            [](Options& o, Text text) { o.order = text; }},
           {"do tasks hand over tasks and wait for them: none or tasks", "--nesting", "none",
            is_task_asked, [](Options& o, Text text) { o.nesting = text; }},
-          {"isolation: threads, or processes if a crash must stay where it is", "--isolation",
+          {"isolation: threads, or processes if a crash must not end the program", "--isolation",
            "threads", may_be_apart, [](Options& o, Text text) { o.isolation = text; }},
           {"throughput or latency", "--goal", "throughput", always,
            [](Options& o, Text text) { o.goal = text; }},
-          {"memory of what waits: any or bounded", "--memory", "any", always,
+          {"memory of waiting items: any or bounded", "--memory", "any", always,
            [](Options& o, Text text) { o.memory = text; }},
           {"% of one CPU that idle threads may take (empty: any)", "--idle-cost", "", may_be_apart,
            [](Options& o, Text text) { o.idle_cost = plain_number(text); }},
           {"threads that hand over", "--producers", "1",
            [](const Options& o) { return has_producers(o) && !is_piece_asked(o); },
            [](Options& o, Text text) { o.producers = whole_number(text); }},
-          {"must a loss of power not undo it: no or yes", "--durable", "no", is_file_asked,
+          {"must files survive a loss of power: no or yes", "--durable", "no", is_file_asked,
            [](Options& o, Text text) { o.durable = text; }}};
 }
 
@@ -275,7 +275,7 @@ std::optional<std::string> line_of_terminal(Interrupt& interrupt) {
 
 bool ask_all(AdviseOptions& options) {
   Interrupt interrupt;
-  fmt::print(stderr, "An empty line takes what stands in brackets, q leaves.\n");
+  fmt::print(stderr, "An empty line takes the value in brackets, q leaves.\n");
   for (const Asked& asked : all_questions()) {
     if (!asked.applies(options)) continue;
     if (!ask_one(asked, interrupt, options)) return false;

@@ -171,7 +171,7 @@ int compare_revision(const CompareOptions& options) {
   } catch (const Interrupted& signal) {
     if (session.rows().empty()) throw;
     interrupted = signal;  // what was measured so far is worth keeping
-    fmt::print(stderr, "note: interrupted: not all that was asked for was measured\n");
+    fmt::print(stderr, "note: interrupted: the measurement is incomplete\n");
   }
   const Result result = session.result();
   const std::vector<Compared> rows = compared_blocks(result);

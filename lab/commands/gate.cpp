@@ -196,8 +196,8 @@ int gate(const GateOptions& options) {
   if (interrupted) {
     fmt::print(stderr, "note: interrupted: {}\n",
                options.keep.empty()
-                   ? "not all that was asked for was measured"
-                   : options.keep.string() + " has what was measured; the same command goes on");
+                   ? "the measurement is incomplete"
+                   : options.keep.string() + " has the measured blocks; the same command goes on");
     return exit_code::signal + interrupted->signal;
   }
   return session.broken() && options.results.empty() ? exit_code::broken : exit_code_of(verdicts);

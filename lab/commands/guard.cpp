@@ -21,23 +21,23 @@ namespace {
 
 constexpr double kGuardMargin = 0.03;
 // Numbers of launches at which a cell is looked at. The looks share the error of a 99 % interval.
-constexpr std::array<std::size_t, 8> kGuardLooks{5, 8, 12, 16, 24, 32, 48, 64};
+constexpr std::array<std::size_t, 12> kGuardLooks{5, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr double kGuardLevel = 1 - 0.01 / static_cast<double>(kGuardLooks.size());
-constexpr int kGuardRounds = 5;
+constexpr int kGuardRounds = 3;  // launches differ by more than bursts of one do
 constexpr std::chrono::milliseconds kGuardBurst{20};
 constexpr std::chrono::seconds kLongestLaunch{2};  // no further round of bursts after that
 constexpr int kLaunchesForTheFloor = 16;
 
-enum class Outcome { worse, same_or_better, not_told, broken };
+enum class Outcome { worse, same_or_better, undecided, broken };
 
 const char* name_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::worse: return "worse";
     case Outcome::same_or_better: return "same or better";
     case Outcome::broken: return "broken";
-    case Outcome::not_told: break;
+    case Outcome::undecided: break;
   }
-  return "not told";
+  return "undecided";
 }
 
 // A cell in two builds. What the first run calls worse is measured in a second one.
@@ -50,10 +50,10 @@ struct GuardTrial {
   std::size_t looks = 0;  // at this run
   bool planted = false;
   bool settled = false;
-  Outcome outcome = Outcome::not_told;
+  Outcome outcome = Outcome::undecided;
   std::optional<JudgedChange> judged = {};  // the latest,
   std::size_t judged_launches = 0;          // by so many of each side
-  std::string reason = {};                  // why it is not told, or what broke
+  std::string reason = {};                  // why it is undecided, or what broke
 };
 
 // Every other layout of a contender: the two runs share none. One that has a single one has that.
@@ -93,7 +93,7 @@ class Guard {
   void prepare() {
     for (GuardTrial& trial : trials_) {
       if (!trial.before) {
-        settle(trial, Outcome::not_told, "the revision has no such contender");
+        settle(trial, Outcome::undecided, "the revision has no such contender");
         continue;
       }
       const Session::Block block{{trial.now, trial.cell.cell}, {*trial.before, trial.cell.cell}};
@@ -106,7 +106,7 @@ class Guard {
       begin_run(trial, 1);
     }
     const std::optional<Watch>& watch = session_.bench().watched();
-    floor_ = watch ? watch->floor() : 0;
+    floor_ = watch ? watch->certain_floor() : 0;
   }
 
   // In rounds, so that whatever the time, each cell has had as much of it as it wanted or another.
@@ -129,12 +129,12 @@ class Guard {
                  trial.planted ? " (planted)" : "");
     }
     fmt::print(
-        "{} cells: {} worse, {} same or better, {} not told, {} broken; "
+        "{} cells: {} worse, {} same or better, {} undecided, {} broken; "
         "worse is beyond {:.1f} %, twice\n",
         trials_.size(), count(Outcome::worse), count(Outcome::same_or_better),
-        count(Outcome::not_told), count(Outcome::broken), 100 * margin());
+        count(Outcome::undecided), count(Outcome::broken), 100 * margin());
     if (planted_ == 0) return;
-    fmt::print("planted {} % in {} cells: {} found; of the others {} called worse\n", planted_,
+    fmt::print("planted {} % in {} cells: {} found; {} of the other cells called worse\n", planted_,
                count_planted(), found(), count(Outcome::worse) - found());
   }
 
@@ -146,7 +146,7 @@ class Guard {
       return finds && count(Outcome::worse) == found() ? exit_code::ok : exit_code::falls_short;
     }
     if (count(Outcome::worse) > 0) return exit_code::falls_short;
-    return count(Outcome::not_told) > 0 ? exit_code::too_noisy : exit_code::ok;
+    return count(Outcome::undecided) > 0 ? exit_code::too_noisy : exit_code::ok;
   }
 
  private:
@@ -175,9 +175,10 @@ class Guard {
     const Measurement& now = trial.sides[0];
     const Measurement& before = trial.sides[1];
     if (before.status != RowStatus::ok) {
-      settle(trial, Outcome::not_told, fmt::format("{}: {}", before.contender.name, before.reason));
+      settle(trial, Outcome::undecided,
+             fmt::format("{}: {}", before.contender.name, before.reason));
     } else if (now.status != RowStatus::ok) {
-      settle(trial, is_broken(now.status) ? Outcome::broken : Outcome::not_told,
+      settle(trial, is_broken(now.status) ? Outcome::broken : Outcome::undecided,
              fmt::format("{}: {}", now.contender.name, now.reason));
     } else if (is_disturbed(seen, trial.sides)) {
       trial.reason = seen->reason;
@@ -195,13 +196,13 @@ class Guard {
         .higher_is_better = higher_is_better(trial), .floor = margin(), .level = kGuardLevel};
     trial.judged_launches = trial.sides[0].launches.size();
     trial.judged = judge_launches(metric_of(trial.sides[0]), metric_of(trial.sides[1]), judging);
-    if (!trial.judged) return settle(trial, Outcome::not_told, "a figure is not above 0");
+    if (!trial.judged) return settle(trial, Outcome::undecided, "a figure is not above 0");
     if (trial.judged->change == Change::worse) {
       if (trial.run == 2) return settle(trial, Outcome::worse);
       return begin_run(trial, 2);
     }
     if (cost_of(trial).bounds.high <= 1 + margin()) return settle(trial, Outcome::same_or_better);
-    if (trial.looks == kGuardLooks.size()) settle(trial, Outcome::not_told);
+    if (trial.looks == kGuardLooks.size()) settle(trial, Outcome::undecided);
   }
 
   [[nodiscard]] static bool higher_is_better(const GuardTrial& trial) {

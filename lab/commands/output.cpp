@@ -24,8 +24,7 @@ void require_output(const std::filesystem::path& output,
 
 void say_if_interrupted(const Result& result, const std::filesystem::path& path) {
   if (!result.interrupted) return;
-  fmt::print(stderr, "note: {} was interrupted: it does not have all that was asked for\n",
-             plain(path.string()));
+  fmt::print(stderr, "note: {} was interrupted: it is incomplete\n", plain(path.string()));
 }
 
 void write_text(const std::filesystem::path& output, std::string_view text) {

@@ -100,7 +100,7 @@ Overview::Overview(const RunOptions& options, Session& session)
   }
   if (parts_.empty()) {
     throw UserError(
-        "the contenders chosen stand on no rung of an overview; `handoff list` says where they "
+        "the chosen contenders are on no rung of an overview; `handoff list` says where they "
         "apply");
   }
 }

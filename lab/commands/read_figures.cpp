@@ -112,7 +112,7 @@ Figure figure_in(const TableReader& table, const Scenarios& scenarios) {
   const bool alone = table.has("value");
   if (alone == table.has("ratio")) table.refuse("needs either ratio or value");
   if (alone && (table.has("against") || table.has("against_parameters"))) {
-    table.refuse("has a value, which is set against nothing");
+    table.refuse("has a value, so it takes no against");
   }
   if (alone) {
     table.one_of("value", {figure.metric->name});

@@ -36,7 +36,7 @@ RunOptions with_kills(RunOptions options) {
   if (options.kill.empty()) return options;
   if (options.scenarios != std::vector<std::string>{"matmul"} || has_real_input(options)) {
     throw UserError(
-        "--kill goes with matmul alone, and its own matrices: "
+        "--kill works only with matmul and its own matrices: "
         "handoff run matmul --kill RATE");
   }
   options.settings.push_back(fmt::format("{}={}", kill_parameter, options.kill));
@@ -53,8 +53,7 @@ RunOptions with_rungs(RunOptions options) {
   const std::string& rung = options.rungs.front();
   if (!options.scenarios.empty()) {
     throw UserError(
-        fmt::format("'{}' is a rung of the ladder and '{}' is none: name the one or the "
-                    "other kind",
+        fmt::format("'{}' is a rung of the ladder and '{}' is a scenario: name rungs or scenarios",
                     rung, options.scenarios.front()));
   }
   if (!options.settings.empty() || !options.metrics.empty()) {
@@ -121,12 +120,12 @@ Chosen choose(const RunOptions& options, const std::vector<Contender>& contender
   if (result.blocks.empty() && !options.kill.empty() &&
       others_than_survivors(contenders) == contenders.size()) {
     throw UserError(
-        "--kill: a killed worker would end or hang the contenders chosen; "
+        "--kill: a killed worker would end or hang the chosen contenders; "
         "own.process_team goes on");
   }
   if (result.blocks.empty()) {
     throw UserError(
-        fmt::format("scenario '{}': the contenders chosen apply to none of the cells; "
+        fmt::format("scenario '{}': the chosen contenders apply to none of the cells; "
                     "`handoff list` says where they apply",
                     scenario.name()));
   }
@@ -188,7 +187,7 @@ void say_who_is_left_out(const RunOptions& options, const Session& session) {
   const std::size_t left_out = others_than_survivors(
       chosen(contenders_of(scenario, session.contenders()), options.contenders));
   if (left_out == 0) return;
-  fmt::print(stderr, "--kill: {} contenders are left out, a killed worker would end or hang them\n",
+  fmt::print(stderr, "--kill: {} contenders are left out: a killed worker would end or hang them\n",
              left_out);
 }
 

@@ -303,11 +303,11 @@ std::string SelfTestSummary::text() const {
       "A against A    {} of {} called different (at most 2 % may be)\n"
       "5 % planted    {} of {} found (at least 95 % must be)\n"
       "wrong          {}\n"
-      "too noisy      {}, {} of them because something else ran\n",
+      "too noisy      {}, {} of them because other programs ran\n",
       called_different, equals, found, planted, wrong, too_noisy, disturbed);
   if (equals > disturbed) {
     text += fmt::format(
-        "floor          equals are up to {:.2f} % apart\n"
+        "floor          equal programs differ by up to {:.2f} %\n"
         "visible        differences of {:.1f} % and more\n",
         100 * floor, 100 * visible);
   }
@@ -317,7 +317,7 @@ std::string SelfTestSummary::text() const {
   switch (exit_code) {
     case exit_code::ok: return text + "Verdicts on this machine can be believed.\n";
     case exit_code::too_noisy:
-      return text + "Too noisy to tell: stop what else runs and try again.\n";
+      return text + "Too noisy to tell: stop other programs and try again.\n";
     default: return text + "Verdicts on this machine cannot be believed.\n";
   }
 }

@@ -109,7 +109,7 @@ void build_missing(const std::vector<Contender>& contenders, Interrupt& interrup
   const auto start = Clock::now();
   const ToolResult done = run_build(command, what, log, interrupt);
   if (done.exit_code != 0) {
-    throw UserError(fmt::format("{} failed: {}; all that was said is in {}", what,
+    throw UserError(fmt::format("{} failed: {}; the whole output is in {}", what,
                                 why_failed(command, done), log.name()));
   }
   const std::chrono::duration<double> took = Clock::now() - start;

@@ -74,8 +74,9 @@ Finding find_cpus(const DiagnosisSource& source) {
   finding.value = {{"affinity", budget.affinity},
                    {"quota_cpus", limited ? json(budget.quota) : json()},
                    {"width", budget.width()}};
-  finding.text += limited ? fmt::format(", with the time of {:.2f} (cgroup quota)", budget.quota)
-                          : ", no quota";
+  finding.text += limited
+                      ? fmt::format(", limited to the time of {:.2f} (cgroup quota)", budget.quota)
+                      : ", no quota";
   if (limited && budget.quota < budget.affinity) {
     finding.advice = "the kernel stops all threads when the quota is used up: measure without it";
   }
@@ -87,7 +88,10 @@ Finding find_governor(const DiagnosisSource& source) {
   const auto each = of_every_cpu(source, "cpufreq/scaling_governor");
   const std::set<std::string> governors(each.begin(), each.end());
   if (governors.empty()) {
-    return {"governor", "none: the frequency is not ours to choose, as in most guests", {}, {}};
+    return {"governor",
+            "none: this machine cannot choose the frequency, as most virtual machines",
+            {},
+            {}};
   }
   Finding finding{"governor", fmt::format("{}", fmt::join(governors, ", ")), governors, {}};
   if (governors != std::set<std::string>{"performance"}) {
@@ -103,7 +107,7 @@ Finding find_siblings(const DiagnosisSource& source) {
   const bool share = cores.size() < each.size();
   return {"siblings",
           share ? fmt::format("hardware threads share cores: {}", fmt::join(cores, "  "))
-                : "every CPU says that it is a core of its own (see second CPU)",
+                : "every CPU claims to be a core of its own (see second CPU)",
           {{"cpus", each.size()}, {"cores", cores.size()}},
           share ? "two busy threads on one core take turns: pin, or switch SMT off" : ""};
 }
@@ -138,7 +142,7 @@ Finding find_load(const DiagnosisSource& source) {
     return {"load", "not known", {}, {}};
   }
   Finding finding{"load", fmt::format("{:.2f} in the last minute", one_minute), one_minute, {}};
-  if (one_minute > 0.3) finding.advice = "something else runs: wait for it before you measure";
+  if (one_minute > 0.3) finding.advice = "another program runs: measure when it has ended";
   return finding;
 }
 
@@ -150,7 +154,7 @@ Finding find_io_uring(const DiagnosisSource& source) {
     return {"io_uring", "works (a ring was made)", true, {}};
   }
   Finding finding{"io_uring", "refused: " + reason(errno), false,
-                  "files go through plain calls and threads instead"};
+                  "files use plain calls and threads instead"};
   if (const auto disabled = line_of(source.root + "/proc/sys/kernel/io_uring_disabled")) {
     finding.text += fmt::format(" (kernel.io_uring_disabled is {})", *disabled);
   }

@@ -136,7 +136,7 @@ FileSystem file_system_of(const std::string& folder) {
 RunFolder::RunFolder() {
   const std::string parent = folder_for_files();
   if (parent.empty()) {
-    throw UserError("files can be made nowhere: set TMPDIR to a folder that can be written");
+    throw UserError("no folder can be written: set TMPDIR to one that can");
   }
   remove_abandoned(parent);
   std::string path = fmt::format("{}/{}XXXXXX", parent, kPrefix);

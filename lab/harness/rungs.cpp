@@ -52,7 +52,7 @@ std::vector<RungKind> calls_and_queues() {
            .peers = {"peer.moodycamel"},
            .limit = "limit.ring"},
           {.name = "command",
-           .title = "a command recorded, sorted, submitted",
+           .title = "a command recorded, sorted, dispatched",
            .scenario = "commands",
            .cell = cell("command",
                         {{"threads", "2"}, {"calls", "40000"}, {"key_bits", "64"}, {"work", "0"}}),
@@ -64,7 +64,7 @@ std::vector<RungKind> calls_and_queues() {
 std::vector<RungKind> pools_and_loops() {
   return {
       {.name = "task",
-       .title = "an empty task (1000 at a time, hot)",
+       .title = "an empty task (1000 at a time)",
        .scenario = "tasks",
        .cell = cell("fire_and_forget",
                     {{"count", "1000"}, {"work", "0"}, {"state", "hot"}, {"width", "2"}}),

@@ -135,8 +135,10 @@ void Watch::measure_floor(const Plan& plan, Interrupt& interrupt) {
   for (const Measurement& measurement : all) require_measured(measurement);
   for (std::size_t i = 0; i < equals; ++i) {
     for (std::size_t j = i + 1; j < equals; ++j) {
-      const double apart = agreement(ratio(metric_of(all[i]), metric_of(all[j])), 0).value;
-      floor_ = std::max(floor_, std::abs(apart - 1));
+      const Agreement apart = agreement(ratio(metric_of(all[i]), metric_of(all[j])), 0);
+      const Interval within = interval(apart.draws);
+      floor_ = std::max(floor_, std::abs(apart.value - 1));
+      certain_floor_ = std::max({certain_floor_, within.low - 1, 1 - within.high});
     }
   }
 }

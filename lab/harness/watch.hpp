@@ -24,6 +24,9 @@ class Watch {
   // The A-against-A floor: several launches of the same program took turns, and no two of them
   // differed by more than this. 0.01 means 1 %.
   [[nodiscard]] double floor() const { return floor_; }
+  // The part of it that is no chance: no 99 % interval of two of them lies farther from 1. An
+  // interval of many launches has the rest in it.
+  [[nodiscard]] double certain_floor() const { return certain_floor_; }
 
  private:
   [[nodiscard]] std::vector<Measurement> rows(std::size_t count, int width) const;
@@ -36,6 +39,7 @@ class Watch {
   std::vector<double> speeds_of_one_;
   std::vector<double> speeds_of_all_;
   double floor_ = 0;
+  double certain_floor_ = 0;
   KernelThreads kernel_ = KernelThreads::are_others;
   Look before_;
   Speed speed_before_;

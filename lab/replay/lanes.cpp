@@ -192,12 +192,11 @@ void Lanes::add_notes(Trace& trace) const {
   const auto note = [&](std::size_t count, const char* what) {
     if (count > 0) trace.notes.push_back(fmt::format("{} {}", count, what));
   };
-  note(waits_, "waits of its threads are no pieces, and no work of those that they lie in");
-  note(nested_, "spans lie in others and are a part of those");
-  note(unended_, "spans never end: they are left out");
-  note(unbegun_, "spans end and have not begun: they are left out");
-  note(useless_links_,
-       "arrows or parents are no dependencies: their pieces overlap, or one is missing");
+  note(waits_, "waits of its threads are not replayed");
+  note(nested_, "spans lie inside others and belong to them");
+  note(unended_, "spans have no end: they are left out");
+  note(unbegun_, "spans have no beginning: they are left out");
+  note(useless_links_, "arrows or parents are ignored: their pieces overlap, or one is missing");
 }
 
 }  // namespace handoff::lab::replay

@@ -79,8 +79,8 @@ Load::Load(const Trace& trace, const LoadChoice& choice)
   const double takes_s = static_cast<double>(bounds_.list_ns) / 1e9 / speed_;
   if (takes_s > longest_ns / 1e9) {
     throw UserError(fmt::format(
-        "--speed {}: one replay would take {:.0f} s, and may take {:.0f} s; "
-        "{:.2g} and more will do",
+        "--speed {}: one replay would take {:.0f} s, more than the limit of {:.0f} s; take {:.2g} "
+        "or more",
         speed_, takes_s, longest_ns / 1e9, rounded_up(takes_s * speed_ / (longest_ns / 1e9))));
   }
   fill(trace, choice.keeps_arrivals);

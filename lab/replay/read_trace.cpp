@@ -66,8 +66,7 @@ std::size_t find_cycle(const Trace& trace) {
 void check(const Trace& trace, const TraceFile& file) {
   const std::size_t in_cycle = find_cycle(trace);
   if (in_cycle < trace.pieces.size()) {
-    file.fail_at(trace.pieces[in_cycle].line,
-                 "waits for itself: its parents, theirs and so on come back to it");
+    file.fail_at(trace.pieces[in_cycle].line, "waits for itself through its parents");
   }
   if (!trace.has_starts) return;
   for (const auto& [before, after] : trace.edges) {
@@ -75,7 +74,7 @@ void check(const Trace& trace, const TraceFile& file) {
     const Piece& piece = trace.pieces[after];
     if (piece.start_ns + rounding_ns >= parent.end_ns()) continue;
     file.fail_at(piece.line,
-                 fmt::format("starts before its parent, that of line {}, has ended", parent.line));
+                 fmt::format("starts before its parent in line {} has ended", parent.line));
   }
 }
 

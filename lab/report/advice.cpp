@@ -417,7 +417,7 @@ class Adviser {
   void say_what_no_row_tells() {
     const Way& best = advice_.ways.front();
     if (question_.by_memory && best.name != "here" && !best.model.tells(Term::memory)) {
-      advice_.unsure = "no row tells how work that memory bounds is shared out";
+      advice_.unsure = "no row shows how fast threads share work that memory limits";
     }
   }
 

@@ -110,7 +110,7 @@ Advice advice_on(const Question& question, const Results& results);
 
 // Only where nothing is missing.
 std::string advice_text(const Question& question, const Advice& advice, bool styled);
-// "below 3.00 us a piece: own.thread_team"
+// "if each takes less than 3.00 us: own.thread_team"
 std::string text_of(const Crossing& change);
 // "1.03 ms, 0.98 .. 1.10"
 std::string time_text(const Way& way);

@@ -87,20 +87,26 @@ std::string lines_below_the_answer(const Advice& advice) {
   const Way& best = advice.ways.front();
   std::string text;
   if (!advice.equal.empty()) {
-    text += fmt::format("equal {}: no measurement tells them apart from {}, which is {}\n",
+    text += fmt::format("equal {}: no measured difference to {}, which comes first: {}\n",
                         fmt::join(advice.equal, ", "), best.name, why_first(advice));
   }
   for (const Crossing& change : advice.changes) text += fmt::format("but   {}\n", text_of(change));
-  if (!best.method.empty()) text += fmt::format("found {}: {}\n", best.method, best.source);
+  if (!best.method.empty()) text += fmt::format("from  {}: {}\n", best.method, best.source);
   if (!advice.unsure.empty()) text += fmt::format("note  unsure: {}\n", advice.unsure);
   return text;
 }
 
-std::string amount_text(const Crossing& change) {
+// When another way is first: "if each takes less than 3.00 us".
+std::string condition_text(const Crossing& change) {
+  const char* const side = change.above ? "more" : "less";
   switch (change.of) {
-    case Crossing::Of::piece: return short_duration(change.at) + " a piece";
-    case Crossing::Of::bytes: return size_text(change.at) + " each";
-    default: return fmt::format("{:.0f} of them", std::round(change.at));
+    case Crossing::Of::piece:
+      return fmt::format("if each takes {} than {}", side, short_duration(change.at));
+    case Crossing::Of::bytes:
+      return fmt::format("if each has {} than {}", side, size_text(change.at));
+    default:  // the count at which it has changed already
+      return fmt::format("if there are {:.0f} or {}", std::round(change.at),
+                         change.above ? "more" : "fewer");
   }
 }
 
@@ -127,10 +133,8 @@ std::string run_arguments(const Missing& missing) {
 }
 
 std::string text_of(const Crossing& change) {
-  const bool is_count = change.of == Crossing::Of::count;  // at which it has changed already
-  const char* const side =
-      change.above ? (is_count ? "from" : "above") : (is_count ? "up to" : "below");
-  return fmt::format("{} {}: {}", side, amount_text(change), change.way);
+  return fmt::format("{}: {}", condition_text(change),
+                     change.way == "here" ? "here, without a hand-over" : change.way);
 }
 
 std::string time_text(const Way& way) {

@@ -46,8 +46,8 @@ void look_at_medians(Compared& row) {
                          medians <= std::max(judged.bounds.high, judged.ratio * above);
   if (is_inside) return;
   row.remark = fmt::format(
-      "the quotient of the medians is {:.3f}: launches differ more among themselves than before "
-      "and now",
+      "the ratio of the medians is {:.3f}, but launches of one build differ more than the two "
+      "builds",
       medians);
   const bool opposite =
       (medians > above && judged.ratio < 1) || (medians < 1 / above && judged.ratio > 1);

@@ -24,9 +24,8 @@ const char* what_was_shed(Level level) {
   switch (level) {
     case Level::all: return "";
     case Level::without_bursts:
-      return "To keep the page small, the results it carries leave out the single bursts.";
-    case Level::without_results:
-      return "To keep the page small, it does not carry the result files themselves.";
+      return "To keep the page small, its result files contain no single bursts.";
+    case Level::without_results: return "To keep the page small, it contains no result files.";
     case Level::sums:
       return "To keep the page small, it only sums up all machines: a page of fewer machines has "
              "the figures of each.";

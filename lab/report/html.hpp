@@ -10,7 +10,7 @@
 namespace handoff::lab {
 
 // A page larger than this sheds, in this order: the bursts in the result files that it carries, the
-// result files, the figures and ladders of each of many machines, the environments in full. It says
+// result files, the figures and ladders of each machine, the environments in full. It says
 // so.
 inline constexpr std::size_t page_limit_bytes = 600'000;
 

@@ -17,7 +17,7 @@ const char* said(Change change) {
     case Change::unchanged: return "equal";
     case Change::too_noisy: break;
   }
-  return "not told apart";
+  return "undecided";
 }
 
 const char* tone_of(Change change) {

@@ -199,8 +199,8 @@ class LadderDrawing {
                                {mark(Who::peer, false, 7, 0), "best other"},
                                {mark(Who::today, false, 7, 0), "what people write"},
                                {mark(Who::limit, false, 7, 0), "bare cost"},
-                               {outline(false), "each of many"},
-                               {outline(true), "one from start to end"}};
+                               {outline(false), "throughput"},
+                               {outline(true), "latency"}};
     if (has_whiskers()) {
       entries.push_back({"<path class=\"whisker\" d=\"M2 0H12M2-3V3M12-3V3\"/>", "99 %"});
     }

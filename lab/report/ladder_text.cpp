@@ -178,9 +178,9 @@ std::string next_lines(const LadderLook& look) {
   const std::string mine = look.program + " try --new mine";
   const std::size_t room = std::max({advise.size(), mine.size(), look.page.size()}) + 2;
   std::string text =
-      fmt::format("{:<{}}{:<{}}which way fits, and the line to paste\n", "Next", word_room, advise,
+      fmt::format("{:<{}}{:<{}}the way that fits, and a line to paste\n", "Next", word_room, advise,
                   room) +
-      fmt::format("{:<{}}{:<{}}your loop under every way, checked\n", "", word_room, mine, room);
+      fmt::format("{:<{}}{:<{}}your loop in every way, checked\n", "", word_room, mine, room);
   if (!look.page.empty()) {
     text += fmt::format("{:<{}}{:<{}}all figures\n", "", word_room, look.page, room);
   } else if (!look.results.empty()) {
@@ -216,7 +216,7 @@ std::string ladder_text(const Ladder& ladder, const LadderLook& look) {
   std::string before = wrapped(sum_line(ladder, look), columns);
   const std::string& busy = look.busy.empty() ? ladder.busy : look.busy;
   if (!busy.empty()) before += wrapped(busy, columns, 2);
-  if (look.interrupted) before += "Interrupted: what follows is not all that was asked for.\n";
+  if (look.interrupted) before += "Interrupted: the results below are incomplete.\n";
   if (!ladder.sentence.empty()) {
     const std::string sentence = wrapped(ladder.sentence, columns);
     before += look.styled ? fmt::format("\033[1m{}\033[0m", sentence) : sentence;

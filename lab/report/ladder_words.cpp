@@ -124,8 +124,9 @@ std::string sentence_of(const std::vector<Rung>& rungs, const Result& result) {
   const double least = least_task_ns(*task, width, result);
   if (least > 0) {
     const bool hot = value_named(task->parameters, "state").text == "hot";
-    text += fmt::format("; below {} of work{}, at width {}, do not hand it over one by one",
-                        plain_duration(rounded_up(least)), hot ? ", hot" : "", width.text);
+    text +=
+        fmt::format(". Tasks of less than {} run faster in a plain loop than on {} threads{}",
+                    plain_duration(rounded_up(least)), width.text, hot ? " that are awake" : "");
   }
   return text + '.';
 }

@@ -108,7 +108,7 @@ std::string choose(std::vector<ReplayedWay>& ways, bool keeps_arrivals) {
   });
   if (stays != slower && stays != best) {
     best = stays;
-    why = "no way that hands the pieces to other threads gains anything";
+    why = "no way that hands pieces to other threads is faster";
   }
   std::rotate(ways.begin(), best, best + 1);
   return why;
@@ -130,11 +130,11 @@ std::string load_text(const ReplayReport& report) {
     text += fmt::format("only the first {} are replayed, {} more are left out\n",
                         plural(report.pieces, "piece"), report.left_out);
   }
-  text += report.speed == 1 ? std::string("replayed as fast as it was")
-                            : fmt::format(
-                                  "replayed {:.4g} times as fast: all times are shorter "
-                                  "by that, arrivals and work alike",
-                                  report.speed);
+  text += report.speed == 1
+              ? std::string("replayed as fast as it was")
+              : fmt::format(
+                    "replayed {:.4g} times as fast: arrivals and work are shorter by that factor",
+                    report.speed);
   text += fmt::format(", {} threads, {}\n", report.width,
                       report.keeps_arrivals ? "arrivals kept" : "all pieces ready at once");
   const replay::Bounds& bounds = report.bounds;
@@ -201,8 +201,7 @@ std::string replay_text(const ReplayReport& report) {
     text = "no way has figures\n";
   } else if (!report.noise.empty()) {
     text = fmt::format(
-        "too noisy to tell: {}\n  stop what else runs and try again, or --time-budget "
-        "300\n",
+        "too noisy to tell: {}\n  stop other programs and try again, or use --time-budget 300\n",
         report.noise);
   } else {
     const ReplayedWay& best = report.ways.front();

@@ -130,7 +130,7 @@ std::string article_table(const ArticleView& article, bool styled) {
 
 std::string tables(const Result& result, bool styled) {
   std::string text;
-  if (result.interrupted) text += "Interrupted: what follows is not all that was asked for.\n\n";
+  if (result.interrupted) text += "Interrupted: the results below are incomplete.\n\n";
   for (const CellView& cell : cells_of({&result})) text += cell_table(cell, styled);
   for (const ArticleView& article : articles_of({&result})) text += article_table(article, styled);
   return text;

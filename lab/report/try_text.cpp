@@ -57,7 +57,7 @@ constexpr std::array<WayText, 11> kWays{{
      "    {.width = {1}, .on_full = handoff::OnFull::run_here},\n"
      "    [&](const Block& b) { items(b.first, b.last); });\n"
      "for (std::size_t first = 0; first < n; first += {2}) {\n"
-     "  workers.submit(Block{first, std::min<std::size_t>(first + {2}, n)});\n"
+     "  workers.publish(Block{first, std::min<std::size_t>(first + {2}, n)});\n"
      "}\n"
      "workers.wait();"},
     {"own.process_team", "ProcessTeam",
@@ -215,7 +215,7 @@ class Ranking {
 
   std::string table() const {
     std::string text = fmt::format(
-        "\n{}: {} items, {} serially; every answer was the serial one\n\n"
+        "\n{}: {} items, {} serially; every result was the serial one\n\n"
         "  {:<25}{:>10}{:>9}{:>12}   {}\n",
         tried_.kernel, tried_.items, short_duration(serial_->median * 1000), "way", "a pass",
         "speed", "efficiency", "lost: slower items, start, between, end");
@@ -235,8 +235,7 @@ class Ranking {
       text += '\n';
     }
     if (any_tied) {
-      text +=
-          fmt::format("\n~ no difference to {} can be told\n", way_named(best_other()->contender));
+      text += fmt::format("\n~ no measured difference to {}\n", way_named(best_other()->contender));
     }
     return text;
   }
@@ -265,10 +264,10 @@ class Ranking {
     constexpr double much = 5;  // % of the CPUs' time
     const std::array<std::pair<double, const char*>, 4> kinds{
         {{lost->slower,
-          "each item takes longer than serially: memory, caches or a shared core hold it up"},
-         {lost->late, "threads come late: a pass is short for what it takes to wake them"},
-         {lost->between, "between items: they are small for what it costs to hand one over"},
-         {lost->early, "at the end some wait for the last one: items are large or uneven"}}};
+          "items take longer than serially: memory, caches or a shared core slow them down"},
+         {lost->late, "threads start late: a pass is short compared with the time to wake them"},
+         {lost->between, "between items: items are small compared with the cost of a hand-over"},
+         {lost->early, "at the end threads wait for the last item: items are large or uneven"}}};
     const auto worst = std::max_element(kinds.begin(), kinds.end());
     const std::string name = way_named(best_other()->contender);
     if (worst->first < much || efficiency(*best_other()) > 100 - much) {

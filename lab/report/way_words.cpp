@@ -47,21 +47,21 @@ constexpr std::array<WordsOfWay, 23> words_of_ways{{
      "handoff::Channel<A> channel(1024); auto s = channel.push(a);"},
     {"own.ring", "handoff::SpscRing, MpscRing or MpmcRing: try_push() and try_pop()",
      "handoff::MpscRing<A> ring(1024); auto s = ring.try_push(a);"},
-    {"own.workers", "handoff::MessageWorkers: submit()",
+    {"own.workers", "handoff::MessageWorkers: publish()",
      "handoff::MessageWorkers<A, B> workers({.width = 2}, on_a, on_b); "
-     "auto s = workers.submit(A{});"},
+     "auto s = workers.publish(A{});"},
     {"own.shared_ring", "handoff::SharedRing: records of one size between processes",
      "auto ring = handoff::SharedRing<A>::attach(memory.bytes()); "
      "handoff::SharedRing<A>::Producer out(ring); auto s = out.push(a);"},
     {"own.shared_byte_ring", "handoff::SharedByteRing: messages of any size between processes",
      "auto ring = handoff::SharedByteRing::attach(memory.bytes()); "
      "handoff::SharedByteRing::Producer out(ring); auto s = out.push(bytes);"},
-    {"own.bucket", "handoff::CommandBucket: record(), sort() and submit()",
+    {"own.bucket", "handoff::CommandBucket: record(), sort() and dispatch()",
      "handoff::Frame frame; handoff::CommandBucket<std::uint64_t, Backend> bucket(frame); "
-     "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.submit(backend);"},
-    {"own.bucket.parallel_submit", "handoff::CommandBucket: submit() by many threads",
+     "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.dispatch(backend);"},
+    {"own.bucket.parallel_submit", "handoff::CommandBucket: dispatch() by many threads",
      "handoff::Frame frame; handoff::CommandBucket<std::uint64_t, List> bucket(frame); "
-     "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.submit(pool, std::span(lists));"},
+     "bucket.record(pool, n, 64, f); bucket.sort(pool); bucket.dispatch(pool, std::span(lists));"},
     {"own.automatic", "handoff::FileEngine", "handoff::FileEngine files;"},
     {"own.caller", "handoff::FileEngine, on the caller",
      "handoff::FileEngine files({.backend = handoff::FileBackend::caller});"},
@@ -156,7 +156,7 @@ std::string fault_of_way(const std::string& name, const std::string& order,
   }
   if (question.bounded && !has_a_bound(name, question)) return "has no bound";
   if (question.unit == Unit::message && question.kinds > 1 && carries_one_type(name)) {
-    return "carries one type: a variant of all would do";
+    return "takes one type: use a std::variant of all types";
   }
   return {};
 }

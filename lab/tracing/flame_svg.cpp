@@ -109,14 +109,14 @@ class FlameDrawing {
   void heading() {
     line("strong", 17, fmt::format("{}: {}", graph_.title, source_));
     line("quiet", 13,
-         of_sleep_
-             ? fmt::format("All threads together were asleep for {}. A box is a thread, in it "
-                           "a slice that it slept in, and then the cause.",
-                           time_text(all_ns()))
-             : fmt::format("All threads together were in slices and awake for {}. A box is a "
-                           "name; what hangs below it ran inside it.",
-                           time_text(all_ns())));
-    line("quiet", 13, "Its width is its share of the time, the longest first: no order of time.");
+         of_sleep_ ? fmt::format("All threads together were asleep for {}. A box is a thread; "
+                                 "below it are the slices in which it slept, and then the causes.",
+                                 time_text(all_ns()))
+                   : fmt::format("All threads together were in slices and awake for {}. A box is a "
+                                 "name; the boxes below it ran inside it.",
+                                 time_text(all_ns())));
+    line("quiet", 13,
+         "Its width is its share of the time. The longest is first; order is not time.");
     y_ += 4;
   }
 

@@ -122,7 +122,7 @@ class SummaryText {
     }
     const auto& tally = recording_.tally;
     if (tally && tally->dropped > 0) {
-      text_ += fmt::format("  {} of {} events were dropped: what follows lacks them\n",
+      text_ += fmt::format("  {} of {} events were dropped: the figures below lack them\n",
                            grouped(tally->dropped), grouped(tally->recorded + tally->dropped));
     }
   }
@@ -177,9 +177,8 @@ class SummaryText {
     text_ += table.text();
     more(path.parts.size() - std::min(path.parts.size(), most_parts), "name");
     if (path.hand_overs > 0 || path.between_ns > 0) {
-      text_ += fmt::format(
-          "  {} on it; beside its length {} between handing over and running, or waking\n",
-          counted(path.hand_overs, "hand-over"), time_text(path.between_ns));
+      text_ += fmt::format("  {} on it; another {} passed between hand-over and start, or waking\n",
+                           counted(path.hand_overs, "hand-over"), time_text(path.between_ns));
     }
   }
 
@@ -272,11 +271,11 @@ class SummaryText {
                                (recording_.one_ended == 1 ? " has" : " have"));
     }
     if (recording_.unbegun > 0) {
-      text_ += fmt::format("{} ended and had not begun: left out\n",
-                           counted(recording_.unbegun, "slice"));
+      text_ +=
+          fmt::format("left out: {} without a beginning\n", counted(recording_.unbegun, "slice"));
     }
     if (recording_.unended > 0) {
-      text_ += fmt::format("{} never ended: left out\n", counted(recording_.unended, "slice"));
+      text_ += fmt::format("left out: {} without an end\n", counted(recording_.unended, "slice"));
     }
   }
 

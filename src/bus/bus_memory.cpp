@@ -37,19 +37,19 @@ std::size_t places_for(std::size_t capacity, std::size_t rings, std::size_t byte
   return std::bit_ceil(capacity);
 }
 
-AdmissionLimits limits_for(std::size_t capacity, const handoff::Admission& admission) {
-  if (admission.high > 100 || admission.normal > admission.high ||
-      admission.low > admission.normal || admission.low == 0) {
-    misuse("a message bus admits from 1 to 100 percent, and no class more than the one before it");
+AdmissionLimits limits_for(std::size_t capacity, const Reserve& reserve) {
+  if (reserve.urgent > 100 || reserve.normal > 100 - reserve.urgent) {
+    misuse("a message bus keeps 100 percent of its places at most: see its option reserve");
   }
   AdmissionLimits limits{};
-  const auto limit = [&](Priority priority, unsigned percent) {
+  const auto limit = [&](handoff::Admission admission, unsigned percent) {
     const std::size_t places = capacity / 100 * percent + capacity % 100 * percent / 100;
-    limits.most[index_of(priority)] = places == 0 ? 1 : static_cast<std::int64_t>(places);
+    limits.most[index_of(admission)] = places == 0 ? 1 : static_cast<std::int64_t>(places);
   };
-  limit(Priority::high, admission.high);  // equivalent(swap) all: members of one answer
-  limit(Priority::normal, admission.normal);
-  limit(Priority::low, admission.low);
+  const unsigned normal = 100 - reserve.urgent;
+  limit(handoff::Admission::urgent, 100);  // equivalent(swap) all: members of one answer
+  limit(handoff::Admission::normal, normal);
+  limit(handoff::Admission::low, normal - reserve.normal);
   return limits;
 }
 

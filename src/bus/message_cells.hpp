@@ -35,7 +35,7 @@ class MessageCells {
  public:
   static constexpr std::size_t most = (std::size_t{1} << 24) - 1;
 
-  // Throws std::length_error for a capacity of 0 or more than `most`, and std::bad_alloc.
+  // A capacity of 0 is misuse. Throws std::length_error for more than `most`, and std::bad_alloc.
   // `written`: how often the word counts as written before.
   MessageCells(std::size_t capacity, const MessageOps& ops, std::uint64_t written = 0)
       : capacity_(checked(capacity)),
@@ -115,7 +115,8 @@ class MessageCells {
     return (bytes + to - 1) / to * to;
   }
   static std::size_t checked(std::size_t capacity) {
-    if (capacity == 0 || capacity > most) {
+    if (capacity == 0) misuse("message workers were made with a capacity of 0: say 1 or more");
+    if (capacity > most) {
       raise(std::length_error("message workers have room for between 1 and " +
                               std::to_string(most) + " messages, not " + std::to_string(capacity)));
     }

@@ -106,7 +106,7 @@ class MessageCounts {
     return outcome == Outcome::expired ? expired_ : cancelled_;
   }
 
-  alignas(sync::destructive_span) Counter accepted_;  // by submitters
+  alignas(sync::destructive_span) Counter accepted_;  // by publishers
   Counter refused_;
   Counter failed_;
   Counter cancelled_;

@@ -65,10 +65,10 @@ std::size_t seats_for(std::size_t width) {
 // others go first. Without, each worker takes a batch, from which idle ones steal.
 ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed, std::size_t width,
                                MessageGate& gate) {
-  return {.mode = keyed ? PoolMode::fixed : PoolMode::stealing,
+  return {.name = options.name,
+          .mode = keyed ? PoolMode::fixed : PoolMode::stealing,
           .width = width,
           .spin_for = options.spin_for,
-          .name = options.name,
           .cpus = options.cpus,
           .on_start =
               [&gate](std::size_t index) {
@@ -177,7 +177,13 @@ MessageEngine::MessageEngine(const MessageWorkersOptions& options, const Message
   }
 }
 
-MessageEngine::~MessageEngine() { (void)close(Closing::finish); }
+MessageEngine::~MessageEngine() {
+  if (origin_.is_here()) {
+    (void)close(Closing::finish);
+  } else {
+    static_cast<void>(parts_.release());
+  }
+}
 
 bool MessageEngine::is_started() const noexcept { return parts_->gate.is_started(); }
 void MessageEngine::start(const void* handlers) noexcept {
@@ -186,6 +192,7 @@ void MessageEngine::start(const void* handlers) noexcept {
 }
 
 std::size_t MessageEngine::width() const noexcept { return parts_->pool.width(); }
+std::size_t MessageEngine::capacity() const noexcept { return parts_->options.capacity; }
 OnFull MessageEngine::on_full() const noexcept { return parts_->options.on_full; }
 std::uint64_t MessageEngine::refused() const noexcept { return parts_->counts.refused(); }
 
@@ -213,7 +220,7 @@ void MessageEngine::refuse_own_key(std::uint64_t key) const {
   for (const RunningMessage* run = innermost(); run != nullptr; run = run->outer) {
     if (run->engine == this && run->node->keyed && run->node->key == key) {
       misuse(
-          "MessageWorkers: submit_and_wait() in a handler of the same key would wait for itself");
+          "MessageWorkers: publish_and_wait() in a handler of the same key would wait for itself");
     }
   }
 }
@@ -230,7 +237,7 @@ MessageEngine::Place MessageEngine::reserve(const Wish& wish, bool keyed) {
   }
   // A handler that waited for room might wait for itself. A message with a key cannot run there
   // either: others of its key may be before it, this very handler's among them. Nor can one that is
-  // submitted too deep down, by a handler inside a handler and so on.
+  // published too deep down, by a handler inside a handler and so on.
   const bool inside = innermost() != nullptr;
   if (inside && (keyed || sync::stack_is_short())) return accepted(&parts.cells.allocate());
   if (inside || wish.on_full == OnFull::run_here) return {.run_here = true};
@@ -439,7 +446,7 @@ void MessageEngine::finish_all(const Closing& closing) {
   (void)parts.gate.await(parts.idle, idle, {});
 }
 
-Tally MessageEngine::tally() const {
+Tally MessageEngine::tally() const noexcept {
   Tally tally = parts_->counts.tally();
   tally.first_failure = parts_->failures.first();
   return tally;

@@ -51,7 +51,7 @@ CommandStore::~CommandStore() {
 // Under the mutex: nobody else uses it.
 void CommandStore::check_free() const {
   if (used_) {
-    misuse("a command bucket was recorded into, or used twice, while it was sorted or submitted");
+    misuse("a command bucket was recorded into, or used twice, while it was sorted or dispatched");
   }
 }
 
@@ -104,12 +104,12 @@ CommandStore::Use::Use(CommandStore& store) : store_(store) {
   // order: acquire pairs with the releases in closed_by_hand() and end_batch(): all that recorders
   // have written is there.
   if (store.open_.load(order::acquire) != 0) {
-    misuse("a command bucket was sorted or submitted while a recorder of it was open");
+    misuse("a command bucket was sorted or dispatched while a recorder of it was open");
   }
   if (store.recorded_in_ != 0) {
     hold_ = store.frame_->try_hold(store.recorded_in_);
     if (!hold_) {
-      misuse("a command bucket was sorted or submitted after the frame of its recording was over");
+      misuse("a command bucket was sorted or dispatched after the frame of its recording was over");
     }
   }
   store.used_ = true;

@@ -4,7 +4,6 @@
 #include <exception>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/detail/atomic.hpp>
-#include <stdexcept>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
@@ -22,7 +21,7 @@ void misuse(const char* what) {
   // order: acquire pairs with the exchange in set_misuse_handler().
   if (const MisuseHandler handler = handler_now.load(sync::order::acquire)) handler(what);
 #if defined(__cpp_exceptions)
-  throw std::logic_error(what);
+  throw Misuse(what);
 #else
   // terminate: without exceptions there is no other way not to return into the misuse.
   std::terminate();

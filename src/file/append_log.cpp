@@ -10,7 +10,8 @@
 //         the write of the batch had returned.
 //   AL-4  A thread that was notified while nobody leads becomes the leader, unless its records are
 //         settled. At the end of each turn one of the waiting threads of each kind is notified.
-//   AL-5  After a failure nothing is written, and durable_ stays.
+//   AL-5  After a failure nothing is written, and durable_ stays. So it is after a close that gives
+//         records up: that is a failure, of which the Tally says expired or cancelled.
 #include <handoff/file/append_log.hpp>
 
 #include <algorithm>
@@ -25,49 +26,18 @@
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "append_log_file.hpp"
 #include "append_log_format.hpp"
+#include "append_log_owed.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace detail {
 namespace {
 
-// A Future that is owed for a record.
-struct Owed {
-  Promise<AppendResult> promise;
-  std::uint64_t sequence = 0;
-  std::unique_ptr<Owed> next;
-};
-
-// First come, first served.
-class OwedList {
- public:
-  void append(std::unique_ptr<Owed> owed) noexcept {
-    Owed* const last = owed.get();
-    (last_ == nullptr ? first_ : last_->next) = std::move(owed);
-    last_ = last;
-  }
-  void append(OwedList&& others) noexcept {
-    if (others.first_ == nullptr) return;
-    (last_ == nullptr ? first_ : last_->next) = std::move(others.first_);
-    last_ = std::exchange(others.last_, nullptr);
-  }
-  std::unique_ptr<Owed> take() noexcept {
-    std::unique_ptr<Owed> owed = std::move(first_);
-    if (owed != nullptr) first_ = std::move(owed->next);
-    if (first_ == nullptr) last_ = nullptr;
-    return owed;
-  }
-  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
-
- private:
-  std::unique_ptr<Owed> first_;
-  Owed* last_ = nullptr;
-};
+constexpr const char* kClosed = "it was closed";
 
 struct Batch {
   std::vector<std::byte> bytes;  // room for a head, then records
@@ -102,7 +72,8 @@ class AppendLogCore {
   AppendResult wait(std::uint64_t sequence, bool durable, const Until& until);
   AppendResult flush(const Until& until);
   FileResult trim(std::uint64_t sequence);
-  Tally close() noexcept;
+  Tally close(Closing how) noexcept;
+  Tally tally() const noexcept;
 
   const AppendLogCut& cut() const noexcept { return file_.cut(); }
   std::uint64_t first() const noexcept { return file_.first(); }
@@ -159,7 +130,7 @@ class AppendLogCore {
   bool changed_since(std::uint32_t seen) const noexcept;
   void start_thread();
   void serve() noexcept;
-  AppendResult refused(int error) const;
+  AppendResult refused(int error, const char* why) const;
 
   const AppendLogOptions options_;
   AppendLogFile file_;  // the leader's, but for trim()
@@ -177,6 +148,7 @@ class AppendLogCore {
   bool closed_ = false;
   bool stop_thread_ = false;
   FileFailure failure_;
+  std::uint64_t Tally::* lost_ = &Tally::failed;  // what counts the records that it took
   AppendLogStatistics statistics_;
 
   // Written with the mutex held, read without.
@@ -192,7 +164,7 @@ class AppendLogCore {
 
   sync::Mutex trim_mutex_;
   sync::Mutex close_mutex_;
-  std::optional<Tally> tally_;
+  bool is_over_ = false;
 };
 
 AppendLogCore::AppendLogCore(std::string directory, const AppendLogOptions& options)
@@ -200,7 +172,7 @@ AppendLogCore::AppendLogCore(std::string directory, const AppendLogOptions& opti
   if (options.max_record_bytes > RecordHead::kMost) {
     misuse("AppendLog: max_record_bytes is more than a record can have");
   }
-  if (const FileFailure failed = file_.open(); failed.error != 0) raise(FileError(failed));
+  if (const FileFailure failed = file_.open(); failed.error != 0) raise(failed.exception());
   log_ = file_.log();
   opened_at_ = last_ = taken_ = file_.last();
   written_.store(last_, sync::order::relaxed);  // order: relaxed, nobody else knows this
@@ -212,8 +184,8 @@ AppendLogCore::AppendLogCore(std::string directory, const AppendLogOptions& opti
   }
 }
 
-AppendResult AppendLogCore::refused(int error) const {
-  return AppendResult(file_.failure(error, FileOperation::append, "append", nullptr, 0));
+AppendResult AppendLogCore::refused(int error, const char* why) const {
+  return AppendResult(file_.failed_step(why, error, ""));
 }
 
 bool AppendLogCore::has_room(const Batch& batch, std::size_t bytes) const noexcept {
@@ -347,6 +319,8 @@ AppendResult AppendLogCore::failed() const noexcept {
   FileFailure copy{.error = failure_.error,
                    .operation = failure_.operation,
                    .call = failure_.call,
+                   .step = failure_.step,
+                   .owner = failure_.owner,
                    .offset = failure_.offset};
   (void)attempt([&] { copy.file = failure_.file; });
   return AppendResult(std::move(copy));
@@ -368,7 +342,9 @@ bool AppendLogCore::changed_since(std::uint32_t seen) const noexcept {
 
 AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
                                    std::unique_ptr<Owed>& owed) {
-  if (record.size() > options_.max_record_bytes) return refused(EMSGSIZE);
+  if (record.size() > options_.max_record_bytes) {
+    return refused(EMSGSIZE, "the record is longer than max_record_bytes");
+  }
   const bool durable = options_.sync == AppendLogSync::each_append;
   const std::uint64_t hash = ByteHash().add(record).value();
   const std::size_t all = sizeof(RecordHead) + static_cast<std::size_t>(padded(record.size()));
@@ -379,7 +355,7 @@ AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
     std::uint32_t seen = 0;
     {
       const sync::Lock lock(mutex_);
-      if (closed_) return refused(ECANCELED);
+      if (closed_) return refused(ECANCELED, kClosed);
       if (failure_.error != 0) return AppendResult(FileFailure(failure_));
       seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
       const bool room = has_room(batches_[filling_], all);
@@ -467,11 +443,11 @@ AppendResult AppendLogCore::wait_at(Place place, std::uint64_t sequence, bool du
   switch (await(place, sequence, durable, until)) {
     case Waited::done: return AppendResult(sequence);
     case Waited::failed: return failed();
-    case Waited::late: return refused(ETIME);
-    case Waited::stopped: return refused(ECANCELED);
+    case Waited::late: return refused(ETIME, "the wait is over, and the record not durable yet");
+    case Waited::stopped: return refused(ECANCELED, "the wait was stopped");
     case Waited::unknown: break;
   }
-  return refused(EINVAL);
+  return refused(EINVAL, "there is no such record");
 }
 
 AppendResult AppendLogCore::wait(std::uint64_t sequence, bool durable, const Until& until) {
@@ -482,7 +458,7 @@ AppendResult AppendLogCore::flush(const Until& until) { return wait(last(), true
 
 FileResult AppendLogCore::trim(std::uint64_t sequence) {
   const sync::Lock one_at_a_time(trim_mutex_);
-  if (closed()) return {file_.failure(ECANCELED, FileOperation::remove, "trim", nullptr, 0), 0};
+  if (closed()) return {file_.failed_step(kClosed, ECANCELED, ""), 0};
   FileResult result = file_.trim(sequence);
   // The directory's failure may have been told here only, and a new segment's name be lost by it.
   if (!result.ok() && result.failure().operation == FileOperation::sync) {
@@ -523,9 +499,9 @@ void AppendLogCore::serve() noexcept {
   }
 }
 
-Tally AppendLogCore::close() noexcept {
+Tally AppendLogCore::close(Closing how) noexcept {
   const sync::Lock once(close_mutex_);
-  if (tally_.has_value()) return *tally_;
+  if (std::exchange(is_over_, true)) return tally();
   std::uint64_t last = 0;
   {
     const sync::Lock lock(mutex_);
@@ -534,17 +510,26 @@ Tally AppendLogCore::close() noexcept {
     changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
   }
   room_.notify_all();
-  const bool whole = await({}, last, true, {}) == Waited::done;
+  if (how.begins_more && sync::clock::now() < how.deadline) {
+    (void)await({}, last, true, Until(how.deadline));
+  }
+  FileFailure given_up = file_.failed_step(kClosed, how.begins_more ? ETIME : ECANCELED, "");
   for (;;) {  // a leader may be in its last turn, though it failed
     std::uint32_t seen = 0;
     {
       const sync::Lock lock(mutex_);
-      if (!leading_) break;
+      if (!leading_) {
+        if (failure_.error != 0 || reached(last, true)) break;
+        failure_ = std::move(given_up);  // before anybody can lead
+        lost_ = how.begins_more ? &Tally::expired : &Tally::cancelled;
+        break;
+      }
       seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
     }
     (void)room_.await([&] { return changed_since(seen); }, sync::no_deadline, {},
                       sync::Spin::never);
   }
+  if (!reached(last, true)) tell_failure();
   {
     const sync::Lock lock(start_mutex_);
     {
@@ -555,15 +540,18 @@ Tally AppendLogCore::close() noexcept {
     work_.notify_all();
     thread_.join();
   }
-  if (whole) file_.finish();
+  if (reached(last, true)) file_.finish();
   const sync::Lock trimmed(trim_mutex_);
   file_.unlock();
-  Tally& tally = tally_.emplace();
-  tally.accepted = last - opened_at_;
-  tally.done = durable() - opened_at_;
-  tally.failed = tally.accepted - tally.done;
+  return tally();
+}
+
+Tally AppendLogCore::tally() const noexcept {
+  const sync::Lock lock(mutex_);
+  Tally tally{.accepted = last_ - opened_at_, .done = durable() - opened_at_};
+  tally.*(failure_.error == 0 ? &Tally::pending : lost_) = tally.accepted - tally.done;
   if (tally.failed != 0) {
-    (void)attempt([&] { tally.first_failure = std::make_exception_ptr(FileError(failure_)); });
+    (void)attempt([&] { tally.first_failure = std::make_exception_ptr(failure_.exception()); });
   }
   return tally;
 }
@@ -588,7 +576,8 @@ AppendResult AppendLog::wait(std::uint64_t sequence, const Until& until) {
 }
 AppendResult AppendLog::flush(const Until& until) { return core_->flush(until); }
 FileResult AppendLog::trim(std::uint64_t sequence) { return core_->trim(sequence); }
-Tally AppendLog::close() noexcept { return core_->close(); }
+Tally AppendLog::close(Closing how) noexcept { return core_->close(how); }
+Tally AppendLog::tally() const noexcept { return core_->tally(); }
 std::uint64_t AppendLog::was_first() const noexcept { return core_->first(); }
 std::uint64_t AppendLog::was_durable() const noexcept { return core_->durable(); }
 std::uint64_t AppendLog::was_last() const noexcept { return core_->last(); }

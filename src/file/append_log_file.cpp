@@ -51,7 +51,8 @@ std::uint64_t AppendLogFile::first() const noexcept {
 
 FileFailure AppendLogFile::failure(int error, FileOperation operation, const char* call,
                                    const char* name, std::uint64_t offset) const noexcept {
-  FileFailure said{.error = error, .operation = operation, .call = call, .offset = offset};
+  FileFailure said{
+      .error = error, .operation = operation, .call = call, .owner = "AppendLog", .offset = offset};
   // Without memory for it the name is missing.
   (void)attempt([&] { said.file = name == nullptr ? directory_ : directory_ + "/" + name; });
   return said;
@@ -59,7 +60,7 @@ FileFailure AppendLogFile::failure(int error, FileOperation operation, const cha
 
 FileFailure AppendLogFile::failed_step(const char* step, int error, const char* call,
                                        const char* name) const noexcept {
-  FileFailure said = failure(error, FileOperation::write, call, name, 0);
+  FileFailure said = failure(error, FileOperation::append, call, name, 0);
   said.step = step;
   return said;
 }
@@ -87,9 +88,12 @@ int AppendLogFile::fsync_directory(int descriptor) noexcept {
 }
 
 FileFailure AppendLogFile::sync_directory() noexcept {
-  const int error = fsync_directory(directory_file_);
-  if (error == 0) return {};
-  return failure(error, FileOperation::sync, "fsync", nullptr, 0);
+  FileFailure said;
+  if (const int error = fsync_directory(directory_file_); error != 0) {
+    said = failed_step("sync the folder", error, "fsync");
+    said.operation = FileOperation::sync;
+  }
+  return said;
 }
 
 // Opening.
@@ -121,12 +125,12 @@ FileFailure AppendLogFile::begin_log(std::uint64_t first) {
 }
 
 FileFailure AppendLogFile::open_directory() {
-  if (has_zero_byte(directory_)) return failed_step("make the folder", EINVAL, "mkdir");
+  if (has_zero_byte(directory_)) return failed_step(kZeroByte, EINVAL, "mkdir");
   const long made = perform(
       {.kind = FileCallKind::make_directory, .path = directory_.c_str(), .mode = 0777}, tap_);
   if (made < 0 && made != -EEXIST) {
     return failed_step(
-        made == -ENOENT ? "make the folder, as the one above it is not there" : "make the folder",
+        made == -ENOENT ? "no such folder above it: make that first" : "make the folder",
         static_cast<int>(-made), "mkdir");
   }
   const long opened = uninterrupted([&]() noexcept {
@@ -171,8 +175,9 @@ FileFailure AppendLogFile::lock() {
   const int error = set_lock(F_WRLCK);
   if (error == 0) return {};
   const bool taken = error == EAGAIN || error == EACCES;
-  return failed_step(taken ? "another writer has this log" : "lock it", taken ? EWOULDBLOCK : error,
-                     "fcntl");
+  return failed_step(
+      taken ? "open in another program, or by another AppendLog of this one" : "lock it",
+      taken ? EWOULDBLOCK : error, "fcntl");
 }
 
 int AppendLogFile::set_lock(short kind) noexcept {
@@ -215,13 +220,13 @@ int AppendLogFile::open_segment(const char* name, int flags) noexcept {
 FileFailure AppendLogFile::recover(std::uint64_t first) {
   name_ = segment_name(first);
   if (const int error = open_segment(name_.data(), 0); error != 0) {
-    return failure(error, FileOperation::read, "open", name_.data(), 0);
+    return failed_step("open the segment", error, "open", name_.data());
   }
   AppendLogScan scan(tap_);
   switch (scan.begin(segment_, first)) {
     case AppendLogScan::Header::whole: break;
     case AppendLogScan::Header::damaged:
-      return failure(EBADMSG, FileOperation::read, "header", name_.data(), 0);
+      return failed_step("its header is damaged", EBADMSG, "header", name_.data());
     case AppendLogScan::Header::failed:
       return failure(scan.error(), FileOperation::read, scan.call(), name_.data(), 0);
   }
@@ -236,7 +241,7 @@ FileFailure AppendLogFile::recover(std::uint64_t first) {
     if (FileFailure failed = keep(offset_, scan.data_end()); failed.error != 0) return failed;
   }
   if (const int error = truncate(offset_); error != 0) {
-    return failure(error, FileOperation::write, "ftruncate", name_.data(), offset_);
+    return failed_step("cut what is torn off the segment", error, "ftruncate", name_.data());
   }
   // A sync that failed may have left what is not on the device in the page cache, as if it were. It
   // is written once more, so that the next sync says the truth.
@@ -245,7 +250,7 @@ FileFailure AppendLogFile::recover(std::uint64_t first) {
     return failed;
   }
   if (const int error = fsync(FileCallKind::fsync, segment_); error != 0) {
-    return failure(error, FileOperation::sync, "fsync", name_.data(), 0);
+    return failed_step("sync the segment", error, "fsync", name_.data());
   }
   if (FileFailure failed = sync_directory(); failed.error != 0) return failed;
   preallocate();
@@ -272,7 +277,11 @@ FileFailure AppendLogFile::read_segment(AppendLogScan& scan, const char* name,
     while (oldest + 1 < heads.size() && heads[oldest + 1].first <= durable + 1) ++oldest;
   }
   const std::uint64_t end = scan.offset();
-  if (scan.proves_damage()) return failure(EBADMSG, FileOperation::read, "checksum", name, end);
+  if (scan.proves_damage()) {
+    FileFailure said = failure(EBADMSG, FileOperation::read, "checksum", name, end);
+    said.step = "damaged";
+    return said;
+  }
   if (scan.error() != 0) {
     return failure(scan.error(), FileOperation::read, scan.call(), name, end);
   }
@@ -348,14 +357,15 @@ FileFailure AppendLogFile::copy_to(int file, const char* name, std::uint64_t at,
 // It gets its name when its header is durable, and the name is durable before anything is in it. So
 // a segment without a whole header is damage.
 FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
+  constexpr const char* step = "begin the segment";
   const SegmentName name = segment_name(first);
   {
     const sync::Lock lock(segments_mutex_);
     const bool room = attempt([&] { segments_.reserve(segments_.size() + 1); });
-    if (!room) return failure(ENOMEM, FileOperation::append, "reserve", name.data(), 0);
+    if (!room) return failed_step(step, ENOMEM, "reserve", name.data());
   }
   if (const int error = open_segment(kInTheMaking, O_CREAT | O_TRUNC); error != 0) {
-    return failure(error, FileOperation::append, "open", name.data(), 0);
+    return failed_step(step, error, "open", name.data());
   }
   name_ = name;
   offset_ = 0;
@@ -364,10 +374,10 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
   SegmentHeader header{.log = log_, .first = first};
   header.check = header.right_check();
   if (const int error = write_fully(segment_, 0, raw_bytes(header), tap_); error != 0) {
-    return failure(error, FileOperation::append, "pwritev", name.data(), 0);
+    return failed_step(step, error, "pwritev", name.data());
   }
   if (const int error = fsync(FileCallKind::fsync, segment_); error != 0) {
-    return failure(error, FileOperation::sync, "fsync", name.data(), 0);
+    return failed_step(step, error, "fsync", name.data());
   }
   const long renamed = uninterrupted([&]() noexcept {
     return perform({.kind = FileCallKind::rename,
@@ -378,7 +388,7 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
                    tap_);
   });
   if (renamed < 0) {
-    return failure(static_cast<int>(-renamed), FileOperation::append, "rename", name.data(), 0);
+    return failed_step(step, static_cast<int>(-renamed), "rename", name.data());
   }
   if (FileFailure failed = sync_directory(); failed.error != 0) return failed;
   offset_ = sizeof header;
@@ -496,7 +506,7 @@ FileResult AppendLogFile::trim(std::uint64_t sequence) {
         {.kind = FileCallKind::unlink, .descriptor = directory_file_, .path = name.data()}, tap_);
     // Where a sync failed it may be gone already.
     if (gone < 0 && gone != -ENOENT) {
-      return {failure(static_cast<int>(-gone), FileOperation::remove, "unlink", name.data(), 0),
+      return {failed_step("remove the segment", static_cast<int>(-gone), "unlink", name.data()),
               removed};
     }
     if (FileFailure failed = sync_directory(); failed.error != 0) {

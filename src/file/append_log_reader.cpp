@@ -17,6 +17,8 @@ namespace handoff { inline namespace HANDOFF_ABI {
 namespace detail {
 namespace {
 
+constexpr const char* kTrimmed = "the records from there on were trimmed";
+
 // A descriptor that is closed at the end.
 class OwnFile {
  public:
@@ -72,8 +74,8 @@ class AppendLogReading {
   bool begin();
   void open_segment(std::uint64_t first);
   bool look_again();
-  [[noreturn]] void fail(int error, const char* call, std::uint64_t first,
-                         std::uint64_t offset) const;
+  [[noreturn]] void fail(int error, const char* call, std::uint64_t first, std::uint64_t offset,
+                         const char* step = "") const;
   [[noreturn]] void fail(int error, const char* call, const char* step) const;
 
   const std::string directory_;
@@ -96,27 +98,26 @@ AppendLogReading::AppendLogReading(std::string directory, const AppendLogReaderO
       directory_file_(tap_),
       segment_(tap_),
       scan_(tap_) {
-  const int error = has_zero_byte(directory_)
-                        ? EINVAL
-                        : directory_file_.open(AT_FDCWD, directory_.c_str(), O_DIRECTORY);
-  if (error != 0) fail(error, "open", "open the folder");
+  if (has_zero_byte(directory_)) fail(EINVAL, "", kZeroByte);
+  const int error = directory_file_.open(AT_FDCWD, directory_.c_str(), O_DIRECTORY);
+  if (error != 0) fail(error, "open", error == ENOENT ? "no such folder" : "open the folder");
   begun_ = begin();
 }
 
-void AppendLogReading::fail(int error, const char* call, std::uint64_t first,
-                            std::uint64_t offset) const {
-  raise(FileError({.error = error,
-                   .operation = FileOperation::read,
-                   .call = call,
-                   .file = directory_ + "/" + segment_name(first).data(),
-                   .offset = offset}));
+void AppendLogReading::fail(int error, const char* call, std::uint64_t first, std::uint64_t offset,
+                            const char* step) const {
+  raise(FileFailure{.error = error,
+                    .call = call,
+                    .step = step,
+                    .owner = "AppendLogReader",
+                    .file = directory_ + "/" + segment_name(first).data(),
+                    .offset = offset}
+            .exception());
 }
 void AppendLogReading::fail(int error, const char* call, const char* step) const {
-  raise(FileError({.error = error,
-                   .operation = FileOperation::read,
-                   .call = call,
-                   .step = step,
-                   .file = directory_}));
+  raise(FileFailure{
+      .error = error, .call = call, .step = step, .owner = "AppendLogReader", .file = directory_}
+            .exception());
 }
 
 void AppendLogReading::list() {
@@ -129,7 +130,7 @@ bool AppendLogReading::begin() {
   list();
   if (segments_.empty()) return false;
   if (from_ != 0 && from_ < segments_.front())
-    fail(ENODATA, "records were trimmed", "find the first record, which was trimmed");
+    fail(ENODATA, "", "the record that `from` names was trimmed");
   const auto above =
       std::upper_bound(segments_.begin(), segments_.end(), std::max(from_, segments_.front()));
   open_segment(*(above - 1));
@@ -139,15 +140,15 @@ bool AppendLogReading::begin() {
 void AppendLogReading::open_segment(std::uint64_t first) {
   OwnFile file(tap_);
   const int error = file.open(directory_file_.get(), segment_name(first).data(), O_NOFOLLOW);
-  if (error == ENOENT) fail(ENODATA, "records were trimmed", first, 0);
+  if (error == ENOENT) fail(ENODATA, "", first, 0, kTrimmed);
   if (error != 0) fail(error, "open", first, 0);
   AppendLogScan scan(tap_);
   switch (scan.begin(file.get(), first)) {
     case AppendLogScan::Header::whole: break;
-    case AppendLogScan::Header::damaged: fail(EBADMSG, "header", first, 0);
+    case AppendLogScan::Header::damaged: fail(EBADMSG, "header", first, 0, "its header is damaged");
     case AppendLogScan::Header::failed: fail(scan.error(), scan.call(), first, 0);
   }
-  if (begun_ && scan.log() != log_) fail(EBADMSG, "header of another log", first, 0);
+  if (begun_ && scan.log() != log_) fail(EBADMSG, "header", first, 0, "it is of another log");
   log_ = scan.log();
   first_ = first;
   segment_.swap(file);
@@ -176,7 +177,7 @@ bool AppendLogReading::next(AppendLogRecord& record) {
 
 // At an end. True: there may be more, look again. False: nothing is there at the moment.
 bool AppendLogReading::look_again() {
-  if (look_ == Look::third) fail(EBADMSG, "checksum", first_, scan_.offset());
+  if (look_ == Look::third) fail(EBADMSG, "checksum", first_, scan_.offset(), "damaged");
   if (look_ == Look::first) {
     list();
     look_ = Look::second;
@@ -192,8 +193,8 @@ bool AppendLogReading::look_again() {
       return true;
     }
     const bool is_there = newer != segments_.begin() && *(newer - 1) == first_;
-    if (!is_there) fail(ENODATA, "records were trimmed", first_, scan_.offset());
-    fail(EBADMSG, "checksum", first_, scan_.offset());
+    if (!is_there) fail(ENODATA, "", first_, scan_.offset(), kTrimmed);
+    fail(EBADMSG, "checksum", first_, scan_.offset(), "damaged");
   }
   const bool damaged = scan_.proves_damage();
   if (scan_.error() != 0) fail(scan_.error(), scan_.call(), first_, scan_.offset());

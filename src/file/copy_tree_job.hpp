@@ -101,7 +101,11 @@ class CopyJob {
   CopyFolders& folders() noexcept { return folders_; }
   // What was counted beforehand, at present.
   void counted(std::uint64_t files, std::uint64_t bytes, bool all);
-  bool stopped() const noexcept { return options_.stop.stop_requested(); }
+  bool stopped() const noexcept {
+    const KeptUntil& until = options_.until;
+    return until.stop_token().stop_requested() ||
+           (until.has_deadline() && sync::clock::now() >= until.deadline());
+  }
   CopyTreeResult take_result();
 
  private:

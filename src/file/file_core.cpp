@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "../core/call_failed.hpp"
 #include "open_file_state.hpp"
 #include "path.hpp"
 
@@ -76,7 +77,9 @@ const char* name_of(FileOperation operation) noexcept {
 
 FileCore::FileCore(FileEngineOptions&& options)
     : options_(std::move(options)), begin_until_(kAlways), chooser_(*this, options_) {
-  if (options_.capacity == 0) options_.capacity = 1;
+  if (options_.capacity == 0) {
+    misuse("FileEngine: `capacity` is 1 or more; without a bound it is handoff::unbounded");
+  }
   live_.before = live_.behind = &live_;
   (void)sync::spin_policy();  // the first call in a process allocates
   if (options_.bytes_per_second != 0) pace_.emplace(options_.bytes_per_second, options_.name);
@@ -95,8 +98,8 @@ void FileCore::open_beneath() {
       .kind = FileCallKind::open, .path = options_.beneath.c_str(), .flags = O_PATH | O_DIRECTORY};
   const long result = has_zero_byte(options_.beneath) ? -EINVAL : perform_whole(call, options_.tap);
   if (result < 0) {
-    raise(std::system_error(static_cast<int>(-result), std::generic_category(),
-                            "FileEngine: beneath '" + escaped(options_.beneath) + "'"));
+    raise(call_failed(static_cast<int>(-result),
+                      "FileEngine: beneath '" + escaped(options_.beneath) + "'"));
   }
   beneath_ = static_cast<int>(result);
 }
@@ -105,10 +108,12 @@ Future<FileResult> FileCore::submit(FileRequest&& request) {
   FileTask* const task = FileTask::make(*this, std::move(request));
   Future<FileResult> future = FutureAccess::make<FileResult>(task);
   Status said = Status::closed;
-  call_or([&] { said = accept(*task, {}, true); }, [task] { task->drop(Status::stopped); });
+  const KeptUntil& kept = task->request().until;
+  const Until until(kept.deadline(), kept.stop_token());
+  call_or([&] { said = accept(*task, until, true); }, [task] { task->drop(Status::stopped); });
   if (said != Status::ok) {
-    task->refuse(said == Status::full ? EAGAIN : ECANCELED);
-    task->deliver([task] { return std::move(task->outcome()); });
+    task->drop(said);  // the Future has it still
+    raise(NotRun(said, escaped(task->request().path).c_str()));
   }
   return future;
 }
@@ -441,7 +446,7 @@ Tally FileCore::tally() const noexcept {
   Tally told = tally_;
   told.pending = told.accepted - told.done - told.failed - told.cancelled - told.expired;
   if (told.failed != 0) {
-    (void)attempt([&] { told.first_failure = std::make_exception_ptr(FileError(first_failure_)); },
+    (void)attempt([&] { told.first_failure = std::make_exception_ptr(first_failure_.exception()); },
                   [&]() noexcept { told.first_failure = std::current_exception(); });
   }
   return told;

@@ -10,6 +10,7 @@
 #include <handoff/file/file_engine.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/fork.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -40,6 +41,8 @@ class FileCore final : public FileServices, public FileHost {
   Tally tally() const noexcept;
   std::uint64_t refused() const noexcept;
   FileChoice choice() const;
+  // Not in a fork of the process that made it.
+  bool is_here() const noexcept { return origin_.is_here(); }
 
   // FileHost.
   void ended(FileRun& run) noexcept override;
@@ -72,6 +75,7 @@ class FileCore final : public FileServices, public FileHost {
   sync::Wakeup watch_until_over(std::uint64_t number, sync::Deadline deadline,
                                 const sync::StopToken& stop) noexcept;
 
+  const sync::Origin origin_ = sync::Origin::here();
   FileEngineOptions options_;
   int beneath_ = AT_FDCWD;
   SyncGroups syncs_;

@@ -29,7 +29,9 @@ FileRequest of_path(std::string&& path, FileOperation operation) {
 
 FileEngine::FileEngine(FileEngineOptions options)
     : core_(std::make_unique<detail::FileCore>(std::move(options))) {}
-FileEngine::~FileEngine() = default;
+FileEngine::~FileEngine() {
+  if (!core_->is_here()) static_cast<void>(core_.release());
+}
 
 Future<FileResult> FileEngine::submit(FileRequest request) {
   return core_->submit(std::move(request));
@@ -73,21 +75,22 @@ Future<FileResult> FileEngine::replace(std::string path, std::span<const std::by
   return submit(std::move(request));
 }
 Future<FileResult> FileEngine::append(std::string path, std::span<const std::byte> bytes,
-                                      bool durable) {
+                                      const FileSyncOptions& options) {
   FileRequest request = of_path(std::move(path), FileOperation::append);
   request.from = bytes;
-  request.durable = durable;
+  request.durable = options.durable;
   return submit(std::move(request));
 }
-Future<FileResult> FileEngine::copy(std::string from, std::string to, bool durable) {
+Future<FileResult> FileEngine::copy(std::string from, std::string to,
+                                    const FileSyncOptions& options) {
   FileRequest request = of_path(std::move(from), FileOperation::copy);
   request.to = std::move(to);
-  request.durable = durable;
+  request.durable = options.durable;
   return submit(std::move(request));
 }
-Future<FileResult> FileEngine::remove(std::string path, bool durable) {
+Future<FileResult> FileEngine::remove(std::string path, const FileSyncOptions& options) {
   FileRequest request = of_path(std::move(path), FileOperation::remove);
-  request.durable = durable;
+  request.durable = options.durable;
   return submit(std::move(request));
 }
 Future<FileResult> FileEngine::stat(std::string path) {
@@ -105,11 +108,11 @@ Future<FileResult> FileEngine::read(const OpenFile& file, std::span<std::byte> i
   return submit(std::move(request));
 }
 Future<FileResult> FileEngine::write(const OpenFile& file, std::span<const std::byte> bytes,
-                                     std::uint64_t offset, bool durable) {
+                                     std::uint64_t offset, const FileSyncOptions& options) {
   FileRequest request = of_file(file, FileOperation::write);
   request.from = bytes;
   request.offset = offset;
-  request.durable = durable;
+  request.durable = options.durable;
   return submit(std::move(request));
 }
 Future<FileResult> FileEngine::sync(const OpenFile& file) {

@@ -5,9 +5,11 @@
 #include <handoff/file/file_engine_options.hpp>
 #include <handoff/file/file_result.hpp>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "../core/call_failed.hpp"
 #include "path.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -15,12 +17,16 @@ namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-// system_error puts ": reason" behind it.
+// system_error puts ": reason" behind it. An offset, where something was to be moved.
 std::string text_without_reason(const FileFailure& failure) {
-  std::string text = detail::escaped(failure.file);
-  text += text.empty() ? "" : ": ";
-  if (*failure.step != 0) return text += failure.step;
-  text += to_string(failure.operation);
+  const std::string_view call = failure.call;
+  const bool opens = call.starts_with("open");
+  const bool is_step = *failure.step != 0;
+  std::string text = *failure.owner == 0 ? "" : failure.owner + std::string(" ");
+  text += detail::escaped(failure.file);
+  if (!text.empty()) text += ": ";
+  text += is_step ? failure.step : opens ? "open" : to_string(failure.operation);
+  if (failure.offset == 0 || opens || (is_step && call.empty())) return text;
   return text += " at " + std::to_string(failure.offset);
 }
 
@@ -58,23 +64,8 @@ std::string FileFailure::text() const {
   return text;
 }
 
-FileError::FileError(const FileFailure& failure)
-    : std::system_error(failure.error, std::generic_category(), text_without_reason(failure)),
-      file_(failure.file),
-      call_(failure.call),
-      step_(failure.step),
-      offset_(failure.offset),
-      further_(failure.further),
-      operation_(failure.operation) {}
-
-FileFailure FileError::failure() const {
-  return {.error = code().value(),
-          .operation = operation_,
-          .call = call_,
-          .step = step_,
-          .file = file_.what(),
-          .offset = offset_,
-          .further = further_};
+std::system_error FileFailure::exception() const {
+  return detail::call_failed(error, text_without_reason(*this));
 }
 
 std::uint64_t FileResult::bytes() const {
@@ -94,7 +85,7 @@ const FileAttributes& FileResult::attributes() const {
   return attributes_;
 }
 void FileResult::check() const {
-  if (!ok()) raise(FileError(failure_));
+  if (!ok()) raise(failure_.exception());
 }
 
 }}  // namespace handoff::HANDOFF_ABI

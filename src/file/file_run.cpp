@@ -24,12 +24,6 @@ const char* call_name(const FileCall& call) noexcept { return view(call).name; }
 FileRun::FileRun(FileServices& services, FileRequest&& request) noexcept
     : services_(services), request_(std::move(request)) {}
 
-void FileRun::refuse(int error) noexcept {
-  FileResultAccess::failure(result_).error = error;
-  finish();
-  mode_ = Mode::ended;
-}
-
 FileRun::Step FileRun::next(FileCall& call) noexcept {
   for (;;) {
     switch (mode_) {
@@ -132,37 +126,39 @@ void FileRun::sync_was_made(long result) noexcept {
 }
 
 int FileRun::stopped() const noexcept {
-  if (request_.stop.stop_requested()) return ECANCELED;
-  const bool late =
-      request_.deadline != sync::no_deadline && sync::clock::now() >= request_.deadline;
+  const KeptUntil& until = request_.until;
+  if (until.stop_token().stop_requested()) return ECANCELED;
+  const bool late = until.has_deadline() && sync::clock::now() >= until.deadline();
   return late ? ETIME : 0;
 }
 
-// Bad input, found before anything is done.
-int FileRun::what_is_wrong() const noexcept {
+// Bad input, found before anything is done; null: none.
+const char* FileRun::what_is_wrong() const noexcept {
   const FileOperation operation = request_.operation;
   const bool opened = request_.file.valid();
-  if (has_zero_byte(request_.path) || has_zero_byte(request_.to)) return EINVAL;
+  if (has_zero_byte(request_.path) || has_zero_byte(request_.to)) return kZeroByte;
   if (opened && (operation == FileOperation::replace || operation == FileOperation::remove)) {
-    return EINVAL;
+    return "replace and remove need a path, not an OpenFile";
   }
-  if (request_.offset >= kOffsetMost) return EINVAL;
+  constexpr const char* beyond = "no file can have bytes there";
+  if (request_.offset >= kOffsetMost) return beyond;
   std::uint64_t bytes = 0;
   if (operation == FileOperation::read) bytes = request_.into.bytes();
   if (operation == FileOperation::write) bytes = request_.from.bytes();
-  return bytes > kOffsetMost - 1 - request_.offset ? EINVAL : 0;
+  return bytes > kOffsetMost - 1 - request_.offset ? beyond : nullptr;
 }
 
 void FileRun::begin(long /*result*/) noexcept {
-  int error = services_.whether_to_begin();
-  if (error == 0) error = stopped();
-  if (error != 0) return fail(-error, "");
+  const int closed = services_.whether_to_begin();
+  if (closed != 0) return fail(-closed, "", "not begun, as the engine was closed");
+  const int error = stopped();
+  if (error != 0) return fail(-error, "", "not begun");
   begun_ = true;
   const bool at_offset =
       request_.operation == FileOperation::read || request_.operation == FileOperation::write;
   if (at_offset) file_offset_ = request_.offset;  // of what fails before anything is moved
-  error = what_is_wrong();
-  if (error != 0) return fail(-error, "");
+  const char* const wrong = what_is_wrong();
+  if (wrong != nullptr) return fail(-EINVAL, "", wrong);
   switch (request_.operation) {
     case FileOperation::remove: return remove();
     case FileOperation::stat:
@@ -183,12 +179,13 @@ void FileRun::begin(long /*result*/) noexcept {
 }
 
 // The first error counts. What was begun is cleaned up.
-void FileRun::fail(long negative_errno, const char* call) noexcept {
+void FileRun::fail(long negative_errno, const char* call, const char* step) noexcept {
   FileFailure& failure = FileResultAccess::failure(result_);
   const int error = static_cast<int>(-negative_errno);
   if (failure.error == 0) {
     failure.error = error;
     failure.call = call;
+    failure.step = step;
     failure.offset = file_offset_ + FileResultAccess::bytes(result_);
   } else if (failure.further == 0) {
     failure.further = error;

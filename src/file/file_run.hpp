@@ -124,8 +124,6 @@ class FileRun {
   FileResult& outcome() noexcept { return result_; }
   // Whether it came further than the question whether it may begin.
   bool has_begun() const noexcept { return begun_; }
-  // Ends one that has not begun, with an error; for what is refused.
-  void refuse(int error) noexcept;
 
  private:
   // What comes behind a call, with its result; or behind something waited for, with 0 or a negative
@@ -165,9 +163,10 @@ class FileRun {
   void single_completed(long result) noexcept;
   int stopped() const noexcept;
   void begin(long) noexcept;
-  int what_is_wrong() const noexcept;
+  const char* what_is_wrong() const noexcept;
   void sync_was_made(long result) noexcept;
-  void fail(long negative_errno, const char* call) noexcept;
+  // `step`: what the operation and the errno do not say.
+  void fail(long negative_errno, const char* call, const char* step = "") noexcept;
   void finish() noexcept;
   void clean(long) noexcept;
   void temporary_is_gone(long result) noexcept;

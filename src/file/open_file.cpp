@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "../core/call_failed.hpp"
 #include "file_call.hpp"
 #include "open_file_state.hpp"
 #include "path.hpp"
@@ -38,12 +39,8 @@ class HeldFile {
   int number_ = -1;
 };
 
-[[noreturn]] void fail(const std::string& path, int error, const char* call) {
-  raise(FileError({.error = error,
-                   .operation = FileOperation::stat,
-                   .call = call,
-                   .step = "open",
-                   .file = path}));
+[[noreturn]] void fail(const std::string& path, int error, const char* step = "open") {
+  raise(call_failed(error, "OpenFile " + escaped(path) + ": " + step));
 }
 
 int flags_of(const OpenFileOptions& options) noexcept {
@@ -57,11 +54,11 @@ int flags_of(const OpenFileOptions& options) noexcept {
 // The directory that the path must not leave, for the time of the call.
 void open_beneath(HeldFile& directory, const OpenFileOptions& options) {
   if (options.beneath.empty()) return;
-  if (has_zero_byte(options.beneath)) fail(options.beneath, EINVAL, "openat");
+  if (has_zero_byte(options.beneath)) fail(options.beneath, EINVAL, kZeroByte);
   const long result = perform_whole(
       {.kind = FileCallKind::open, .path = options.beneath.c_str(), .flags = O_PATH | O_DIRECTORY},
       options.tap);
-  if (result < 0) fail(options.beneath, static_cast<int>(-result), "openat");
+  if (result < 0) fail(options.beneath, static_cast<int>(-result), "open `beneath`");
   directory.set(result);
 }
 
@@ -78,7 +75,7 @@ void open_in(int directory, HeldFile& file, const std::string& path,
     result = perform_whole(call, options.tap);  // a rename crossed the path
   }
   if (result == -ENOSYS && call.resolve != 0) result = open_by_steps(call, options.tap);
-  if (result < 0) fail(path, refusal_of_open(result), "openat");
+  if (result < 0) fail(path, refusal_of_open(result), step_of_open(result));
   file.set(result);
 }
 
@@ -106,7 +103,7 @@ void release(OpenFileState* state) noexcept {
 
 OpenFile OpenFile::open(const std::string& path, const OpenFileOptions& options) {
   using namespace detail;
-  if (has_zero_byte(path)) detail::fail(path, EINVAL, "openat");
+  if (has_zero_byte(path)) detail::fail(path, EINVAL, kZeroByte);
   auto state = std::make_unique<OpenFileState>();
   state->path = path;
   state->tap = options.tap;
@@ -122,18 +119,18 @@ OpenFile OpenFile::open(const std::string& path, const OpenFileOptions& options)
                                     .flags = AT_EMPTY_PATH,
                                     .attributes = &attributes},
                                    options.tap);
-  if (known < 0) detail::fail(path, static_cast<int>(-known), "statx");
+  if (known < 0) detail::fail(path, static_cast<int>(-known));
   const int refused = options.allow_special ? 0 : refusal_of(attributes);
-  if (refused != 0) detail::fail(path, refused, "openat");
+  if (refused != 0) detail::fail(path, refused, kNotRegular);
   // O_NONBLOCK was for a FIFO; io_uring would take it for a wish.
   const long settled = perform_other("fcntl", file.get(), path.c_str(), options.tap, [&]() -> long {
     return ::fcntl(file.get(), F_SETFL, options.direct ? O_DIRECT : 0) < 0 ? -errno : 0;
   });
-  if (settled < 0) detail::fail(path, static_cast<int>(-settled), "fcntl");
+  if (settled < 0) detail::fail(path, static_cast<int>(-settled));
   if (options.truncate) {
     const long cut = perform_whole(
         {.kind = FileCallKind::truncate, .descriptor = file.get(), .offset = 0}, options.tap);
-    if (cut < 0) detail::fail(path, static_cast<int>(-cut), "ftruncate");
+    if (cut < 0) detail::fail(path, static_cast<int>(-cut), "truncate");
   }
   state->direct = options.direct;
   state->writable = options.write;

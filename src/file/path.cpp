@@ -96,6 +96,11 @@ int refusal_of_open(long result) noexcept {
   return result == -ENXIO || result == -ENODEV ? EINVAL : static_cast<int>(-result);
 }
 
+const char* step_of_open(long result) noexcept {
+  if (result == -EXDEV) return "the path leaves the folder that it must stay `beneath`";
+  return result == -ENXIO || result == -ENODEV ? kNotRegular : "open";
+}
+
 std::uint64_t resolve_beneath() noexcept { return RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS; }
 
 long perform_whole(const FileCall& call, FileTap* tap) noexcept {

@@ -36,6 +36,10 @@ int refusal_of(const struct statx& attributes) noexcept;
 // What open() said, in the same words: a FIFO without a reader, a socket and a device without a
 // driver are refused alike.
 int refusal_of_open(long result) noexcept;
+// What it says of such a path; "open" where the errno says it all.
+const char* step_of_open(long result) noexcept;
+inline constexpr const char* kNotRegular = "it is no regular file";
+inline constexpr const char* kZeroByte = "the path has a zero byte in it";
 
 // Opens `call.path` (call.descriptor is the directory that it must not leave), where the kernel has
 // no openat2: step by step, and no link is followed.

@@ -85,7 +85,7 @@ void FileRun::begin_read() noexcept {
   }
   const std::uint64_t size = attributes_.stx_size;
   const std::uint64_t there = size > file_offset_ ? size - file_offset_ : 0;
-  if (there > request_.limit) return fail(-EFBIG, "");
+  if (there > request_.limit) return fail(-EFBIG, "", "longer than FileRequest::limit");
   total_ = std::min(there, request_.length);
   // One byte more shows whether the file has grown.
   if (total_ < request_.length) ++total_;
@@ -105,7 +105,7 @@ void FileRun::read_is_over(long /*result*/) noexcept {
   std::vector<std::byte>& data = FileResultAccess::data(result_);
   const std::uint64_t bytes = grown_from_ + moved();
   FileResultAccess::bytes(result_) = bytes;
-  if (bytes > request_.limit) return fail(-EFBIG, "");
+  if (bytes > request_.limit) return fail(-EFBIG, "", "longer than FileRequest::limit");
   if (saw_end_ || bytes == request_.length) {
     data.resize(bytes);
     return stage(&FileRun::clean);

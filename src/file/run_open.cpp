@@ -60,7 +60,7 @@ void FileRun::opened(long result) noexcept {
       return call(call_, &FileRun::opened);
     }
   }
-  if (result < 0) return fail(-refusal_of_open(result), view(call_).name);
+  if (result < 0) return fail(-refusal_of_open(result), view(call_).name, step_of_open(result));
   fd_ = static_cast<int>(result);
   owns_fd_ = true;
   opened_ = opened_now();
@@ -81,7 +81,7 @@ void FileRun::attributes_are_there(long result) noexcept {
   if (result < 0) return fail(result, "statx");
   int refused = refusal_of(attributes_);
   if (refused == EISDIR && request_.operation == FileOperation::sync) refused = 0;
-  if (refused != 0) return fail(-refused, "openat");
+  if (refused != 0) return fail(-refused, "openat", kNotRegular);
   // io_uring takes O_NONBLOCK for a wish; to threads it says nothing.
   if (window_ > 1) settle_flags(direct_);
   stage(after_);
@@ -103,7 +103,7 @@ void FileRun::settle_flags(bool direct) noexcept {
 void FileRun::open_directory(const std::string& path, Then then) noexcept {
   after_ = then;
   if (!attempt([&] { parts_ = parts_of(path); })) return fail(-ENOMEM, "");
-  if (path.empty()) return fail(-ENOENT, "");
+  if (path.empty()) return fail(-ENOENT, "", "the path is empty");
   if (parts_.name.empty()) return fail(-EISDIR, "");
   // A directory that is synced has to be open for reading.
   const bool syncs = request_.durable || request_.operation == FileOperation::sync;

@@ -43,15 +43,15 @@ void FileRun::target_is_known(long result) noexcept {
   if (result < 0 && result != -ENOENT) return fail(result, "statx");
   if (result >= 0 && !S_ISLNK(target_.stx_mode)) there_ = Target::plain;
   if (result >= 0 && S_ISLNK(target_.stx_mode) && !request_.follow_last) {
-    return fail(-ELOOP, "statx");
+    return fail(-ELOOP, "statx", "it is a link, and `follow_last` is false");
   }
   if (there_ != Target::none) {
     const int refused = refusal_of(target_);
-    if (refused != 0) return fail(-refused, "statx");
+    if (refused != 0) return fail(-refused, "statx", kNotRegular);
   }
   if (there_ != Target::none && source_ >= 0 && target_.stx_ino == attributes_.stx_ino &&
       device_of(target_) == device_of(attributes_)) {
-    return fail(-EINVAL, "statx");  // a copy onto itself
+    return fail(-EINVAL, "statx", "it would be copied onto itself");
   }
   if (there_ != Target::none && list_attributes(nullptr, 0) != 0) there_ = Target::with_attributes;
   make_temporary();

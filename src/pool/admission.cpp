@@ -24,7 +24,7 @@ Admission::Admission(const ThreadPoolOptions& options, const Parts& parts) noexc
       calls_(parts.threads),
       source_(parts.backlog.source()),
       keeps_local_(source_.keeps_local()),
-      bounded_(options.capacity != 0),
+      bounded_(parts.room.is_bounded()),
       on_full_(options.on_full) {}
 
 Admission::Answer Admission::ask(Worker* here, Priority priority, OnFull on_full) {

@@ -14,10 +14,9 @@ using sync::order;
 
 namespace {
 
-std::unique_ptr<TaskSource> make_source(const ThreadPoolOptions& options, Claimer& claimer,
+std::unique_ptr<TaskSource> make_source(PoolMode mode, bool bounded, Claimer& claimer,
                                         std::size_t workers) {
-  const bool bounded = options.capacity != 0;
-  switch (options.mode) {
+  switch (mode) {
     case PoolMode::stealing: return make_stealing(claimer, bounded);
     case PoolMode::fixed: return make_fixed(claimer);
     case PoolMode::active: return make_active(claimer, workers, bounded);
@@ -34,7 +33,7 @@ Backlog::Backlog(const ThreadPoolOptions& options, Crew& crew, WaitingRoom& room
       threads_(threads),
       unqueued_(unqueued),
       claimer_(crew, room, threads),
-      source_(make_source(options, claimer_, crew.width())),
+      source_(make_source(options.mode, room.is_bounded(), claimer_, crew.width())),
       notes_(0) {}
 
 Backlog::~Backlog() { delete side_queues_.made(); }

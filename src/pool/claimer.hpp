@@ -76,7 +76,7 @@ class Claimer {
       if (victim == nullptr || victim == &thief) continue;
       for (StealDeque<Task*>* const deque : {&victim->spawned, &victim->claimed}) {
         Task* task = nullptr;
-        if (deque->was_empty() || deque->steal(task) != Status::ok) continue;
+        if (deque->empty() || deque->steal(task) != Status::ok) continue;
         thief.victim = static_cast<std::uint32_t>(index);
         HANDOFF_PROBE(task_steal, thief.index, task);
         probe::moment(probe::Kind::steal);

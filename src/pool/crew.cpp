@@ -111,7 +111,7 @@ bool Crew::has_tasks() const noexcept {
   for (std::size_t i = 0; i < in_use(); ++i) {
     const Worker* const worker = at(i);
     if (worker == nullptr) continue;
-    if (!worker->spawned.was_empty() || !worker->claimed.was_empty()) return true;
+    if (!worker->spawned.empty() || !worker->claimed.empty()) return true;
   }
   return false;
 }

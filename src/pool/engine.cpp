@@ -55,8 +55,11 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
       failures(options.on_error),
       runner(options.name, engine.watches(), failures),
       search(options, cpus, {crew, threads, backlog, runner, completion}) {
+  if (options.capacity == 0) {
+    misuse("ThreadPool: a capacity of 0 holds no task; without a bound it is handoff::unbounded");
+  }
   if (options.on_full == OnFull::grow || options.on_full == OnFull::overwrite_oldest) {
-    misuse("ThreadPool: on_full is reject, wait or run_here; it grows when capacity is 0");
+    misuse("ThreadPool: on_full is reject, wait or run_here; it grows when capacity is unbounded");
   }
 }
 
@@ -80,11 +83,13 @@ Engine::~Engine() {
     static_cast<void>(parts_.release());
     return;
   }
-  (void)close(Closing::finish);
+  end_tasks(Closing::finish);
+  parts_->failures.tell_lost(parts_->options.name);
   if (Timers* const timers = parts_->timers.made()) timers->release();
 }
 
 std::size_t Engine::width() const noexcept { return parts_->threads.width(); }
+std::size_t Engine::capacity() const noexcept { return parts_->options.capacity; }
 std::size_t Engine::indices() const noexcept { return parts_->crew.size(); }
 std::size_t Engine::hands() const noexcept {
   return parts_->threads.width() + parts_->crew.seats_taken();
@@ -93,7 +98,6 @@ std::size_t Engine::hands() const noexcept {
 bool Engine::lend() noexcept { return parts_->threads.lend(); }
 void Engine::take_back() noexcept { parts_->threads.take_back(); }
 
-TaskRunner& Engine::runner() noexcept { return parts_->runner; }
 void Engine::tell_cycle(const WaitCycle& cycle) const { parts_->options.on_wait_cycle(cycle); }
 
 void Engine::tell_idle() noexcept { parts_->completion.tell(); }
@@ -247,13 +251,20 @@ class ClosingTurn {
 bool Engine::end() noexcept {
   const Worker* const here = worker_here();
   if (!origin_.is_here() || (here != nullptr && here->depth != 0)) return false;
-  (void)close(Closing::finish);
+  end_tasks(Closing::finish);
+  parts_->failures.tell_lost(parts_->options.name);
   parts_->unqueued.end();
   return true;
 }
 
 Tally Engine::close(const Closing& closing) {
   if (!origin_.is_here()) return {};
+  end_tasks(closing);
+  (void)parts_->failures.take_untold();  // the Tally tells
+  return tally();
+}
+
+void Engine::end_tasks(const Closing& closing) {
   const Worker* const here = worker_here();
   if (here != nullptr && (here->depth != 0 || !here->guest)) {
     misuse("ThreadPool: closed or destroyed inside one of its own tasks");
@@ -273,7 +284,6 @@ Tally Engine::close(const Closing& closing) {
     drop_leftovers();
     parts_->completion.await_visitors();
   }
-  return tally();
 }
 
 // Until nothing is unfinished. What has not begun by the deadline expires.

@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include <handoff/config.hpp>
+#include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -46,5 +47,7 @@ struct EngineParts {
   Late<Timers> timers;  // functions that wait for their moment
   sync::Mutex making_timers;
 };
+
+inline TaskRunner& Engine::runner() noexcept { return parts_->runner; }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

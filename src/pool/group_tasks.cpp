@@ -6,32 +6,36 @@
 #include <handoff/sync/backoff.hpp>
 #include <optional>
 
+#include "engine_parts.hpp"
 #include "own_tasks.hpp"
-#include "task_runner.hpp"
 #include "wait_watch.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
+// Most waits run their own tasks, which lie on top, and are over.
 void GroupTasks::wait_until_done() noexcept {
   // No seat, no tasks: run() ran them itself. So there is an owner.
   {
     OwnTasks own(*owner_);
     const auto is_ours = [this](const Task& task) noexcept { return has_part(task.group.read()); };
-    sync::Backoff backoff;
     while (!is_done()) {
       if (Task* const task = own.next(is_ours)) {
         engine_.runner().run(*owner_, *task);
-        backoff.reset();
-      } else if (help_thief()) {
-        backoff.reset();
-      } else if (!backoff.snooze()) {
-        sleep(own.keeps_others());
+      } else {
+        wait_for_others(own);
       }
     }
   }
   if (owner_->depth == 0) engine_.tell_idle();  // no worker's search will say so
+}
+
+// Until there may be one of its own again.
+void GroupTasks::wait_for_others(const OwnTasks& own) noexcept {
+  for (sync::Backoff backoff; !is_done() && !help_thief();) {
+    if (!backoff.snooze()) return sleep(own.keeps_others());
+  }
 }
 
 // Its tasks may look at the end of the wait until it is over.
@@ -61,7 +65,7 @@ bool GroupTasks::help_thief() noexcept {
   // order: acquire pairs with the release in stolen_by(): the worker, which another thread may have
   // made. It lives as long as the pool.
   Worker* const thief = thief_.load(order::acquire);
-  if (thief == nullptr || thief == owner_ || thief->spawned.was_empty()) return false;
+  if (thief == nullptr || thief == owner_ || thief->spawned.empty()) return false;
   const auto is_ours = [this, thief]() noexcept {
     // order: relaxed, between the load that brings the push of the task, so that it is not too old,
     // and the exchange that hangs on it.

@@ -24,7 +24,7 @@
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/queue/steal_deque.hpp>
 
-#include "task_runner.hpp"
+#include "engine_parts.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -33,7 +33,8 @@ class OwnTasks {
   // While this lives, the thread runs nothing but what it waits for.
   explicit OwnTasks(Worker& worker) noexcept : worker_(worker), group_(worker.group) {}
   ~OwnTasks() {
-    while (has_put_aside()) put_back();
+    if (puts_aside_) [[unlikely]]
+      put_all_back();
     worker_.group = group_;
   }
   OwnTasks(const OwnTasks&) = delete;
@@ -50,22 +51,23 @@ class OwnTasks {
   }
 
   // Whether tasks lie here that only thieves may run.
-  bool keeps_others() const noexcept { return has_put_aside() || !worker_.spawned.was_empty(); }
+  bool keeps_others() const noexcept { return has_put_aside() || !worker_.spawned.empty(); }
 
  private:
   bool has_put_aside() const noexcept {
-    return puts_aside_ && worker_.claimed.height() > below_ && !worker_.claimed.was_empty();
+    return puts_aside_ && worker_.claimed.height() > below_ && !worker_.claimed.empty();
   }
-  bool put_aside(Task& task) noexcept {
+  [[gnu::noinline]] bool put_aside(Task& task) noexcept {
     if (!puts_aside_) below_ = worker_.claimed.height();
     puts_aside_ = true;
     return move_to(worker_.claimed, task);
   }
 
-  void put_back() noexcept {
-    Task* task = nullptr;
-    if (worker_.claimed.pop(task) != Status::ok) return;
-    if (!move_to(worker_.spawned, *task)) worker_.engine.runner().run(worker_, *task);
+  [[gnu::noinline]] void put_all_back() noexcept {
+    for (Task* task = nullptr; has_put_aside();) {
+      if (worker_.claimed.pop(task) != Status::ok) continue;
+      if (!move_to(worker_.spawned, *task)) worker_.engine.runner().run(worker_, *task);
+    }
   }
 
   // False: no memory. Nobody could see the task in between; a worker is woken for it now.

@@ -9,8 +9,8 @@
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/sync/cache_line.hpp>
 
+#include "engine_parts.hpp"
 #include "own_tasks.hpp"
-#include "task_runner.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

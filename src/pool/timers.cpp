@@ -260,8 +260,7 @@ Outcome Timers::drop(TimedTask& task, Outcome why) noexcept {
 
 // done: it may begin. Else it is over, of a series the whole.
 Outcome Timers::begin(TimedTask& task) noexcept {
-  const TaskOptions& options = task.options_;
-  const Outcome allowed = whether_to_begin(options.stop, options.deadline);
+  const Outcome allowed = whether_to_begin(task.options_.until);
   const Lock lock(mutex_);
   TimedTask::Times& now = times(task);
   const Outcome why = now.cancelled ? Outcome::cancelled : allowed;

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
+#include <handoff/core/capacity.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/take_one.hpp>
@@ -21,23 +22,27 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class WaitingRoom {
  public:
-  // `capacity` 0: there is always room.
   explicit WaitingRoom(std::size_t capacity) noexcept
-      : capacity_(static_cast<std::int64_t>(detail::min<std::size_t>(capacity, INT64_MAX))),
+      : capacity_(capacity == unbounded
+                      ? 0
+                      : static_cast<std::int64_t>(detail::min<std::size_t>(capacity, INT64_MAX))),
         places_(capacity_) {}
+
+  // False: there is always room.
+  bool is_bounded() const noexcept { return capacity_ != 0; }
 
   // Takes a place; false if there is none. Of a pool with a capacity.
   bool take() noexcept { return take_one(places_) != 0; }
 
   // Takes one that need not be there: the number of free places may become negative.
   void take_in_advance() noexcept {
-    if (capacity_ == 0) return;
+    if (!is_bounded()) return;
     places_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, a number
   }
 
   // `count` tasks have left the queue, or did not come.
   void give_back(std::size_t count) noexcept {
-    if (capacity_ != 0) [[unlikely]]
+    if (is_bounded()) [[unlikely]]
       give_places(count);
   }
 
@@ -64,7 +69,7 @@ class WaitingRoom {
     freed_.notify_some(static_cast<std::uint32_t>(count));
   }
 
-  const std::int64_t capacity_;
+  const std::int64_t capacity_;  // 0: no bound
   sync::atomic<std::int64_t> places_;  // free ones
   sync::EventCount freed_;
 };

@@ -49,7 +49,7 @@ void WorkSearch::stand_in(Worker& seat) noexcept {
   Task* task = look(seat);
   while (task != nullptr) {
     runner_.run_first(seat, *task);
-    const bool nothing_here = seat.spawned.was_empty() && seat.claimed.was_empty();
+    const bool nothing_here = seat.spawned.empty() && seat.claimed.empty();
     task = nothing_here && threads_.take_surplus() ? nullptr : next(seat);
   }
   completion_.tell();  // no search need have said so
@@ -153,7 +153,7 @@ void WorkSearch::found_work(const Worker& worker) noexcept {
 }
 
 bool WorkSearch::is_more_work(const Worker& worker, std::uint64_t asleep) noexcept {
-  if (!worker.claimed.was_empty() || backlog_.queues_have_tasks()) return true;
+  if (!worker.claimed.empty() || backlog_.queues_have_tasks()) return true;
   if (crew_.only_outsiders_hand_over(asleep + 1)) return false;
   sync::asymmetric_fence_heavy();  // partner is the light half in WorkCalls::call_for_pushed()
   return crew_.has_tasks();

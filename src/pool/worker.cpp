@@ -5,7 +5,7 @@
 #include <handoff/pool/detail/worker.hpp>
 #include <utility>
 
-#include "task_runner.hpp"
+#include "engine_parts.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

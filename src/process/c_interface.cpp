@@ -94,10 +94,6 @@ int c_caught() noexcept {
     throw;
   } catch (const CRefusal& refusal) {
     return c_failed(refusal.error, refusal.why);
-  } catch (const SharedMemoryError& error) {
-    return c_failed(error.error(), error.what());
-  } catch (const SharedRingError& error) {
-    return c_failed(EPROTO, error.what());
   } catch (const std::bad_alloc&) {
     return c_failed(ENOMEM, "not enough memory for a handle");
   } catch (const std::logic_error& error) {
@@ -182,9 +178,9 @@ int handoff_memory_create(const char* name, size_t bytes, uint64_t layout, unsig
     c_check((flags & ~known) == 0, "a flag that this call does not have");
     c_check(name == nullptr || *name != '\0', "the name is empty: null is memory without one");
     return handoff::SharedMemory::create(
-        {.bytes = bytes,
+        {.name = name == nullptr ? std::string() : std::string(name),
+         .bytes = bytes,
          .layout = layout,
-         .name = name == nullptr ? std::string() : std::string(name),
          .huge_pages = (flags & HANDOFF_HUGE_PAGES) != 0,
          .only_creator_writes = (flags & HANDOFF_ONLY_CREATOR_WRITES) != 0});
   });
@@ -403,7 +399,7 @@ int handoff_ring_look(handoff_ring* ring, handoff_ring_state* state) {
                          (mine.consumer.has_value() && mine.consumer->damaged());
     *state = {.capacity = mine.ring.capacity(),
               .most = mine.ring.most(),
-              .size = mine.ring.was_size(),
+              .size = mine.ring.size(),
               .closed = mine.ring.closed() ? 1U : 0U,
               .damaged = damaged ? 1U : 0U};
     return HANDOFF_OK;

@@ -277,7 +277,7 @@ int handoff_mpsc_look(handoff_mpsc* queue, handoff_mpsc_state* state) {
     const bool damaged = (mine.producer.has_value() && mine.producer->damaged()) ||
                          (mine.consumer.has_value() && mine.consumer->damaged());
     *state = {.capacity = mine.ring.capacity(),
-              .size = mine.ring.tickets().was_size(),
+              .size = mine.ring.tickets().size(),
               .producers = mine.ring.producers(),
               .closed = mine.ring.closed() ? 1U : 0U,
               .damaged = damaged ? 1U : 0U};

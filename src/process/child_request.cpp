@@ -12,11 +12,12 @@
 #include <algorithm>
 #include <climits>
 #include <handoff/core/misuse.hpp>
-#include <handoff/process/subprocess_exit.hpp>
 #include <span>
 #include <stdexcept>
 #include <string_view>
 
+#include "../core/call_failed.hpp"
+#include "../core/escaped_text.hpp"
 #include "../sync/file_limit.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -176,7 +177,7 @@ void ChildRequest::add_descriptors() {
 }
 
 void ChildRequest::fail_stream(int error) const {
-  raise(SubprocessError(SubprocessStep::streams, error, program_));
+  raise(call_failed(error, "Subprocess " + escaped(program_) + ": make its streams"));
 }
 
 int ChildRequest::null_device() {

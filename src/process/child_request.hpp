@@ -27,7 +27,7 @@ struct StreamAccess {
 
 class ChildRequest {
  public:
-  // Throws std::invalid_argument for what can never work, SubprocessError for streams that cannot
+  // Throws std::invalid_argument for what can never work, std::system_error for streams that cannot
   // be had, std::bad_alloc. `arguments` and `options` outlive this.
   ChildRequest(const std::vector<std::string>& arguments, const SubprocessOptions& options);
   ChildRequest(const ChildRequest&) = delete;

@@ -30,7 +30,7 @@ constexpr std::size_t kSignalSetBytes = 8;
 constexpr unsigned long kDefaultAction[8] = {};
 constexpr unsigned long kNoSignals[8 / sizeof(unsigned long)] = {};
 
-HANDOFF_CHILD_SIDE bool fail(ChildPlan& plan, SubprocessStep step) noexcept {
+HANDOFF_CHILD_SIDE bool fail(ChildPlan& plan, const char* step) noexcept {
   plan.error = errno;
   plan.failed = step;
   return false;
@@ -40,12 +40,12 @@ HANDOFF_CHILD_SIDE bool fail(ChildPlan& plan, SubprocessStep step) noexcept {
 // long as the parent. If it was over before this call, this process has another parent by now.
 HANDOFF_CHILD_SIDE bool end_with_parent(ChildPlan& plan) noexcept {
   if (::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) {
-    return fail(plan, SubprocessStep::parent);
+    return fail(plan, "have it end with this program");
   }
   const long parent = ::syscall(SYS_getppid);
   if (parent != plan.parent && parent != 0) {  // 0: it is outside of this space of numbers
     errno = ESRCH;
-    return fail(plan, SubprocessStep::parent);
+    return fail(plan, "have it end with this program");
   }
   return true;
 }
@@ -72,7 +72,7 @@ HANDOFF_CHILD_SIDE bool place_descriptors(ChildPlan& plan) noexcept {
     if (here.from == here.to || !is_target(plan, here.from)) continue;
     // descriptor: in the child, whose numbers are what the parent asked for.
     const long moved = ::syscall(SYS_fcntl, here.from, F_DUPFD_CLOEXEC, beyond);
-    if (moved < 0) return fail(plan, SubprocessStep::descriptors);
+    if (moved < 0) return fail(plan, "pass descriptors");
     here.from = static_cast<int>(moved);
   }
   for (std::size_t i = 0; i < plan.descriptor_count; ++i) {
@@ -80,7 +80,7 @@ HANDOFF_CHILD_SIDE bool place_descriptors(ChildPlan& plan) noexcept {
     // descriptor: as above.
     const long done = here.from == here.to ? ::syscall(SYS_fcntl, here.to, F_SETFD, 0)
                                            : ::syscall(SYS_dup3, here.from, here.to, 0);
-    if (done < 0) return fail(plan, SubprocessStep::descriptors);
+    if (done < 0) return fail(plan, "pass descriptors");
   }
   return true;
 }
@@ -105,11 +105,11 @@ HANDOFF_CHILD_SIDE bool close_by_list(ChildPlan& plan) noexcept {
   // descriptor: in the child, for as long as this takes; nothing prints here.
   const long folder =
       ::syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-  if (folder < 0) return fail(plan, SubprocessStep::close);
+  if (folder < 0) return fail(plan, "close other descriptors");
   alignas(8) unsigned char entries[4096];
   for (;;) {
     const long bytes = ::syscall(SYS_getdents64, folder, entries, sizeof entries);
-    if (bytes < 0) return fail(plan, SubprocessStep::close);
+    if (bytes < 0) return fail(plan, "close other descriptors");
     if (bytes == 0) break;
     for (long at = 0; at < bytes;) {
       const unsigned char* const entry = entries + at;
@@ -141,7 +141,7 @@ HANDOFF_CHILD_SIDE bool set_limits(ChildPlan& plan) noexcept {
     const ChildLimit& limit = plan.limits[i];
     const std::uint64_t values[2] = {limit.soft, limit.hard};
     if (::syscall(SYS_prlimit64, 0, limit.resource, values, nullptr) != 0) {
-      return fail(plan, SubprocessStep::limits);
+      return fail(plan, "set its limits");
     }
   }
   return true;
@@ -151,18 +151,18 @@ HANDOFF_CHILD_SIDE bool prepare(ChildPlan& plan) noexcept {
   if (!end_with_parent(plan)) return false;
   reset_signals();
   if (plan.own_group && ::syscall(SYS_setpgid, 0, 0) != 0) {
-    return fail(plan, SubprocessStep::group);
+    return fail(plan, "give it a process group");
   }
   if (plan.directory != nullptr && ::syscall(SYS_chdir, plan.directory) != 0) {
-    return fail(plan, SubprocessStep::directory);
+    return fail(plan, kGoToFolder);
   }
   if (!place_descriptors(plan) || !close_others(plan)) return false;
   if (plan.cpus != nullptr && ::syscall(SYS_sched_setaffinity, 0, kCpuSetBytes, plan.cpus) != 0) {
-    return fail(plan, SubprocessStep::affinity);
+    return fail(plan, "set its CPUs");
   }
   if (!set_limits(plan)) return false;
   if (plan.no_new_privileges && ::syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-    return fail(plan, SubprocessStep::privileges);
+    return fail(plan, "give up new privileges");
   }
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, kNoSignals, nullptr, kSignalSetBytes);
   return true;
@@ -188,7 +188,7 @@ HANDOFF_CHILD_SIDE int run_child(void* argument) noexcept {
     }
   }
   if (forbidden) errno = EACCES;
-  fail(plan, SubprocessStep::execute);
+  fail(plan, "run");
   return kFailed;
 }
 

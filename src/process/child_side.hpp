@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/process/subprocess_exit.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -26,6 +25,9 @@ struct ChildLimit {
   std::uint64_t soft;
   std::uint64_t hard;
 };
+
+// What fails where it is the folder that is missing, and not the program.
+inline constexpr char kGoToFolder[] = "go to the folder";
 
 // All that a child needs, made before; and what failed, written by the child.
 struct ChildPlan {
@@ -46,7 +48,7 @@ struct ChildPlan {
 
   // The answer; 0: the program runs.
   int error = 0;
-  SubprocessStep failed = SubprocessStep::execute;
+  const char* failed = "";  // what the child was to do
 };
 
 // For clone(2). Returns only if something failed, what the child then ends with.

@@ -34,6 +34,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
+#include <handoff/core/work_failed.hpp>
 #include <handoff/process/process_team_options.hpp>
 #include <string>
 #include <vector>
@@ -43,6 +44,14 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 struct ServerPlan;
+
+// What std::system_error says where there are no workers.
+inline constexpr char kNoTeamMemory[] = "worker processes: get the memory that they share";
+inline constexpr char kNoServer[] = "worker processes: start the fork server";
+inline constexpr char kNoPidfds[] =
+    "worker processes: find pidfds (Linux 5.4; a filter of system calls may forbid them)";
+inline constexpr char kNoWorker[] = "worker processes: start one";
+inline constexpr char kAllWorkersEnd[] = "worker processes: all end before they have done anything";
 
 // What all workers of a server are there for. It stands still while the server lives.
 class WorkerLife {

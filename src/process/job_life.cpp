@@ -9,12 +9,14 @@
 #include <cstring>
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/process/detail/process_job.hpp>
 #include <handoff/process/process_team_options.hpp>
 #include <handoff/sync/detail/shared_fence.hpp>
 
+#include "../core/call_failed.hpp"
+#include "../core/failure_text.hpp"
 #include "../sync/descriptor.hpp"
-#include "failure_text.hpp"
 #include "handed_memory.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -38,7 +40,7 @@ JobLife::JobLife(const ProcessPoolOptions& options)
     : most_jobs_(options.recycle_after), most_growth_(options.recycle_memory) {
   (void)sync::shared_spin_policy();  // the first call reads files: not in a fork of many threads
   if (const int error = arena_.map(options.width, options.capacity); error != 0) {
-    throw ProcessTeamError(ProcessTeamStep::memory, error);
+    raise(call_failed(error, kNoTeamMemory));
   }
 }
 

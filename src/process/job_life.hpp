@@ -17,7 +17,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class JobLife final : public WorkerLife {
  public:
-  // Maps what they share. Throws ProcessTeamError.
+  // Maps what they share. Throws std::system_error.
   explicit JobLife(const ProcessPoolOptions& options);
 
   const JobArena& arena() const noexcept { return arena_; }

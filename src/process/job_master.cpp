@@ -18,6 +18,8 @@
 #include <string>
 #include <utility>
 
+#include "../core/call_failed.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
@@ -32,8 +34,8 @@ constexpr std::chrono::milliseconds kIdleStartPause = 1s;
 constexpr std::size_t kMostEndsInARow = 100;
 
 ProcessTeamOptions crew_options_of(const ProcessPoolOptions& options) {
-  return {.width = options.width,
-          .name = options.name,
+  return {.name = options.name,
+          .width = options.width,
           .cpus = options.cpus,
           .replacements_per_second = options.replacements_per_second,
           .on_fewer = options.on_fewer,
@@ -108,7 +110,9 @@ Status JobMaster::try_reserve(std::uint32_t& place) noexcept {
 Status JobMaster::reserve(JobCall call, const ProcessJobOptions& options, bool may_wait,
                           std::uint32_t& place) {
   if (!code_.has(std::bit_cast<std::uintptr_t>(call))) {
-    throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT);
+    raise(call_failed(ENOENT,
+                      "ProcessPool: the kernel's code was loaded after the pool was made: load it "
+                      "first"));
   }
   Status said = try_reserve(place);
   const bool sleeps = may_wait && options_.on_full == OnFull::wait && !is_here();
@@ -118,7 +122,7 @@ Status JobMaster::reserve(JobCall call, const ProcessJobOptions& options, bool m
         said = try_reserve(place);
         return said != Status::full;
       },
-      options.deadline, options.stop, sync::spin_policy(), "full");
+      options.until.deadline(), options.until.stop_token(), sync::spin_policy(), "full");
   return why == sync::Wakeup::notified ? said : status_of(why);
 }
 
@@ -127,9 +131,9 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
   probe::hand_over(probe::Kind::process, &job);
   JobPlace& room = life_.arena().place(place);
   room.call = std::bit_cast<std::uintptr_t>(call);
-  room.deadline = options.deadline;
+  room.deadline = options.until.deadline();
   std::memcpy(room.arguments, arguments, bytes);
-  sync::Deadline next_look = options.deadline;
+  sync::Deadline next_look = room.deadline;
   if (options_.limit > 0ns) {
     next_look = std::min(next_look, sync::deadline_after(pause_for(options_.limit)));
   }
@@ -139,12 +143,11 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
     Entry& entry = entries_[place];
     entry.job = &job;
     entry.number = ++number_;
-    entry.deadline = options.deadline;
-    if (options.stop.stop_possible()) {
-      entry.stop = options.stop;
-      entry.on_stop.emplace(options.stop, &wake_the_crew, &crew_);
+    entry.until = options.until;
+    if (const sync::StopToken& stop = entry.until.stop_token(); stop.stop_possible()) {
+      entry.on_stop.emplace(stop, &wake_the_crew, &crew_);
     }
-    const Outcome why = whether_to_begin(options.stop, options.deadline);
+    const Outcome why = whether_to_begin(options.until);
     if (why == Outcome::done) {
       JobBoard::open(life_.arena().words(), place, entry.number);
       must_wake = wants_jobs_ || closing_ || next_look < wakes_at_;
@@ -180,7 +183,7 @@ Tally JobMaster::close(const Closing& closing) {
 void JobMaster::Entry::clear() noexcept {
   job = nullptr;
   on_stop.reset();
-  stop = {};
+  until = {};
   never_open = Ending::none;
   deaths = 0;
   end = {};
@@ -297,9 +300,10 @@ JobMaster::Ending JobMaster::ending_of(Entry& entry, std::size_t place) noexcept
 
 JobMaster::Ending JobMaster::why_not_begin(const Entry& entry) const noexcept {
   if (refusal_.error != 0) return Ending::refused;
-  if (entry.stop.stop_requested()) return Ending::cancelled;
+  if (entry.until.stop_token().stop_requested()) return Ending::cancelled;
   if (closing_ && !closing_->begins_more) return Ending::cancelled;
-  if (entry.deadline <= now_ || (closing_ && closing_->deadline <= now_)) return Ending::expired;
+  if (entry.until.deadline() <= now_ || (closing_ && closing_->deadline <= now_))
+    return Ending::expired;
   return Ending::none;
 }
 
@@ -348,11 +352,15 @@ std::exception_ptr JobMaster::failure() const noexcept {
         if (ended_.how == Ending::threw) {
           const auto* const text = reinterpret_cast<const char*>(ended_.bytes.data());
           const std::string what(text, ::strnlen(text, ended_.bytes.size()));
-          error = std::make_exception_ptr(KernelFailure(what));
+          error = std::make_exception_ptr(WorkFailed(what));
         } else if (ended_.how == Ending::died) {
-          error = std::make_exception_ptr(WorkerDied(ended_.end, ended_.deaths));
+          const std::uint32_t deaths = ended_.deaths;
+          error = std::make_exception_ptr(WorkFailed(
+              "ProcessPool: a job was given up after " + std::to_string(deaths) +
+                  (deaths == 1 ? " worker" : " workers") + ", the last " + ended_.end.text(),
+              {.end = ended_.end, .attempts = deaths}));
         } else {
-          error = std::make_exception_ptr(ProcessTeamError(refusal_.step, refusal_.error));
+          error = std::make_exception_ptr(call_failed(refusal_.error, refusal_.what));
         }
       },
       [&]() noexcept { error = std::current_exception(); });
@@ -402,17 +410,17 @@ void JobMaster::refill() noexcept {
   } else if (none_since_ == sync::no_deadline) {
     none_since_ = now_;
   } else if (refused_ != 0 && now_ - none_since_ > kWorkerPatience) {
-    refuse_all(ProcessTeamStep::worker, refused_);
+    refuse_all(kNoWorker, refused_);
   }
   if (idle_deaths_ > kMostEndsInARow + crew_.width()) {
-    refuse_all(ProcessTeamStep::lives, ECHILD);
+    refuse_all(kAllWorkersEnd, ECHILD);
     idle_deaths_ = 0;
     is_weary_ = true;
   }
 }
 
-void JobMaster::refuse_all(ProcessTeamStep step, int error) noexcept {
-  refusal_ = {step, error};
+void JobMaster::refuse_all(const char* what, int error) noexcept {
+  refusal_ = {what, error};
   look();
   refusal_ = {};
 }
@@ -427,7 +435,7 @@ bool JobMaster::plan() noexcept {
     if (entry.job == nullptr) continue;
     if (options_.limit > 0ns) next = std::min(next, watched_at_ + pause_for(options_.limit));
     if (look_at(entry, place).state != ClaimState::free) continue;
-    next = std::min(next, entry.deadline);
+    next = std::min(next, entry.until.deadline());
     if (closing_) next = std::min(next, closing_->deadline);
   }
   wants_jobs_ = crew_.alive() < crew_.width();

@@ -64,8 +64,7 @@ class JobMaster {
   struct Entry {
     ProcessJob* job = nullptr;
     std::uint64_t number = 0;
-    sync::StopToken stop;
-    sync::Deadline deadline = sync::no_deadline;
+    KeptUntil until;
     std::optional<sync::StopCallback> on_stop;
     Ending never_open = Ending::none;  // else it was stopped or late before
 
@@ -89,7 +88,7 @@ class JobMaster {
 
   // Why no job can be done; no error: they can.
   struct Refusal {
-    ProcessTeamStep step = ProcessTeamStep::worker;
+    const char* what = "";
     int error = 0;
   };
 
@@ -107,7 +106,7 @@ class JobMaster {
   std::exception_ptr failure() const noexcept;
   void look_at_limit() noexcept;
   void refill() noexcept;
-  void refuse_all(ProcessTeamStep step, int error) noexcept;
+  void refuse_all(const char* what, int error) noexcept;
   bool plan() noexcept;
   bool has_jobs() const noexcept;
   ClaimTable word(std::size_t place) const noexcept {

@@ -5,7 +5,6 @@
 
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/process_pool.hpp>
-#include <string>
 #include <utility>
 
 #include "job_master.hpp"
@@ -32,12 +31,6 @@ void expect_owner(const detail::JobMaster* master) {
 }
 
 }  // namespace
-
-WorkerDied::WorkerDied(const WorkerEnd& end, std::uint32_t attempts)
-    : std::runtime_error("ProcessPool: a job was given up after " + std::to_string(attempts) +
-                         (attempts == 1 ? " worker" : " workers") + ", the last " + end.text()),
-      end_(end),
-      attempts_(attempts) {}
 
 ProcessPool::ProcessPool(const ProcessPoolOptions& options)
     : master_(new detail::JobMaster(checked_for_pool(options))) {}
@@ -68,9 +61,9 @@ Status ProcessPool::wait(const Until& until) {
   return master_->wait(until);
 }
 
-Tally ProcessPool::close(const Closing& closing) {
+Tally ProcessPool::close(Closing how) {
   expect_owner(master_.get());
-  return master_->close(closing);
+  return master_->close(how);
 }
 
 Tally ProcessPool::tally() const {

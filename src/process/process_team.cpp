@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // ProcessTeam: its calls, and what it throws.
+#include <errno.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/call_failed.hpp"
 #include "handed_memory.hpp"
 #include "loaded_code.hpp"
 #include "team_crew.hpp"
@@ -55,49 +57,6 @@ detail::TeamWaits waits_of(const ProcessTeamOptions& options) {
 
 }  // namespace
 
-// ---- What is told ------------------------------------------------------------------------------
-
-std::string WorkerEnd::text() const {
-  switch (kind) {
-    case Kind::exited: return "exited with " + std::to_string(code);
-    case Kind::signalled: return "killed by signal " + std::to_string(signal);
-    case Kind::overdue: return "killed at the limit";
-    case Kind::unknown: break;
-  }
-  return "ended in an unknown way";
-}
-
-BlocksLost::BlocksLost(const LostBlock& first)
-    : std::runtime_error("ProcessTeam: indices from " + std::to_string(first.indices.first) +
-                         " to below " + std::to_string(first.indices.last) +
-                         " were given up, their worker " + first.end.text()),
-      first_(first) {}
-
-const char* to_string(ProcessTeamStep step) noexcept {
-  switch (step) {
-    case ProcessTeamStep::memory: return "memory";
-    case ProcessTeamStep::server: return "server";
-    case ProcessTeamStep::support: return "support";
-    case ProcessTeamStep::worker: return "worker";
-    case ProcessTeamStep::kernel: return "kernel";
-    case ProcessTeamStep::lives: return "lives";
-    case ProcessTeamStep::arguments: return "arguments";
-  }
-  return "unknown";
-}
-
-ProcessTeamError::ProcessTeamError(ProcessTeamStep step, int error)
-    : std::system_error(error, std::generic_category(),
-                        std::string("ProcessTeam: ") + to_string(step)),
-      step_(step) {}
-ProcessTeamError::ProcessTeamError(ProcessTeamStep step, int error, const std::string& why)
-    : std::system_error(
-          error, std::generic_category(),
-          std::string("ProcessTeam: ") + to_string(step) + (why.empty() ? "" : ": ") + why),
-      step_(step) {}
-
-// ---- The team ----------------------------------------------------------------------------------
-
 class ProcessTeam::Master {
  public:
   explicit Master(ProcessTeamOptions options)
@@ -109,7 +68,7 @@ class ProcessTeam::Master {
 
   std::size_t width() const noexcept { return crew_.width(); }
   const Tally& tally() const noexcept { return tally_; }
-  const std::vector<LostBlock>& lost() const noexcept { return lost_; }
+  const std::vector<LostWork>& lost() const noexcept { return lost_; }
 
   Tally run(std::size_t count, BlockCall call, const void* arguments, std::size_t bytes,
             const RunOptions& options) {
@@ -119,13 +78,14 @@ class ProcessTeam::Master {
     const auto kernel = std::bit_cast<std::uintptr_t>(call);
     return run_checked(count, kernel, arguments, bytes, options, [&] {
       if (!code_.has(kernel)) {
-        throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT,
-                               "its code was loaded after the team was made");
+        raise(detail::call_failed(ENOENT,
+                                  "ProcessTeam: the kernel's code was loaded after the team was "
+                                  "made: load it first"));
       }
       if (detail::points_into_later_memory(arguments, bytes, crew_.memories())) {
-        throw ProcessTeamError(ProcessTeamStep::arguments, EFAULT,
-                               "they point into shared memory that came after the team: hand it a "
-                               "SharedSpan");
+        raise(detail::call_failed(EFAULT,
+                                  "ProcessTeam: the arguments point into shared memory that came "
+                                  "after the team: hand it a SharedSpan"));
       }
     });
   }
@@ -138,9 +98,9 @@ class ProcessTeam::Master {
     return run_checked(count, kernel.id(), arguments, kernel.bytes, options, [&] {
       crew_.programs()->check(kernel);
       if (detail::points_into_later_memory(arguments, kernel.bytes, 0)) {
-        throw ProcessTeamError(ProcessTeamStep::arguments, EFAULT,
-                               "they point into shared memory, which lies elsewhere in another "
-                               "program: hand it a SharedSpan");
+        raise(detail::call_failed(EFAULT,
+                                  "ProcessTeam: the arguments point into shared memory, which lies "
+                                  "elsewhere in another program: hand it a SharedSpan"));
       }
     });
   }
@@ -182,7 +142,7 @@ class ProcessTeam::Master {
   sync::Mutex turn_;  // one run at a time
   std::uint64_t number_ = 0;
   Tally tally_;
-  std::vector<LostBlock> lost_;
+  std::vector<LostWork> lost_;
 };
 
 ProcessTeam::ProcessTeam(const ProcessTeamOptions& options)
@@ -192,8 +152,8 @@ ProcessTeam::ProcessTeam(ProcessTeam&&) noexcept = default;
 ProcessTeam& ProcessTeam::operator=(ProcessTeam&&) noexcept = default;
 
 std::size_t ProcessTeam::width() const noexcept { return master_->width(); }
-const Tally& ProcessTeam::tally() const noexcept { return master_->tally(); }
-const std::vector<LostBlock>& ProcessTeam::lost() const noexcept { return master_->lost(); }
+Tally ProcessTeam::tally() const noexcept { return master_->tally(); }
+const std::vector<LostWork>& ProcessTeam::lost() const noexcept { return master_->lost(); }
 
 Tally ProcessTeam::run_named(std::size_t count, const detail::KernelSignature& kernel,
                              const void* arguments, const RunOptions& options) {

@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <handoff/core/misuse.hpp>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
+#include "../core/call_failed.hpp"
 #include "../core/escaped_text.hpp"
 #include "descriptor_message.hpp"
 #include "worker_hello.hpp"
@@ -73,11 +76,8 @@ int ProgramWorkers::refuse(ProgramWorker& worker, int error, const std::string& 
 int ProgramWorkers::start(std::uint32_t slot, std::unique_ptr<ProgramWorker>& worker) noexcept {
   try {
     return try_start(slot, worker);
-  } catch (const SubprocessError& error) {
-    const bool is_run = error.step() == SubprocessStep::execute;
-    return say(error.code().value(),
-               is_run ? "could not be run"
-                      : std::string("could not be started (") + to_string(error.step()) + ")");
+  } catch (const std::system_error& error) {
+    return say(error.code().value(), std::string("could not be started (") + error.what() + ")");
   } catch (const std::invalid_argument& error) {
     return say(EINVAL, std::string("cannot be asked for: ") + error.what());
   } catch (const std::bad_alloc&) {
@@ -189,14 +189,13 @@ void ProgramWorkers::check(const KernelSignature& wanted) const {
       [&](const KernelSignature& kernel) { return std::string_view(kernel.name) == wanted.name; });
   const std::string name = '"' + std::string(wanted.name) + '"';
   if (same == kernels_.end()) {
-    throw ProcessTeamError(ProcessTeamStep::kernel, ENOENT,
-                           program_ + " has no kernel " + name + ", but " + names_of(kernels_));
+    raise(call_failed(ENOENT, "ProcessTeam: " + program_ + " has no kernel " + name + ", but " +
+                                  names_of(kernels_)));
   }
   if (*same == wanted) return;
-  throw ProcessTeamError(ProcessTeamStep::kernel, EPROTO,
-                         "the arguments of kernel " + name + " are others in " + program_ + " (" +
-                             sizes_of(*same) + ") than here (" + sizes_of(wanted) +
-                             "): build both with the same declaration");
+  raise(call_failed(EPROTO, "ProcessTeam: the arguments of kernel " + name + " are others in " +
+                                program_ + " (" + sizes_of(*same) + ") than here (" +
+                                sizes_of(wanted) + "): build both with the same declaration"));
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

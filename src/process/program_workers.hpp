@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
+#include <handoff/core/work_failed.hpp>
 #include <handoff/process/detail/kernel_signature.hpp>
 #include <handoff/process/process_team_options.hpp>
 #include <handoff/process/subprocess.hpp>
@@ -85,7 +86,7 @@ class ProgramWorkers {
 
   // The kernels that all have: those of the first that was ready to work.
   [[nodiscard]] const std::vector<KernelSignature>& kernels() const noexcept { return kernels_; }
-  // Throws ProcessTeamError unless they have it.
+  // Throws std::system_error unless they have it.
   void check(const KernelSignature& wanted) const;
 
  private:

@@ -17,6 +17,8 @@
 #include <handoff/core/misuse.hpp>
 #include <utility>
 
+#include "../core/call_failed.hpp"
+#include "../core/escaped_text.hpp"
 #include "pipe_wait.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -165,8 +167,8 @@ RunningChild::~RunningChild() {
   }
 }
 
-void RunningChild::fail(SubprocessStep step, int error) const {
-  raise(SubprocessError(step, error, program_));
+void RunningChild::fail(const char* step, int error) const {
+  raise(call_failed(error, "Subprocess " + escaped(program_) + ": " + step));
 }
 
 std::optional<SubprocessExit> RunningChild::wait(const Until& until) {
@@ -189,7 +191,7 @@ std::size_t RunningChild::write(std::string_view bytes, const Until& until) {
     } else if (written == -EAGAIN) {
       if (!turn(wait, true)) break;
     } else if (written != -EINTR) {
-      fail(SubprocessStep::transfer, static_cast<int>(-written));
+      fail("write to its input", static_cast<int>(-written));
     }
     if (done < bytes.size() && wait.over()) break;
   }
@@ -227,7 +229,7 @@ std::size_t RunningChild::take_some(Capture& capture, std::size_t most) {
   const ssize_t read = ::read(capture.pipe.get(), buffer_.data(), most);
   if (read < 0) {
     if (errno == EAGAIN || errno == EINTR) return 0;
-    fail(SubprocessStep::transfer, errno);
+    fail("read its output", errno);
   }
   if (read == 0) capture.pipe.close();
   const auto bytes = static_cast<std::size_t>(read);
@@ -283,7 +285,7 @@ void RunningChild::reap() noexcept {
 
 bool RunningChild::signal(int number) {
   if (send_signal(pidfd_.get(), number, 0) == 0) return true;
-  if (errno != ESRCH) fail(SubprocessStep::signal, errno);
+  if (errno != ESRCH) fail("send a signal", errno);
   return false;
 }
 

@@ -75,7 +75,7 @@ class RunningChild {
   void take_rest(Capture& capture);
   bool signal_group(int number) noexcept;
   bool is_reaped() noexcept;
-  [[noreturn]] void fail(SubprocessStep step, int error) const;
+  [[noreturn]] void fail(const char* step, int error) const;
 
   const std::string program_;
   const bool own_group_;

@@ -79,7 +79,7 @@ SharedByteRing SharedByteRing::create(std::span<std::byte> bytes, std::size_t ca
 
 SharedByteRing SharedByteRing::attach(std::span<std::byte> bytes) {
   const auto shape = detail::SharedRingHead::attached(bytes, shape_of<Fixed>());
-  if (shape.capacity < kLeast) raise(SharedRingError("a ring too small for any record"));
+  if (shape.capacity < kLeast) detail::refuse_ring("it is too small for any record");
   return SharedByteRing(bytes, shape);
 }
 
@@ -90,7 +90,7 @@ std::size_t SharedByteRing::most() const noexcept { return capacity_ / 2 - kUnit
 SharedByteRing::Producer::Producer(SharedByteRing ring)
     : ring_(ring), end_(*ring.positions_, ring.capacity_) {
   if (!end_.damaged() && end_.position() % kUnit == 0) return;
-  raise(SharedRingError("a ring whose positions cannot be"));
+  detail::refuse_ring("its positions cannot be");
 }
 
 // What lies between the position and the end of the memory, if the record does not fit there.
@@ -158,7 +158,7 @@ Status SharedByteRing::Producer::push(std::span<const std::byte> record, const U
 SharedByteRing::Consumer::Consumer(SharedByteRing ring)
     : ring_(ring), end_(*ring.positions_, ring.capacity_) {
   if (!end_.damaged() && end_.position() % kUnit == 0) return;
-  raise(SharedRingError("a ring whose positions cannot be"));
+  detail::refuse_ring("its positions cannot be");
 }
 
 // There is something. Each length is read once, and believed only if what it says lies between the

@@ -18,7 +18,7 @@ void SharedPositions::disturb() noexcept {
   room.disturb();
 }
 
-std::uint64_t SharedPositions::was_size(std::uint64_t capacity) const noexcept {
+std::uint64_t SharedPositions::size(std::uint64_t capacity) const noexcept {
   // order: acquire keeps the two loads in this order: the tail is not older than the head.
   const std::uint64_t first = head.load(sync::order::acquire);
   // order: relaxed, it is only a number here.

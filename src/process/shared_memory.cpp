@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "../core/call_failed.hpp"
 #include "../sync/descriptor.hpp"
 #include "handed_memory.hpp"
 #include "kept_names.hpp"
@@ -41,10 +42,9 @@ using detail::SharedHeaderCopy;
 [[noreturn]] void raise_failure(const SharedFailure& failure, const std::string& of) {
   std::string text = "shared memory";
   if (!of.empty()) text += " " + of;
-  text += std::string(": ") + failure.step + ": ";
-  if (*failure.why != '\0') text += std::string(failure.why) + ": ";
-  raise(SharedMemoryError(failure.step, failure.error,
-                          text + std::generic_category().message(failure.error)));
+  text += std::string(": ") + failure.step;
+  if (*failure.why != '\0') text += std::string(": ") + failure.why;
+  raise(detail::call_failed(failure.error, text));
 }
 
 // No two memories of one boot have the same.
@@ -60,9 +60,6 @@ std::uint64_t new_key(const FileFacts& facts) noexcept {
 }
 
 }  // namespace
-
-SharedMemoryError::SharedMemoryError(const char* step, int error, const std::string& what)
-    : std::runtime_error(what), step_(step), error_(error) {}
 
 namespace detail {
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // What lies in a ring's memory: written once, read once, checked.
+#include <errno.h>
+
 #include <bit>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <limits>
 #include <new>
+
+#include "../core/call_failed.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -25,22 +29,23 @@ void check_alignment(std::span<std::byte> bytes, const SharedRingShape& shape) {
                               std::to_string(shape.alignment()) + " bytes: hand over whole pages"));
 }
 
-[[noreturn]] void refuse(const std::string& why) {
-  raise(SharedRingError("no ring to attach to: " + why));
-}
-
 void check_equal(const char* what, std::uint64_t found, std::uint64_t wanted) {
   if (found == wanted) return;
-  refuse(std::string(what) + " is " + std::to_string(found) + " there and " +
-         std::to_string(wanted) + " here");
+  refuse_ring(std::string(what) + " is " + std::to_string(found) + " there and " +
+              std::to_string(wanted) + " here");
 }
 
 }  // namespace
 
+void refuse_ring(const std::string& why) {
+  raise(call_failed(EPROTO, "shared ring: it cannot be used: " + why));
+}
+
 SharedRingShape with_capacity(SharedRingShape shape, std::size_t capacity) {
+  if (capacity == 0) misuse("a shared ring: `capacity` is 1 or more");
   const std::uint64_t most = most_places(shape);
-  if (capacity == 0 || capacity > most) {
-    raise(std::length_error("a ring has between 1 and " + std::to_string(most) + " places, not " +
+  if (capacity > most) {
+    raise(std::length_error("a ring has at most " + std::to_string(most) + " places, not " +
                             std::to_string(capacity)));
   }
   shape.capacity = std::bit_ceil(capacity);
@@ -92,10 +97,10 @@ void SharedRingHead::publish(std::span<std::byte> bytes) noexcept {
 SharedRingShape SharedRingHead::attached(std::span<std::byte> bytes,
                                          const SharedRingShape& wanted) {
   check_alignment(bytes, wanted);
-  if (bytes.size() < wanted.offset()) refuse("the memory is too short for one");
+  if (bytes.size() < wanted.offset()) refuse_ring("the memory is too short for one");
   // order: acquire pairs with the release in publish().
   if (mark(bytes).load(sync::order::acquire) != kRingMagic) {
-    refuse("the memory holds none, or one that is not made yet, or of another version");
+    refuse_ring("the memory holds none, or one that is not made yet, or of another version");
   }
   const auto& head =
       *std::launder(reinterpret_cast<const SharedRingHead*>(bytes.data() + kSharedRingStart));
@@ -113,12 +118,12 @@ SharedRingShape SharedRingHead::attached(std::span<std::byte> bytes,
   shape.producers = once(head.producers_);
   if ((shape.producers == 0) != (wanted.producers == 0) ||
       shape.producers > SharedRingShape::kMostProducers) {
-    refuse("it says it has " + std::to_string(shape.producers) + " producers");
+    refuse_ring("it says it has " + std::to_string(shape.producers) + " producers");
   }
   if (!std::has_single_bit(shape.capacity) || shape.capacity > most_places(shape) ||
       bytes_of(shape) > bytes.size()) {
-    refuse("it says it has " + std::to_string(shape.capacity) + " places, in a memory of " +
-           std::to_string(bytes.size()) + " bytes");
+    refuse_ring("it says it has " + std::to_string(shape.capacity) + " places, in a memory of " +
+                std::to_string(bytes.size()) + " bytes");
   }
   return shape;
 }

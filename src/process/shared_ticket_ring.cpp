@@ -62,7 +62,7 @@ void SharedTicketRing::free_slot(std::size_t slot) noexcept {
 SharedTicketProducer::SharedTicketProducer(const SharedTicketRing& ring, std::size_t slot)
     : ring_(ring), slot_(static_cast<std::uint32_t>(slot)) {
   if (!ring_.take_slot(slot)) {
-    raise(SharedRingError("a producer's slot that is taken or does not exist"));
+    refuse_ring("the producer's slot is taken or does not exist");
   }
 }
 

@@ -26,7 +26,7 @@ void SharedTickets::close() noexcept {
   words_->room.disturb();
 }
 
-std::size_t SharedTickets::was_size() const noexcept {
+std::size_t SharedTickets::size() const noexcept {
   // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
   const std::uint64_t head = words_->head.load(sync::order::relaxed);
   // order: relaxed, the same.

@@ -112,7 +112,7 @@ Spawned make_child(ChildPlan& plan, void* stack) noexcept {
   }
   if (made.id < 0) {
     made.error = error;
-    made.failed = SubprocessStep::clone;
+    made.failed = "make a process";
     return made;
   }
   Descriptor own(pidfd);
@@ -125,7 +125,7 @@ Spawned make_child(ChildPlan& plan, void* stack) noexcept {
       return made;
     }
     plan.error = errno;  // as if it had not been made
-    plan.failed = SubprocessStep::clone;
+    plan.failed = "make a process";
     (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
   }
   reap(pidfd);

@@ -19,7 +19,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 struct Spawned {
   int error = 0;  // an errno; 0: the program runs
-  SubprocessStep failed = SubprocessStep::spawner;
+  const char* failed = "start the thread that starts programs";  // what was to be done
   int id = -1;
   Descriptor pidfd;
   long resident_kib_max = 0;  // of this process, just after

@@ -6,8 +6,10 @@
 
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/subprocess.hpp>
+#include <system_error>
 #include <utility>
 
+#include "../core/call_failed.hpp"
 #include "../core/escaped_text.hpp"
 #include "child_request.hpp"
 #include "running_child.hpp"
@@ -23,38 +25,11 @@ std::string name_of_signal(int number) {
   return "signal " + std::to_string(number);
 }
 
-SubprocessStep step_of_lack(int error) noexcept {
-  const bool none_left = error == EMFILE || error == ENFILE || error == ENOMEM;
-  return none_left ? SubprocessStep::streams : SubprocessStep::support;
+std::system_error start_failed(const std::string& what, const char* step, int error) {
+  return detail::call_failed(error, "Subprocess " + detail::escaped(what) + ": " + step);
 }
 
 }  // namespace
-
-const char* to_string(SubprocessStep step) noexcept {
-  switch (step) {
-    case SubprocessStep::support: return "support";
-    case SubprocessStep::spawner: return "spawner";
-    case SubprocessStep::streams: return "streams";
-    case SubprocessStep::clone: return "clone";
-    case SubprocessStep::parent: return "parent";
-    case SubprocessStep::group: return "group";
-    case SubprocessStep::directory: return "directory";
-    case SubprocessStep::descriptors: return "descriptors";
-    case SubprocessStep::close: return "close";
-    case SubprocessStep::affinity: return "affinity";
-    case SubprocessStep::limits: return "limits";
-    case SubprocessStep::privileges: return "privileges";
-    case SubprocessStep::execute: return "execute";
-    case SubprocessStep::signal: return "signal";
-    case SubprocessStep::transfer: break;
-  }
-  return "transfer";
-}
-
-SubprocessError::SubprocessError(SubprocessStep step, int error, const std::string& program)
-    : std::system_error(error, std::generic_category(),
-                        detail::escaped(program) + ": " + to_string(step)),
-      step_(step) {}
 
 std::string SubprocessExit::text() const {
   if (kind == Kind::exited) return "exited with " + std::to_string(code);
@@ -65,16 +40,20 @@ std::string SubprocessExit::text() const {
 Subprocess Subprocess::start(const std::vector<std::string>& arguments,
                              const SubprocessOptions& options) {
   if (const int lack = detail::lack_of_pidfds(); lack != 0) {
-    raise(SubprocessError(step_of_lack(lack), lack,
-                          arguments.empty() ? options.executable : arguments.front()));
+    const bool none_left = lack == EMFILE || lack == ENFILE || lack == ENOMEM;
+    raise(start_failed(arguments.empty() ? options.executable : arguments.front(),
+                       none_left ? "make its streams"
+                                 : "find pidfds (Linux 5.4; a filter of system calls may forbid "
+                                   "them)",
+                       lack));
   }
   detail::ChildRequest request(arguments, options);
   auto child = std::make_unique<detail::RunningChild>(options, request.program());
   detail::Spawned spawned = detail::spawn(request.plan());
   if (spawned.error != 0) {
-    raise(SubprocessError(
-        spawned.failed, spawned.error,
-        spawned.failed == SubprocessStep::directory ? options.directory : request.program()));
+    const bool is_folder = spawned.failed == detail::kGoToFolder;
+    raise(start_failed(is_folder ? options.directory : request.program(), spawned.failed,
+                       spawned.error));
   }
   child->begin(spawned, request);
   return Subprocess(std::move(child));

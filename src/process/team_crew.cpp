@@ -17,6 +17,8 @@
 #include <handoff/sync/cpu_budget.hpp>
 #include <string>
 
+#include "../core/call_failed.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
@@ -58,10 +60,8 @@ TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerL
       tokens_(rate_),
       tokens_at_(sync::clock::now()) {
   event_ = Descriptor(descriptors::of_event(EFD_NONBLOCK));
-  if (!event_.is_open()) throw ProcessTeamError(ProcessTeamStep::server, errno);
-  if (const int error = asks_.open(); error != 0) {
-    throw ProcessTeamError(ProcessTeamStep::server, error);
-  }
+  if (!event_.is_open()) raise(call_failed(errno, kNoServer));
+  if (const int error = asks_.open(); error != 0) raise(call_failed(error, kNoServer));
   plan_ = {.life = &life,
            .width = static_cast<std::uint32_t>(width),
            .name = options.name,
@@ -87,7 +87,7 @@ TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerL
 void TeamCrew::start_forks(OnFewerWorkers on_fewer) {
   if (const int error = start_server(); error != 0) {
     const bool is_support = error == ENOSYS || error == EPERM;
-    throw ProcessTeamError(is_support ? ProcessTeamStep::support : ProcessTeamStep::server, error);
+    raise(call_failed(error, is_support ? kNoPidfds : kNoServer));
   }
   const std::uint32_t width = plan_.width;
   for (std::uint32_t slot = 0; slot < width; ++slot) {
@@ -95,7 +95,7 @@ void TeamCrew::start_forks(OnFewerWorkers on_fewer) {
     if (error == 0) continue;
     if (slot == 0 || on_fewer == OnFewerWorkers::refuse) {
       life_.dismiss();  // else the server waits for those that have begun
-      throw ProcessTeamError(ProcessTeamStep::worker, error);
+      raise(call_failed(error, kNoWorker));
     }
     plan_.width = slot;  // the workers so far divide by the larger one: only where they begin
     break;
@@ -114,7 +114,7 @@ void TeamCrew::start_programs(OnFewerWorkers on_fewer) {
   const bool is_enough = on_fewer == OnFewerWorkers::accept ? alive() > 0 : alive() == plan_.width;
   if (is_enough) return begin_run();
   end_programs();
-  throw refusal(error);
+  raise(refusal(error));
 }
 
 TeamCrew::~TeamCrew() {
@@ -170,9 +170,9 @@ void TeamCrew::begin_run() noexcept {
   retry_at_ = {};
 }
 
-ProcessTeamError TeamCrew::refusal(int error) const {
-  if (!programs_) return {ProcessTeamStep::worker, error};
-  return {ProcessTeamStep::worker, error, programs_->refusal()};
+std::system_error TeamCrew::refusal(int error) const {
+  const bool is_told = programs_ && !programs_->refusal().empty();
+  return call_failed(error, kNoWorker + (is_told ? ": " + programs_->refusal() : ""));
 }
 
 int TeamCrew::start_server() noexcept {

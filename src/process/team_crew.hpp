@@ -20,6 +20,7 @@
 #include <handoff/sync/clock.hpp>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "../sync/descriptor.hpp"
@@ -43,7 +44,7 @@ class TeamCrew {
 
   // Starts all workers. Of the options, which outlive this, those count that say what a worker is
   // and how many there may be. `blocks`, `memory`: what workers of another program share, in a
-  // file. Throws ProcessTeamError.
+  // file. Throws std::system_error.
   TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life,
            std::size_t blocks = 0, int memory = -1);
   ~TeamCrew();
@@ -61,7 +62,7 @@ class TeamCrew {
   // Another run begins: what was refused may be in order by now.
   void begin_run() noexcept;
   // Why there is no worker, as the errno says it.
-  ProcessTeamError refusal(int error) const;
+  std::system_error refusal(int error) const;
 
   // Sleeps until a worker has told of something or has ended, somebody has called wake(), or the
   // deadline has passed. Fills `deaths` with those since the last call. True if a worker has told.

@@ -3,13 +3,16 @@
 
 #include <bit>
 #include <handoff/core/kernel.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/process/process_team_options.hpp>
+
+#include "../core/call_failed.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 TeamLife::TeamLife(std::size_t width, std::size_t blocks, TeamWaits waits, bool with_file) {
   if (const int error = arena_.map(width, blocks, waits, with_file); error != 0) {
-    throw ProcessTeamError(ProcessTeamStep::memory, error);
+    raise(call_failed(error, kNoTeamMemory));
   }
 }
 

@@ -9,7 +9,7 @@
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/index_range.hpp>
 
-#include "failure_text.hpp"
+#include "../core/failure_text.hpp"
 #include "fork_server.hpp"
 #include "handed_memory.hpp"
 #include "team_arena.hpp"
@@ -46,7 +46,7 @@ void serve_team(const TeamArena& arena, std::uint32_t slot, std::uint32_t width,
 
 class TeamLife final : public WorkerLife {
  public:
-  // Maps what they share. `with_file`: with workers of other programs. Throws ProcessTeamError.
+  // Maps what they share. `with_file`: with workers of other programs. Throws std::system_error.
   TeamLife(std::size_t width, std::size_t blocks, TeamWaits waits, bool with_file);
 
   const TeamArena& arena() const noexcept { return arena_; }

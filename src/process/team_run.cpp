@@ -10,6 +10,8 @@
 #include <handoff/sync/stop_token.hpp>
 #include <string>
 
+#include "../core/call_failed.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
@@ -130,7 +132,8 @@ void TeamRun::handle(const std::vector<TeamCrew::Death>& deaths) {
     table().give_back(number_, death.slot, tries, [&](std::size_t block, bool closed) {
       had = true;
       const bool is_lost = all_again ? has_had_its_tries(block) : closed;
-      if (is_lost) lost_.push_back({job_.range_of(block), death.end});
+      const std::uint32_t ended = all_again ? options_.tries : tries;
+      if (is_lost) lost_.push_back({job_.range_of(block), death.end, ended});
       given_up_ = given_up_ || (all_again && is_lost);
     });
     had_any = had_any || had;
@@ -182,7 +185,7 @@ ClaimCount TeamRun::count() {
     words.mend(number_, block);
     if (++mended_ > words.blocks())
       words.close(number_,
-                  [&](std::size_t closed) { lost_.push_back({job_.range_of(closed), {}}); });
+                  [&](std::size_t closed) { lost_.push_back({.indices = job_.range_of(closed)}); });
   }
   if (count.broken != 0) {
     ring_again();
@@ -256,14 +259,20 @@ Tally TeamRun::settle() const {
 
 std::exception_ptr TeamRun::first_failure() const {
   if (closed_ == Closed::no_workers) {
-    return std::make_exception_ptr(
-        refused_ != 0 ? crew_.refusal(refused_) : ProcessTeamError(ProcessTeamStep::lives, ECHILD));
+    return std::make_exception_ptr(refused_ != 0 ? crew_.refusal(refused_)
+                                                 : call_failed(ECHILD, kAllWorkersEnd));
   }
-  if (!lost_.empty()) return std::make_exception_ptr(BlocksLost(lost_.front()));
+  if (!lost_.empty()) {
+    const LostWork& first = lost_.front();
+    return std::make_exception_ptr(WorkFailed(
+        "ProcessTeam: indices from " + std::to_string(first.indices.first) + " to below " +
+            std::to_string(first.indices.last) + " were given up, their worker " + first.end.text(),
+        first));
+  }
   for (std::uint32_t slot = 0; slot < crew_.width(); ++slot) {
     char text[TeamSlot::most_text];
     if (!arena_.slot(slot).said(number_, text)) continue;
-    return std::make_exception_ptr(KernelFailure(text));
+    return std::make_exception_ptr(WorkFailed(text));
   }
   return nullptr;
 }

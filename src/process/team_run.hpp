@@ -14,6 +14,7 @@
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/core/work_failed.hpp>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/detail/team_board.hpp>
 #include <handoff/process/process_team_options.hpp>
@@ -31,7 +32,7 @@ class TeamRun {
   // `number` is that of the last run; each run takes the next, or more. `early`: so many workers
   // are woken at once (TB-3).
   TeamRun(TeamCrew& crew, const TeamArena& arena, const ProcessTeamOptions& options,
-          std::uint32_t early, std::uint64_t& number, std::vector<LostBlock>& lost) noexcept
+          std::uint32_t early, std::uint64_t& number, std::vector<LostWork>& lost) noexcept
       : crew_(crew),
         arena_(arena),
         options_(options),
@@ -74,7 +75,7 @@ class TeamRun {
   const ProcessTeamOptions& options_;
   const std::uint32_t early_;
   std::uint64_t& number_;
-  std::vector<LostBlock>& lost_;
+  std::vector<LostWork>& lost_;
   TeamJob job_;
   const void* arguments_ = nullptr;
 

@@ -110,7 +110,7 @@ void events() {
   const auto handle = queue.append_listener(1, [&](int value) { sum += value; });
   std::thread producer([&] {
     for (int i = 1; i <= 100; ++i) expect(queue.enqueue(1, i) == Status::ok, "enqueued");
-    (void)queue.close();
+    queue.shut();
   });
   while (queue.wait() == Status::ok) queue.drain();
   producer.join();

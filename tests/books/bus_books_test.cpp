@@ -43,7 +43,7 @@ using test::expect_reported;
 using Break = detail::Books<detail::Break>;
 
 TEST(BusBooks, MessageBus) {
-  Break::Bus bus({.capacity = 2, .admission = {.high = 100, .normal = 100}});
+  Break::Bus bus({.capacity = 2});
   ASSERT_EQ(bus.publish(1), Status::ok);
   ASSERT_EQ(bus.drain([](int) {}), 1U);
   ASSERT_EQ(bus.publish(2), Status::ok);

@@ -285,7 +285,7 @@ struct Books<Engine> {
     if (worker.blocking != 0) return "Engine: a worker blocks";
     if (worker.joined.was_waiting() != 0) return "Engine: a worker waits for its tasks";
     for (const auto* const deque : {&worker.spawned, &worker.claimed}) {
-      if (!deque->was_empty()) return "Engine: a deque holds a task";
+      if (!deque->empty()) return "Engine: a deque holds a task";
       if (std::string fault = Books<StealDeque<Task*>>::fault(*deque); !fault.empty()) {
         return fault;
       }

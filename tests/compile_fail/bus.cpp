@@ -88,7 +88,7 @@ int main() {
   if (bus.publish("text") != Status::ok) return 1;
 #endif
 #if defined(WRONG_wait_where_it_rejects)  // expect: this bus never waits for room: leave the Until
-  if (bus.publish(1ms, Reading{1}) != Status::ok) return 1;
+  if (bus.publish(Reading{1}, 1ms) != Status::ok) return 1;
 #endif
 #if defined(WRONG_visitor)  // expect: the visitor takes each type of message
   bus.drain([](const Reading&) {});

@@ -107,16 +107,16 @@ int main() {
 #if defined(WRONG_executor)  // expect: record: runs on a ThreadTeam, a ThreadPool
   bucket.record(bucket, 1, 1, [](Bucket::Recorder&, handoff::IndexRange) {});
 #endif
-#if defined(WRONG_sort)  // expect: sorting and submitting run on a ThreadTeam, a ThreadPool
+#if defined(WRONG_sort)  // expect: sorting and dispatching run on a ThreadTeam, a ThreadPool
   bucket.sort(bucket);
 #endif
 #if defined(WRONG_backend)  // expect: this is none of the bucket's backends
   Other other;
-  bucket.submit(other);
+  bucket.dispatch(other);
 #endif
 #if defined(WRONG_lists)  // expect: this is none of the bucket's backends
   Other others[2];
-  bucket.submit(here, std::span(others));
+  bucket.dispatch(here, std::span(others));
 #endif
 #if defined(WRONG_merge)  // expect: merge: the function takes
   bucket.merge<Draw>([](int) { return true; });
@@ -137,5 +137,5 @@ int main() {
   frame.hold();
 #endif
   Gpu gpu;
-  return bucket.submit(gpu) == 1 ? kinds() : 1;
+  return bucket.dispatch(gpu) == 1 ? kinds() : 1;
 }

@@ -18,8 +18,7 @@ handoff::ThreadPool pool;
 std::vector<int> numbers(100);
 
 void loop_over_indices() {
-#if defined(WRONG_loop_without_the_rooms_header)  // expect: include the parallel_for.hpp of the
-                                                  // executor's room
+#if defined(WRONG_loop_without_the_rooms_header)  // expect: the executor's header for loops
   handoff::parallel_for(pool, 0, 1, [](std::size_t) {});
 #endif
 #if defined(WRONG_loop_on_what_runs_nothing)  // expect: runs on a ThreadTeam, a ThreadPool, or
@@ -78,7 +77,7 @@ void loop_over_a_range() {
 }
 
 void reduce() {
-#if defined(WRONG_reduction_without_it)  // expect: include the parallel_for.hpp of the executor's
+#if defined(WRONG_reduction_without_it)  // expect: include the executor's header for loops
   (void)handoff::parallel_reduce(
       pool, 0, 1, 0, [](std::size_t) { return 1; }, [](int a, int b) { return a + b; });
 #endif

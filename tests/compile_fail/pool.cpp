@@ -27,6 +27,14 @@ void post(handoff::ThreadPool& pool) {
 #if defined(WRONG_tried_task_with_arguments)  // expect: a task takes no arguments
   (void)pool.try_post([](int) {});
 #endif
+#if defined(WRONG_timed_task_with_arguments)  // expect: a task takes no arguments
+  (void)pool.post_after(1s, [](int) {});
+#endif
+#if defined(WRONG_tried_future_of_another_type)  // expect: the Future is one of what the function
+                                                 // returns
+  handoff::Future<long> other;
+  (void)pool.try_submit(other, [] { return 1; });
+#endif
 #if defined(WRONG_task_of_a_group_with_arguments)  // expect: a task takes no arguments
   group.run([](int) {});
 #endif

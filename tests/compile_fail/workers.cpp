@@ -35,8 +35,8 @@ int main() {
 
   const auto handle = [](const Known&) {};
   handoff::MessageWorkers<Known> workers({.width = 1}, handle);
-  (void)workers.submit(Known{});
-  (void)workers.submit_and_wait(Known{});
+  (void)workers.publish(Known{});
+  (void)workers.publish_and_wait(Known{});
   handoff::MessageWorkers<Known, Unhandled> late({.width = 1});
   late.set_handler<Known>(handle);
 
@@ -62,13 +62,13 @@ int main() {
   handoff::MessageWorkers<Known> wrong({.width = 1}, [n = 0](const Known&) mutable { ++n; });
 #endif
 #if defined(WRONG_stranger)  // expect: (MessageAmong|kHas)<.*Stranger
-  (void)workers.submit(Stranger{});
+  (void)workers.publish(Stranger{});
 #endif
 #if defined(WRONG_stranger_tried)  // expect: (MessageAmong|kHas)<.*Stranger
-  (void)workers.try_submit(Stranger{});
+  (void)workers.try_publish(Stranger{});
 #endif
 #if defined(WRONG_stranger_waited_for)  // expect: (MessageAmong|kHas)<.*Stranger
-  (void)workers.submit_and_wait(Stranger{});
+  (void)workers.publish_and_wait(Stranger{});
 #endif
 #if defined(WRONG_handler_of_a_stranger)  // expect: (MessageAmong|kHas)<.*Stranger
   late.set_handler<Stranger>([](const Stranger&) {});
@@ -83,7 +83,7 @@ int main() {
   handoff::MessageWorkers<ThrowsWhenMoved> wrong({.width = 1}, [](const ThrowsWhenMoved&) {});
 #endif
 #if defined(WRONG_ignored_status)  // expect: nodiscard
-  workers.submit(Known{});
+  workers.publish(Known{});
 #endif
 #if defined(WRONG_copy)  // expect: deleted
   handoff::MessageWorkers<Known> copy = workers;

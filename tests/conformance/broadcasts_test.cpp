@@ -17,7 +17,7 @@ class FollowedByOne {
       : broadcast_(capacity), consumer_(broadcast_.consumer()) {}
 
   std::size_t capacity() const { return broadcast_.capacity(); }
-  std::size_t was_size() const { return consumer_.was_behind(); }
+  std::size_t size() const { return consumer_.behind(); }
   Status try_push(T&& item) { return broadcast_.try_push(std::move(item)); }
   Status try_push(const T& item) { return broadcast_.try_push(item); }
   std::size_t try_push_batch(std::span<T> items) { return broadcast_.try_push_batch(items); }

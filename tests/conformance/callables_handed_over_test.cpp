@@ -144,7 +144,7 @@ struct CloseBus : Place<Item&> {
 struct Workers : ConstPlace<const Item&> {
   static void call(auto&& f) {
     MessageWorkers<Item> workers({.width = 1}, std::forward<decltype(f)>(f));
-    ASSERT_EQ(workers.submit(Item()), Status::ok);
+    ASSERT_EQ(workers.publish(Item()), Status::ok);
     EXPECT_EQ(workers.close().done, 1U);
   }
 };
@@ -152,7 +152,7 @@ struct WorkersOfTwo : ConstPlace<const Item&> {
   static void call(auto&& f) {
     MessageWorkers<Item, char> workers({.width = 1}, std::forward<decltype(f)>(f),
                                        function<const char&>);
-    ASSERT_EQ(workers.submit(Item()), Status::ok);
+    ASSERT_EQ(workers.publish(Item()), Status::ok);
     EXPECT_EQ(workers.close().done, 1U);
   }
 };
@@ -161,7 +161,7 @@ struct LateHandler : ConstPlace<const Item&> {
     MessageWorkers<Item> workers({.width = 1});
     workers.set_handler<Item>(std::forward<decltype(f)>(f));
     workers.start();
-    ASSERT_EQ(workers.submit(Item()), Status::ok);
+    ASSERT_EQ(workers.publish(Item()), Status::ok);
     EXPECT_EQ(workers.close().done, 1U);
   }
 };
@@ -267,7 +267,7 @@ struct WhenChanged : Place<std::uint32_t, Backend&> {
     Bucket bucket;
     add(bucket);
     Backend backend;
-    EXPECT_EQ(bucket.submit(backend, when_changed(1, std::forward<decltype(f)>(f))), 1U);
+    EXPECT_EQ(bucket.dispatch(backend, when_changed(1, std::forward<decltype(f)>(f))), 1U);
   }
 };
 struct Inspect : ConstPlace<std::uint32_t, std::string_view> {

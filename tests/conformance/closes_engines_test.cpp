@@ -67,7 +67,7 @@ struct OfFileEngine : OfEngine<FileEngine> {
 
   OfFileEngine(const ClosePlan& plan, CloseLog& log)
       : OfEngine(kFinishes, log,
-                 FileEngineOptions{.backend = kBackend, .width = 2, .capacity = plan.capacity}) {}
+                 FileEngineOptions{.width = 2, .capacity = plan.capacity, .backend = kBackend}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
@@ -99,7 +99,7 @@ struct OfProcessPool : OfEngine<ProcessPool> {
       Future<std::uint32_t> result;
       const JobNumber job{item.number};
       if (way == 0) {
-        const Status said = engine_.try_submit<&same_number>(job, result);
+        const Status said = engine_.try_submit<&same_number>(result, job);
         if (said != Status::ok) return said;
       } else {
         try {

@@ -218,7 +218,7 @@ class OfLatestByKey {
   void serve(unsigned, unsigned way) {
     const auto visitor = [&](std::uint32_t, CloseItem& item) { log_.handled(item); };
     for (Status status = Status::ok; status != Status::closed;) {
-      status = queue_.wait_and_consume(visitor, way == 0 ? Until() : Until(100us), 1 + way);
+      status = queue_.wait_and_consume(visitor, 1 + way, way == 0 ? Until() : Until(100us));
     }
   }
   void close() { queue_.close(); }
@@ -296,7 +296,7 @@ class OfEventQueue {
       }
     }
   }
-  void close() { (void)queue_.close(); }
+  void close() { queue_.shut(); }
   std::uint64_t dropped() {
     const Tally tally = queue_.tally();
     EXPECT_EQ(tally.pending, 0U);
@@ -339,7 +339,7 @@ class OfBus {
     }
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 1) return producer.publish(std::move(item));
-      if (way == 2) return bus_.try_publish(std::move(item), Priority::high);
+      if (way == 2) return bus_.try_publish(std::move(item), Admission::urgent);
       if (way == 3) return bus_.publish(std::as_const(item));
       auto claim = producer.template claim<CloseItem>(std::move(item));
       if (!claim) return claim.status();
@@ -355,7 +355,7 @@ class OfBus {
       bus_.drain(visitor, way == 0 ? ~std::size_t{0} : 1);
     }
   }
-  void close() { (void)bus_.close(); }
+  void close() { bus_.shut(); }
   std::uint64_t dropped() {
     EXPECT_TRUE(bus_.tally().balanced());
     return bus_.tally().cancelled;
@@ -384,10 +384,10 @@ struct OfWorkers : OfEngine<MessageWorkers<CloseItem>> {
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
-      if (way == 0) return engine_.submit(std::move(item));
-      if (way == 1) return engine_.submit(100us, std::move(item));
-      if (way == 2) return engine_.try_submit(std::as_const(item));
-      return engine_.submit(std::as_const(item));
+      if (way == 0) return engine_.publish(std::move(item));
+      if (way == 1) return engine_.publish(std::move(item), 100us);
+      if (way == 2) return engine_.try_publish(std::as_const(item));
+      return engine_.publish(std::as_const(item));
     });
   }
 };
@@ -402,8 +402,8 @@ struct OfActiveObject : OfEngine<ActiveObject<Handler, CloseItem>> {
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 0) return engine_.publish(std::move(item));
-      if (way == 1) return engine_.publish(100us, std::move(item));
-      return engine_.try_publish(std::move(item), Priority::high);
+      if (way == 1) return engine_.publish(std::move(item), 100us);
+      return engine_.try_publish(std::move(item), Admission::urgent);
     });
   }
 };

@@ -12,7 +12,7 @@
 //       bool enqueue(DeferredItem item);   // any thread; false: refused
 //       void drain();                      // gives what is there to the handler, on this thread;
 //                                          // what the handler throws comes out
-//       Tally close();
+//       void shut();
 //       Tally tally();
 //       // its destructor destroys what is left
 //     };
@@ -244,7 +244,8 @@ TYPED_TEST_P(DeferredSuite, ClosedTakesNoMoreAndKeepsWhatItHas) {
   std::size_t handled = 0;
   typename TestFixture::Queue queue([&](const DeferredItem&) { ++handled; });
   for (std::size_t i = 0; i < 7; ++i) EXPECT_TRUE(queue.enqueue(DeferredItem(i, alive)));
-  const Tally closed = queue.close();
+  queue.shut();
+  const Tally closed = queue.tally();
   EXPECT_EQ(closed.accepted, 7U);
   EXPECT_EQ(closed.pending, 7U);
   EXPECT_FALSE(queue.enqueue(DeferredItem(7, alive)));
@@ -252,7 +253,8 @@ TYPED_TEST_P(DeferredSuite, ClosedTakesNoMoreAndKeepsWhatItHas) {
   EXPECT_EQ(handled, 0U);
   queue.drain();
   EXPECT_EQ(handled, 7U);
-  EXPECT_EQ(queue.close().done, 7U) << "closed twice";
+  queue.shut();
+  EXPECT_EQ(queue.tally().done, 7U) << "shut twice";
   EXPECT_TRUE(queue.tally().balanced());
   EXPECT_EQ(*alive, 0U);
 }
@@ -266,7 +268,7 @@ TYPED_TEST_P(DeferredSuite, ItsEndDestroysWhatIsLeftAndCallsNobody) {
       for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(queue.enqueue(DeferredItem(i, alive)));
       queue.drain();
       for (std::size_t i = 5; i < 2000; ++i) EXPECT_TRUE(queue.enqueue(DeferredItem(i, alive)));
-      if (closed) (void)queue.close();
+      if (closed) queue.shut();
     }
     EXPECT_EQ(handled, 5U);
     EXPECT_EQ(*alive, 0U);

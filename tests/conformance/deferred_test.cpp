@@ -27,7 +27,7 @@ class WithListener {
     (void)queue_.append_listener(0, adapt<void(const DeferredItem&)>(std::ref(handler_)));
   }
   bool enqueue(DeferredItem item) { return queue_.enqueue(0, std::move(item)) == Status::ok; }
-  Tally close() { return queue_.close(); }
+  void shut() { queue_.shut(); }
   Tally tally() { return queue_.tally(); }
 
  protected:
@@ -122,7 +122,7 @@ class OnBus {
   void drain() {
     bus_.drain([this](const DeferredItem& item) { handler_(item); });
   }
-  Tally close() { return bus_.close(); }
+  void shut() { bus_.shut(); }
   Tally tally() { return bus_.tally(); }
 
  protected:

@@ -119,7 +119,7 @@ struct Messages {
         : workers_({.width = width, .capacity = capacity}, [](Function& f) { f.call(); }) {}
     template <class F>
     bool execute(F function) {
-      return workers_.submit(Function{std::move(function), next_.fetch_add(1)}) == Status::ok;
+      return workers_.publish(Function{std::move(function), next_.fetch_add(1)}) == Status::ok;
     }
 
    private:

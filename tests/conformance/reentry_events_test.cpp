@@ -287,7 +287,7 @@ struct EventQueueSubject {
              }},
             {"end of a refused event",
              [](Subject& s, const Inside& inside) {
-               (void)s.queue.close();
+               s.queue.shut();
                (void)s.queue.enqueue(1, Ends(inside));
              }},
             {"end of a listener", [](Subject& s, const Inside& inside) {
@@ -362,7 +362,7 @@ struct EventQueueSubject {
             {"trim", [](Subject& s) { s.queue.trim(); }},
             {"append", [](Subject& s) { (void)s.queue.append_listener(1, [](const Ends&) {}); }},
             {"remove and wait", [](Subject& s) { (void)s.first.remove_and_wait(); }},
-            {"close", [](Subject& s) { (void)s.queue.close(); }}};
+            {"shut", [](Subject& s) { s.queue.shut(); }}};
   }
 };
 
@@ -403,13 +403,13 @@ struct BucketSubject {
           [](Subject& s, const Inside& inside) {
             s.add();
             Backend calls{&inside};
-            (void)s.bucket.submit(calls);
+            (void)s.bucket.dispatch(calls);
           }},
          {"change of a key",
           [](Subject& s, const Inside& inside) {
             s.add();
-            (void)s.bucket.submit(s.backend,
-                                  when_changed(1, [&](std::uint32_t, Backend&) { inside(); }));
+            (void)s.bucket.dispatch(s.backend,
+                                    when_changed(1, [&](std::uint32_t, Backend&) { inside(); }));
           }},
          {"fold",
           [](Subject& s, const Inside& inside) {
@@ -426,7 +426,7 @@ struct BucketSubject {
          {"state", [](Subject& s) { (void)s.bucket.state<Draw>(); }},
          {"sort", [](Subject& s) { s.bucket.sort(); }},
          {"sort on an executor", [](Subject& s) { s.bucket.sort(s.here); }},
-         {"submit", [](Subject& s) { (void)s.bucket.submit(s.backend); }},
+         {"dispatch", [](Subject& s) { (void)s.bucket.dispatch(s.backend); }},
          {"merge",
           [](Subject& s) { (void)s.bucket.merge<Draw>([](Draw&, const Draw&) { return false; }); }},
          {"inspect", [](Subject& s) { s.bucket.inspect([](std::uint32_t, std::string_view) {}); }},

@@ -105,7 +105,7 @@ struct PoolSubject {
          [](PoolSubject& s, const Inside& inside) {
            std::stop_source source;
            source.request_stop();
-           s.pool.post([ends = Ends(inside)] {}, {.stop = source.get_token()});
+           s.pool.post([ends = Ends(inside)] {}, {.until = source.get_token()});
            (void)s.pool.close();
          }},
     };
@@ -245,6 +245,11 @@ struct PoolSubject {
             {"post with options",
              [](PoolSubject& s) { s.pool.post([] {}, {.priority = Priority::high}); }},
             {"try_post", [](PoolSubject& s) { (void)s.pool.try_post([] {}); }},
+            {"try_submit",
+             [](PoolSubject& s) {
+               Future<int> future;
+               if (s.pool.try_submit(future, [] { return 1; }) == Status::ok) (void)future.get();
+             }},
             {"submit and get", [](PoolSubject& s) { (void)s.pool.submit([] { return 1; }).get(); }},
             {"submit and follow",
              [](PoolSubject& s) { (void)s.pool.submit([] { return 1; }).then([](int) {}).get(); }},
@@ -323,11 +328,10 @@ struct TeamSubject {
   }
 };
 
-using PoolSubjects =
-    testing::Types<PoolSubject<PoolMode::stealing, 0>, PoolSubject<PoolMode::fixed, 0>,
-                   PoolSubject<PoolMode::active, 0>, PoolSubject<PoolMode::cached, 0>,
-                   PoolSubject<PoolMode::stealing, 1>, PoolSubject<PoolMode::fixed, 1>,
-                   TeamSubject>;
+using PoolSubjects = testing::Types<
+    PoolSubject<PoolMode::stealing, unbounded>, PoolSubject<PoolMode::fixed, unbounded>,
+    PoolSubject<PoolMode::active, unbounded>, PoolSubject<PoolMode::cached, unbounded>,
+    PoolSubject<PoolMode::stealing, 1>, PoolSubject<PoolMode::fixed, 1>, TeamSubject>;
 
 }  // namespace
 

@@ -118,29 +118,28 @@ struct QueueSubject {
 
   static auto calls() {
     using Call = typename Table<QueueSubject>::Call;
-    std::vector<Call> calls{{"try_push", [](QueueSubject& s) { (void)s.queue.try_push(Ends()); }},
-                            {"try_push_batch",
-                             [](QueueSubject& s) {
-                               std::array<Ends, 2> items;
-                               (void)s.queue.try_push_batch(items);
-                             }},
-                            {"try_pop", [](QueueSubject& s) { (void)s.queue.try_pop(); }},
-                            {"try_pop of a value",
-                             [](QueueSubject& s) {
-                               Ends out;
-                               (void)s.queue.try_pop(out);
-                             }},
-                            {"try_pop_batch",
-                             [](QueueSubject& s) {
-                               std::array<Ends, 2> items;
-                               (void)s.queue.try_pop_batch(items);
-                             }},
-                            {"consume", [](QueueSubject& s) { s.queue.consume([](Ends&) {}); }},
-                            {"looks",
-                             [](QueueSubject& s) {
-                               (void)(s.queue.was_size() + s.queue.was_empty() + s.queue.closed());
-                             }},
-                            {"close", [](QueueSubject& s) { s.queue.close(); }}};
+    std::vector<Call> calls{
+        {"try_push", [](QueueSubject& s) { (void)s.queue.try_push(Ends()); }},
+        {"try_push_batch",
+         [](QueueSubject& s) {
+           std::array<Ends, 2> items;
+           (void)s.queue.try_push_batch(items);
+         }},
+        {"try_pop", [](QueueSubject& s) { (void)s.queue.try_pop(); }},
+        {"try_pop of a value",
+         [](QueueSubject& s) {
+           Ends out;
+           (void)s.queue.try_pop(out);
+         }},
+        {"try_pop_batch",
+         [](QueueSubject& s) {
+           std::array<Ends, 2> items;
+           (void)s.queue.try_pop_batch(items);
+         }},
+        {"consume", [](QueueSubject& s) { s.queue.consume([](Ends&) {}); }},
+        {"looks",
+         [](QueueSubject& s) { (void)(s.queue.size() + s.queue.empty() + s.queue.closed()); }},
+        {"close", [](QueueSubject& s) { s.queue.close(); }}};
     if constexpr (kIsChannel) {
       calls.push_back({"push", [](QueueSubject& s) {
                          (void)s.queue.push(Ends(), std::chrono::steady_clock::now());
@@ -276,9 +275,7 @@ struct LatestByKeySubject {
                                             std::chrono::steady_clock::now());
           }},
          {"looks",
-          [](Subject& s) {
-            (void)(s.latest.was_size() + s.latest.overwritten() + s.latest.closed());
-          }},
+          [](Subject& s) { (void)(s.latest.size() + s.latest.overwritten() + s.latest.closed()); }},
          {"close", [](Subject& s) { s.latest.close(); }}},
         {}};
     return table;
@@ -324,7 +321,7 @@ struct BroadcastSubject {
          {"leave of another", [](Subject& s) { s.other.leave(); }},
          {"leave", [](Subject& s) { s.one.leave(); }},
          {"looks",
-          [](Subject& s) { (void)(s.one.was_behind() + s.one.closed() + s.broadcast.closed()); }},
+          [](Subject& s) { (void)(s.one.behind() + s.one.closed() + s.broadcast.closed()); }},
          {"close", [](Subject& s) { s.broadcast.close(); }}},
         left_out()};
     return table;
@@ -412,7 +409,7 @@ struct BusSubject {
             {"publish until now",
              [](Subject& s) {
                if constexpr (Policies::on_full == OnFull::wait) {
-                 (void)s.bus.publish(std::chrono::steady_clock::now(), Ends());
+                 (void)s.bus.publish(Ends(), std::chrono::steady_clock::now());
                }
              }},
             {"try_publish", [](Subject& s) { (void)s.bus.try_publish(Ends()); }},
@@ -425,9 +422,9 @@ struct BusSubject {
             {"looks",
              [](Subject& s) {
                (void)s.bus.tally();
-               (void)(s.bus.depth() + s.bus.closed() + s.bus.refused(Priority::normal));
+               (void)(s.bus.size() + s.bus.closed() + s.bus.refused(Admission::normal));
              }},
-            {"close", [](Subject& s) { (void)s.bus.close(); }},
+            {"shut", [](Subject& s) { s.bus.shut(); }},
             {"close for good", [](Subject& s) { (void)s.bus.close(Closing::finish); }}};
   }
 };
@@ -467,7 +464,7 @@ struct ActiveSubject {
          {"looks",
           [](ActiveSubject& s) {
             (void)s.object.tally();
-            (void)s.object.depth();
+            (void)s.object.size();
           }},
          {"close", [](ActiveSubject& s) { (void)s.object.close(); }}},
         {}};
@@ -501,46 +498,46 @@ struct WorkersSubject {
     static const Table<Subject> table{
         {{"handler",
           [](Subject& s, const Inside& inside) {
-            (void)s.workers.submit(Message{1, inside});
+            (void)s.workers.publish(Message{1, inside});
             (void)s.workers.close();
           }},
          {"handler of a message that is waited for",
           [](Subject& s, const Inside& inside) {
-            (void)s.workers.submit_and_wait(Message{1, inside});
+            (void)s.workers.publish_and_wait(Message{1, inside});
           }},
          {"end of a message",
           [](Subject& s, const Inside& inside) {
-            (void)s.workers.submit(Message{1, {}, Ends(inside)});
+            (void)s.workers.publish(Message{1, {}, Ends(inside)});
             (void)s.workers.close();
           }},
          {"end of a message that a close drops",
           [](Subject& s, const Inside& inside) {
             (void)s.workers.pause();
-            (void)s.workers.submit(Message{1, {}, Ends(inside)});
+            (void)s.workers.publish(Message{1, {}, Ends(inside)});
             (void)s.workers.close(Closing::abandon);
           }},
          {"on_error",
           [](Subject& s, const Inside& inside) {
             s.on_error = inside;
-            (void)s.workers.submit(Message{1, [] { throw std::runtime_error("asked"); }});
+            (void)s.workers.publish(Message{1, [] { throw std::runtime_error("asked"); }});
             (void)s.workers.close();
           }},
          {"key",
           [](Subject& s, const Inside& inside) {
             keyed = &inside;
-            (void)s.workers.submit(Message{1});
+            (void)s.workers.publish(Message{1});
             (void)s.workers.close();
           }}},
-        {{"submit", [](Subject& s) { (void)s.workers.submit(Message{1}); }},
-         {"submit of another key", [](Subject& s) { (void)s.workers.submit(Message{2}); }},
+        {{"publish", [](Subject& s) { (void)s.workers.publish(Message{1}); }},
+         {"publish of another key", [](Subject& s) { (void)s.workers.publish(Message{2}); }},
          {"many",
           [](Subject& s) {
-            for (std::uint64_t i = 0; i < 8; ++i) (void)s.workers.submit(Message{i % 2});
+            for (std::uint64_t i = 0; i < 8; ++i) (void)s.workers.publish(Message{i % 2});
           }},
-         {"try_submit", [](Subject& s) { (void)s.workers.try_submit(Message{1}); }},
-         {"submit_and_wait", [](Subject& s) { (void)s.workers.submit_and_wait(Message{2}); }},
-         {"submit_and_wait of this key",
-          [](Subject& s) { (void)s.workers.submit_and_wait(Message{1}); }},
+         {"try_publish", [](Subject& s) { (void)s.workers.try_publish(Message{1}); }},
+         {"publish_and_wait", [](Subject& s) { (void)s.workers.publish_and_wait(Message{2}); }},
+         {"publish_and_wait of this key",
+          [](Subject& s) { (void)s.workers.publish_and_wait(Message{1}); }},
          {"wait", [](Subject& s) { (void)s.workers.wait(); }},
          {"pause", [](Subject& s) { (void)s.workers.pause(std::chrono::steady_clock::now()); }},
          {"resume", [](Subject& s) { s.workers.resume(); }},

@@ -80,7 +80,7 @@ struct OfQueue {
   }
   void fill(Item&& item) {
     EXPECT_EQ(queue.try_push(std::move(item)), Status::ok);
-    EXPECT_EQ(queue.was_size(), queue.capacity());
+    EXPECT_EQ(queue.size(), queue.capacity());
   }
   void close() { queue.close(); }
 
@@ -197,7 +197,7 @@ struct OfEventQueue {
     }
   }
   void fill(Item&& item) { EXPECT_EQ(queue.enqueue(1, std::move(item)), Status::ok); }
-  void close() { (void)queue.close(); }
+  void close() { queue.shut(); }
 
   Queue queue{room_for<Queue>(1)};
 };
@@ -236,7 +236,7 @@ struct OfBus {
     if constexpr (waits) {
       return std::tuple(Call{"publish so long", true,
                              [](auto& subject, Given& given, const Until& until) {
-                               return subject.bus.publish(until, std::move(given));
+                               return subject.bus.publish(std::move(given), until);
                              }},
                         Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
                                return subject.bus.try_publish(std::move(given));
@@ -248,7 +248,7 @@ struct OfBus {
     }
   }
   void fill(Item&& item) { EXPECT_EQ(bus.try_publish(std::move(item)), Status::ok); }
-  void close() { (void)bus.close(); }
+  void close() { bus.shut(); }
 
   BasicMessageBus<Policies, Item> bus{{.capacity = 1}};
 };
@@ -298,21 +298,21 @@ struct Workers : Held<MessageWorkers<Item>> {
             [this](Item&) { this->pass(); }) {}
   template <class Given>
   static auto calls() {
-    return std::tuple(Call{"submit", false,
+    return std::tuple(Call{"publish", false,
                            [](auto& subject, Given& given, const Until&) {
-                             return subject.engine.submit(std::move(given));
+                             return subject.engine.publish(std::move(given));
                            }},
-                      Call{"submit so long", true,
+                      Call{"publish so long", true,
                            [](auto& subject, Given& given, const Until& until) {
-                             return subject.engine.submit(until, std::move(given));
+                             return subject.engine.publish(std::move(given), until);
                            }},
-                      Call{"try_submit", false, [](auto& subject, Given& given, const Until&) {
-                             return subject.engine.try_submit(std::move(given));
+                      Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
+                             return subject.engine.try_publish(std::move(given));
                            }});
   }
   // The capacity counts what is under way too.
   void fill(Item&& item) {
-    EXPECT_EQ(this->engine.submit(std::move(item)), Status::ok);
+    EXPECT_EQ(this->engine.publish(std::move(item)), Status::ok);
     this->came.wait();
   }
 };
@@ -327,7 +327,7 @@ struct Object : Held<ObjectOf<Item>> {
   static auto calls() {
     return std::tuple(Call{"publish so long", true,
                            [](auto& subject, Given& given, const Until& until) {
-                             return subject.engine.publish(until, std::move(given));
+                             return subject.engine.publish(std::move(given), until);
                            }},
                       Call{"try_publish", false, [](auto& subject, Given& given, const Until&) {
                              return subject.engine.try_publish(std::move(given));
@@ -345,7 +345,7 @@ template <class Item>
 struct Files : Held<FileEngine> {
   Files()
       : Held(FileEngineOptions{
-            .backend = FileBackend::pool, .width = 1, .capacity = 1, .on_full = OnFull::reject}) {}
+            .width = 1, .capacity = 1, .on_full = OnFull::reject, .backend = FileBackend::pool}) {}
   template <class Given>
   static auto calls() {
     return std::tuple(
@@ -394,6 +394,11 @@ struct Pool : Held<ThreadPool> {
         Call{"try_post", false,
              [](auto& subject, Given& given, const Until&) {
                return subject.engine.try_post(TaskOf<Given>{std::move(given)});
+             }},
+        Call{"try_submit", false,
+             [](auto& subject, Given& given, const Until&) {
+               Future<void> future;
+               return subject.engine.try_submit(future, TaskOf<Given>{std::move(given)});
              }},
         Call{"submit with an argument", false, [](auto& subject, Given& given, const Until&) {
                try {

@@ -35,8 +35,8 @@ class WithConsumer {
   std::size_t capacity() const { return ring_.capacity(); }
   void close() { ring_.close(); }
   bool closed() const { return ring_.closed(); }
-  std::size_t was_size() const { return ring_.was_size(); }
-  bool was_empty() const { return ring_.was_empty(); }
+  std::size_t size() const { return ring_.size(); }
+  bool empty() const { return ring_.empty(); }
 
  protected:
   template <class... Producers>

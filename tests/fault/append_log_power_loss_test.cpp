@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -102,8 +103,8 @@ Found look(const std::string& directory, const Book& book) {
         return found;
       }
     }
-  } catch (const FileError& error) {
-    if (error.failure().error != ENOENT) found.fault = error.what();
+  } catch (const std::system_error& error) {
+    if (error.code().value() != ENOENT) found.fault = error.what();
   }
   return found;
 }
@@ -261,7 +262,7 @@ class Lives {
     try {
       Writer writer(disk, book, world_.at("first/log"));
       program(writer);
-    } catch (const FileError&) {
+    } catch (const std::system_error&) {
     }
     if (!disk.revive()) return std::nullopt;
     const std::size_t begun = disk.now();
@@ -273,7 +274,7 @@ class Lives {
       Writer writer(disk, book, world_.at("first/log"));
       writer.opened();
       go_on(writer);
-    } catch (const FileError& error) {
+    } catch (const std::system_error& error) {
       return std::string("not opened again: ") + error.what();
     }
     const Look look = [&](std::size_t moment, const test::DiskState& state) {
@@ -367,7 +368,7 @@ class Lives {
       Writer writer(disk, book, folder + "/log");
       writer.opened();
       go_on(writer);
-    } catch (const FileError& error) {
+    } catch (const std::system_error& error) {
       return std::string("not opened again: ") + error.what();
     }
     if (disk.syncs().size() > second_syncs_.size()) second_syncs_ = disk.syncs();

@@ -130,15 +130,15 @@ void open_files(Watch& watch, const Folder& root) {
 void use_engine(Watch& watch, const Folder& root, FileBackend backend) {
   if (!test::possible(backend)) return;
   for (const std::string& beneath : {std::string(), root.path()}) {
-    FileEngine files({.backend = backend, .width = 2, .beneath = beneath, .tap = &watch});
+    FileEngine files({.width = 2, .backend = backend, .beneath = beneath, .tap = &watch});
     watch.look("FileEngine");
     const auto path = [&](const char* name) { return beneath.empty() ? root.at(name) : name; };
     result_of(files.write(path("new"), bytes_of("new"), {.durable = true})).check();
     result_of(files.replace(path("new"), bytes_of("other"), {.durable = true})).check();
-    result_of(files.copy(path("new"), path("copy"), true)).check();
+    result_of(files.copy(path("new"), path("copy"), {.durable = true})).check();
     result_of(files.read(path("copy"))).check();
     result_of(files.sync(path("copy"))).check();
-    result_of(files.remove(path("copy"), true)).check();
+    result_of(files.remove(path("copy"), {.durable = true})).check();
   }
 }
 
@@ -214,7 +214,7 @@ void read_quota(Watch& watch, const Folder& /*root*/) {
 void share_memory(Watch& watch, const Folder& /*root*/) {
   const std::string name = "/handoff-descriptors-" + std::to_string(::getpid());
   auto memory = SharedMemory::create({.bytes = 4096});
-  auto named = SharedMemory::create({.bytes = 4096, .name = name});
+  auto named = SharedMemory::create({.name = name, .bytes = 4096});
   memory.publish();
   named.publish();
   const auto attached = SharedMemory::attach(memory.descriptor());

@@ -151,7 +151,7 @@ std::vector<Case> reading_cases() {
 class Trial {
  public:
   explicit Trial(FileBackend backend)
-      : files_({.backend = backend, .width = 2, .tap = &tap_}), backend_(backend) {
+      : files_({.width = 2, .backend = backend, .tap = &tap_}), backend_(backend) {
     descriptors_ = test::open_descriptors();
   }
 
@@ -362,16 +362,17 @@ TEST_P(StickySync, AFailedSyncFailsAllLaterOnes) {
       const Folder folder(test::fast_place());
       folder.put("old", kOld);
       FaultTap tap;
-      FileEngine files({.backend = GetParam(), .width = 2, .tap = &tap});
+      FileEngine files({.width = 2, .backend = GetParam(), .tap = &tap});
       const OpenFile file = OpenFile::open(folder.at("old"), {.write = true, .tap = &tap});
-      EXPECT_TRUE(result_of(files.write(file, bytes_of(kNew), 0, true)).ok());
+      EXPECT_TRUE(result_of(files.write(file, bytes_of(kNew), 0, {.durable = true})).ok());
       tap.arm(kind, 0, fault);
-      const FileResult first = result_of(files.write(file, bytes_of(kNew), 100, true));
+      const FileResult first = result_of(files.write(file, bytes_of(kNew), 100, {.durable = true}));
       if (!tap.disarm().has_value()) continue;  // it syncs with the other one
       EXPECT_EQ(first.failure().error, error_of(fault));
       EXPECT_EQ(result_of(files.sync(file)).failure().error, error_of(fault));
-      EXPECT_EQ(result_of(files.write(file, bytes_of(kNew), 200, true)).failure().error,
-                error_of(fault));
+      EXPECT_EQ(
+          result_of(files.write(file, bytes_of(kNew), 200, {.durable = true})).failure().error,
+          error_of(fault));
       EXPECT_EQ(result_of(files.sync(file)).failure().error, error_of(fault)) << "for good";
       std::string text(10, ' ');
       EXPECT_TRUE(result_of(files.read(file, std::as_writable_bytes(std::span(text)), 0)).ok())
@@ -387,13 +388,13 @@ TEST_P(StickySync, NobodyInTheGroupIsAcknowledged) {
   const Folder folder(test::fast_place());
   folder.put("old", kOld);
   FaultTap tap;
-  FileEngine files({.backend = GetParam(), .width = 4, .tap = &tap});
+  FileEngine files({.width = 4, .backend = GetParam(), .tap = &tap});
   const OpenFile file = OpenFile::open(folder.at("old"), {.write = true, .tap = &tap});
   for (const FileCallKind kind : {FileCallKind::fsync, FileCallKind::fdatasync}) {
     tap.arm(kind, 0, Fault::io_error, FaultTap::Lasts::from_then_on);
     std::vector<Future<FileResult>> all;
     for (std::size_t i = 0; i < 64; ++i) {
-      all.push_back(files.write(file, bytes_of(kNew), i * 4096, true));
+      all.push_back(files.write(file, bytes_of(kNew), i * 4096, {.durable = true}));
     }
     std::size_t ok = 0;
     for (auto& one : all) ok += result_of(std::move(one)).ok() ? 1 : 0;
@@ -451,7 +452,7 @@ TEST(ClosingFiles, NothingIsClosedTwice) {
     for (const int error : {EINTR, EIO}) {
       const Folder folder(test::fast_place());
       RecyclingTap tap(error);
-      FileEngine files({.backend = backend, .width = 2, .tap = &tap});
+      FileEngine files({.width = 2, .backend = backend, .tap = &tap});
       for (std::size_t i = 0; i < test::rounds(60); ++i) {
         const FileResult result = result_of(files.write(folder.at("a"), bytes_of(kNew)));
         EXPECT_EQ(result.ok(), error == EINTR) << test::failure_of(result);

@@ -81,7 +81,7 @@ TEST_P(SpecialFiles, AreRefusedAndNothingHangs) {
   ASSERT_EQ(::bind(listening, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   ::symlink("loop", root.at("loop").c_str());
   ::symlink("nowhere", root.at("dangling").c_str());
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   struct Row {
     std::string path;
     int error;
@@ -111,8 +111,8 @@ TEST_P(SpecialFiles, AreRefusedAndNothingHangs) {
     EXPECT_FALSE(root.get("copy").has_value()) << path;
   }
   const std::size_t open = test::open_descriptors();
-  EXPECT_THROW((void)OpenFile::open(root.at("directory")), FileError);
-  EXPECT_THROW((void)OpenFile::open("/dev/null"), FileError);
+  EXPECT_THROW((void)OpenFile::open(root.at("directory")), std::system_error);
+  EXPECT_THROW((void)OpenFile::open("/dev/null"), std::system_error);
   EXPECT_EQ(test::open_descriptors(), open);
   EXPECT_EQ(error_of(files, read, root.at("dangling")), ENOENT);
   EXPECT_EQ(error_of(files, read, root.at("none")), ENOENT);
@@ -133,13 +133,13 @@ TEST_P(SpecialFiles, AreRefusedAndNothingHangs) {
 
 TEST_P(SpecialFiles, WithAllowance) {
   const OpenFile full = OpenFile::open("/dev/full", {.write = true, .allow_special = true});
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   EXPECT_EQ(result_of(files.write(full, bytes_of(kText), 0)).failure().error, ENOSPC);
-  EXPECT_THROW((void)OpenFile::open("/dev/full", {.write = true}), FileError);
+  EXPECT_THROW((void)OpenFile::open("/dev/full", {.write = true}), std::system_error);
 }
 
 TEST_P(SpecialFiles, AFileThatDoesNotKnowItsLength) {
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   FileResult result = result_of(files.read("/proc/self/status"));
   ASSERT_TRUE(result.ok()) << test::failure_of(result);
   EXPECT_TRUE(text_of(result.data()).find("VmPeak") != std::string::npos);
@@ -154,7 +154,7 @@ class Names : public EachBackend {};
 
 TEST_P(Names, LongAndStrange) {
   const Folder root;
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   for (const std::string& name :
        {std::string(255, 'n'), std::string("line\nline"), std::string("\x1b[31m\t\x7f"),
         std::string(" "), std::string("~"), std::string("-rf"), std::string("\xff\xfe"),
@@ -182,7 +182,7 @@ const std::string kZeroByte("\0x", 2);
 TEST_P(Names, AZeroByteEndsNone) {
   const Folder root;
   root.put("a", kText);
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   for (const FileOperation operation : {read, write, append, replace, remove, stat, sync}) {
     EXPECT_EQ(error_of(files, operation, root.at("a") + kZeroByte), EINVAL) << to_string(operation);
   }
@@ -203,8 +203,8 @@ TEST(NamesOfFolders, AZeroByteEndsNone) {
   const auto error_by = [](const auto& call) {
     try {
       call();
-    } catch (const FileError& error) {
-      return error.failure().error;
+    } catch (const std::system_error& error) {
+      return error.code().value();
     }
     return 0;
   };
@@ -233,7 +233,7 @@ TEST_P(Names, WithoutPermission) {
     // Of this thread only, and of those that it starts.
     constexpr long nobody = 65534;
     ASSERT_EQ(::syscall(SYS_setresuid, nobody, nobody, nobody), 0);
-    FileEngine files({.backend = GetParam(), .width = 2});
+    FileEngine files({.width = 2, .backend = GetParam()});
     for (const FileOperation operation : {read, write, append}) {
       EXPECT_EQ(error_of(files, operation, root.at("secret")), EACCES) << to_string(operation);
     }
@@ -251,7 +251,7 @@ TEST_P(Names, ModesAreAsAskedLessTheMask) {
   const mode_t before = ::umask(0);
   for (const mode_t mask : {0000U, 0022U, 0077U}) {
     ::umask(mask);
-    FileEngine files({.backend = GetParam(), .width = 2});
+    FileEngine files({.width = 2, .backend = GetParam()});
     for (const FileOperation operation : {write, append, replace}) {
       for (const std::uint32_t mode : {0666U, 0644U, 0600U}) {
         root.clear();
@@ -349,7 +349,7 @@ std::vector<std::string> hostile_names(const std::string& outside) {
 }
 
 TEST_P(Beneath, FortyNamesAreRefused) {
-  FileEngine files({.backend = GetParam(), .width = 2, .beneath = inside});
+  FileEngine files({.width = 2, .backend = GetParam(), .beneath = inside});
   const auto names = hostile_names(outside.path());
   EXPECT_GE(names.size(), 40U);
   for (const std::string& name : names) {
@@ -378,7 +378,7 @@ TEST_P(Beneath, FortyNamesAreRefused) {
 }
 
 TEST_P(Beneath, OtherNamesAreAllowed) {
-  FileEngine files({.backend = GetParam(), .width = 2, .beneath = inside});
+  FileEngine files({.width = 2, .backend = GetParam(), .beneath = inside});
   ::symlink("sub", (inside + "/in").c_str());
   ::symlink("old", (inside + "/to_old").c_str());
   for (const char* const name : {"old", "./old", "sub/new", "in/new", "sub/../old", "to_old"}) {
@@ -395,7 +395,7 @@ TEST_P(Beneath, OtherNamesAreAllowed) {
 
 // What replaces or removes a link in the last place does so with the link.
 TEST_P(Beneath, ALinkItselfIsReplacedOrRefused) {
-  FileEngine files({.backend = GetParam(), .width = 2, .beneath = inside});
+  FileEngine files({.width = 2, .backend = GetParam(), .beneath = inside});
   for (const char* const name : {"out", "new_out", "absolute", "magic_file"}) {
     (void)error_of(files, replace, name);
     unharmed(name);
@@ -407,7 +407,7 @@ TEST_P(Beneath, ALinkItselfIsReplacedOrRefused) {
 }
 
 TEST_P(Beneath, ALastLinkIsNotFollowedWhereAsked) {
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   for (const FileOperation operation : {read, write, append}) {
     FileRequest request = request_for(operation, inside + "/out");
     request.follow_last = false;
@@ -438,7 +438,7 @@ TEST_P(Beneath, AnAttackerSwapsFilesForLinks) {
     }
   });
   {
-    FileEngine files({.backend = GetParam(), .width = 2, .beneath = inside});
+    FileEngine files({.width = 2, .backend = GetParam(), .beneath = inside});
     const std::size_t most = test::deep() ? 1'000'000 / 6 : 10'000 / 6;
     for (std::size_t i = 0; i < 10 || swaps.load() < most; ++i) {
       for (const char* const name : {"way/victim", "name", "way/new_outside"}) {
@@ -476,7 +476,7 @@ TEST_P(Changing, AFileShrinksAndGrowsWhileItIsRead) {
       if (i % 8 == 0) root.put("file", text);
     }
   });
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   for (std::size_t i = 0; i < test::rounds(300); ++i) {
     FileResult result = result_of(files.read(path));
     if (!result.ok()) continue;
@@ -493,7 +493,7 @@ TEST_P(Changing, AFileShrinksAndGrowsWhileItIsRead) {
 // The requests of one path run one after the other: the last one wins, and nothing is mixed.
 TEST_P(Changing, ManyRequestsForOnePath) {
   const Folder root(test::fast_place());
-  FileEngine files({.backend = GetParam(), .width = 4});
+  FileEngine files({.width = 4, .backend = GetParam()});
   std::vector<std::string> contents;
   for (unsigned i = 0; i < 8; ++i) contents.push_back(filled(70'000 + 1000 * (7 - i), i));
   for (std::size_t round = 0; round < test::rounds(50); ++round) {
@@ -520,7 +520,7 @@ TEST_P(Changing, AFileIsCopiedOntoItself) {
   root.put("old", kText);
   ::link(root.at("old").c_str(), root.at("hard").c_str());
   ::symlink("old", root.at("soft").c_str());
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   for (const char* const name : {"old", "hard", "soft", "./old"}) {
     (void)result_of(files.copy(root.at("old"), root.at(name)));
     EXPECT_TRUE(root.get("old") == kText) << name;

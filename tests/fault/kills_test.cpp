@@ -25,6 +25,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -158,7 +159,7 @@ struct Order {
 
 [[noreturn]] void write_until_killed(const Order& order) {
   const Acknowledgements said(order.world + "/said");
-  FileEngine files({.backend = static_cast<FileBackend>(order.backend), .width = kWriters});
+  FileEngine files({.width = kWriters, .backend = static_cast<FileBackend>(order.backend)});
   const OpenFile table = OpenFile::open(order.world + "/in/table", {.write = true, .create = true});
   AppendLog log(order.world + "/log", {.segment_bytes = 64 << 10});
   std::vector<std::thread> writers;
@@ -171,7 +172,7 @@ struct Order {
         files.replace(path, bytes_of(bytes), {.durable = durable}).get().check();
         said.say(i, generation);
         const std::string one = block(50, i * kBlock, generation);
-        files.write(table, bytes_of(one), i * kBlock, durable).get().check();
+        files.write(table, bytes_of(one), i * kBlock, {.durable = durable}).get().check();
         said.say(100 + i, generation);
         const std::string text = std::to_string(i) + " " + filled(generation % 300, generation);
         if (durable) said.say(200, log.append(text).value());
@@ -184,13 +185,13 @@ struct Order {
 void one_operation(const Order& order) {
   const Acknowledgements said(order.world + "/said");
   test::KillTap tap(order.k, order.after);
-  FileEngine files({.backend = static_cast<FileBackend>(order.backend), .width = 1, .tap = &tap});
+  FileEngine files({.width = 1, .backend = static_cast<FileBackend>(order.backend), .tap = &tap});
   const std::string path = order.world + "/in/f0";
   const std::string bytes = whole_file(0, 2);
   if (order.program == "replace") {
     files.replace(path, bytes_of(bytes), {.durable = true}).get().check();
   } else {
-    files.copy(order.world + "/next", path, true).get().check();
+    files.copy(order.world + "/next", path, {.durable = true}).get().check();
   }
   said.say(0, 2);
 }

@@ -78,7 +78,7 @@ TEST_P(FullDevice, WritersAreToldAndNothingIsSaid) {
   const Folder root;
   const std::size_t descriptors = test::open_descriptors();
   const bool mounted = on_small_device(root.path(), "1m", [&] {
-    FileEngine files({.backend = GetParam(), .width = 4});
+    FileEngine files({.width = 4, .backend = GetParam()});
     std::vector<std::string> contents;
     for (unsigned i = 0; i < 4; ++i) contents.push_back(filled(600'000, i));
     std::vector<Future<FileResult>> futures;
@@ -111,13 +111,14 @@ TEST_P(FullDevice, WhatIsReplacedStaysAsItWas) {
   const bool mounted = on_small_device(root.path(), "256k", [&] {
     root.put("old", kOld);
     root.put("filler", std::string(200 << 10, 'x'));
-    FileEngine files({.backend = GetParam(), .width = 2});
+    FileEngine files({.width = 2, .backend = GetParam()});
     const std::string larger = filled(100'000, 2);
     for (const bool durable : {false, true}) {
       const FileResult result =
           result_of(files.replace(root.at("old"), bytes_of(larger), {.durable = durable}));
       EXPECT_EQ(result.failure().error, ENOSPC) << test::failure_of(result);
-      const FileResult copied = result_of(files.copy(root.at("filler"), root.at("new"), durable));
+      const FileResult copied =
+          result_of(files.copy(root.at("filler"), root.at("new"), {.durable = durable}));
       EXPECT_EQ(copied.failure().error, ENOSPC) << test::failure_of(copied);
       EXPECT_EQ(root.names().size(), 2U) << "something is left";
     }
@@ -216,7 +217,7 @@ TEST_P(LengthOfFile, IsReportedAndNothingIsLeft) {
   const std::size_t descriptors = test::open_descriptors();
   {
     const Limit limit(RLIMIT_FSIZE, most);  // the signal would end this process
-    FileEngine files({.backend = GetParam(), .width = 2});
+    FileEngine files({.width = 2, .backend = GetParam()});
     const FileResult replaced =
         result_of(files.replace(root.at("old"), bytes_of(larger), {.durable = true}));
     EXPECT_EQ(replaced.failure().error, EFBIG) << test::failure_of(replaced);
@@ -241,7 +242,7 @@ TEST_P(Descriptors, SixteenForSixtyFourFiles) {
   const Folder root;
   const std::size_t descriptors = test::open_descriptors();
   {
-    FileEngine files({.backend = GetParam(), .width = 4});
+    FileEngine files({.width = 4, .backend = GetParam()});
     const Limit limit(RLIMIT_NOFILE, 16);
     std::vector<std::string> contents;
     for (unsigned i = 0; i < 64; ++i) contents.push_back(filled(5000, i));
@@ -269,7 +270,7 @@ TEST_P(Descriptors, SixteenForSixtyFourFiles) {
 TEST_P(Descriptors, None) {
   const Folder root;
   root.put("old", kOld);
-  FileEngine files({.backend = GetParam(), .width = 4});
+  FileEngine files({.width = 4, .backend = GetParam()});
   (void)result_of(files.read(root.at("old")));
   {
     const Limit limit(RLIMIT_NOFILE, 0);
@@ -360,7 +361,7 @@ TEST_P(Large, MoreThanTwoGibibytesInOneRequest) {
   ASSERT_EQ(::truncate(root.at("old").c_str(), std::int64_t{1} << 35), 0);
   {
     Pretending tap(memory.all().data(), offset);
-    FileEngine files({.backend = GetParam(), .width = 2, .tap = &tap});
+    FileEngine files({.width = 2, .backend = GetParam(), .tap = &tap});
     const FileResult result =
         result_of(files.write(root.at("old"), memory.all(), {.offset = offset, .truncate = false}));
     ASSERT_TRUE(result.ok()) << test::failure_of(result);
@@ -368,7 +369,7 @@ TEST_P(Large, MoreThanTwoGibibytesInOneRequest) {
     EXPECT_TRUE(tap.moved_all(bytes));
   }
   Pretending tap(memory.all().data(), offset);
-  FileEngine files({.backend = GetParam(), .width = 2, .tap = &tap});
+  FileEngine files({.width = 2, .backend = GetParam(), .tap = &tap});
   const FileResult result = result_of(files.read(root.at("old"), memory.all(), offset));
   ASSERT_TRUE(result.ok()) << test::failure_of(result);
   EXPECT_EQ(result.bytes(), bytes);
@@ -454,7 +455,7 @@ class ReallyLarge : public EachBackend {
 };
 
 TEST_P(ReallyLarge, InOneRequest) {
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   {
     const Untouched memory(kBytes);
     const FileResult read = end_of(files.read(root.at("source"), memory.all()));
@@ -476,7 +477,7 @@ TEST_P(ReallyLarge, InOneRequest) {
 TEST_P(Large, BeyondFourGibibytes) {
   constexpr std::uint64_t offset = (std::uint64_t{5} << 30) + 1;
   const Folder root;
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   EXPECT_TRUE(
       result_of(files.write(root.at("new"), bytes_of(kOld), {.offset = offset, .truncate = false}))
           .ok());
@@ -505,7 +506,7 @@ TEST_P(Large, BeyondFourGibibytes) {
 TEST_P(Large, NoPlaceForIt) {
   const Folder root;
   root.put("old", kOld);
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   for (const std::uint64_t offset : {~std::uint64_t{0}, ~std::uint64_t{0} - 5,
                                      std::uint64_t{1} << 63, (std::uint64_t{1} << 63) - 10}) {
     const FileResult written = result_of(
@@ -529,7 +530,7 @@ TEST_P(Large, MoreThanThereIsMemory) {
   if (::truncate(root.at("old").c_str(), std::int64_t{1} << 62) != 0) {
     GTEST_SKIP() << "no file system for such files";
   }
-  FileEngine files({.backend = GetParam(), .width = 2});
+  FileEngine files({.width = 2, .backend = GetParam()});
   if (!test::sanitized) {  // AddressSanitizer ends a program that asks for so much
     const FileResult whole = result_of(files.read(root.at("old")));
     EXPECT_TRUE(whole.failure().error == ENOMEM || whole.failure().error == EFBIG)

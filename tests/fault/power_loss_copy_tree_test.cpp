@@ -309,7 +309,7 @@ class Copy {
     for (const std::string& name : of.sources) sources.push_back(from_.at(name));
     const CopyTreeResult result = copy_tree(
         sources, of.target.empty() ? to : to + "/" + of.target,
-        {.durable = run.durable, .verify = of.verify, .width = run.width, .tap = &*disk_});
+        {.width = run.width, .durable = run.durable, .verify = of.verify, .tap = &*disk_});
     acknowledged_ = disk_->now();
     moments_ = disk_->moments();
     moments_.push_back(acknowledged_);

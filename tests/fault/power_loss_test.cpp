@@ -164,7 +164,7 @@ void overwrite_ranges(World& world) {
     if (now.size() < offset + bytes.size()) now.resize(offset + bytes.size());
     now.replace(offset, bytes.size(), bytes);
     world.promises.begin("old", now, While::anything);
-    world.files.write(file, bytes_of(bytes), offset, world.durable).get().check();
+    world.files.write(file, bytes_of(bytes), offset, {.durable = world.durable}).get().check();
     world.promises.acknowledge("old");
   }
 }
@@ -195,7 +195,7 @@ void append(World& world) {
       const bool there = name == std::string_view("old") || i > 0;
       const std::string whole = (there ? *world.promises.last(name) : std::string()) + bytes;
       world.promises.begin(name, whole, While::grows);
-      world.files.append(world.at(name), bytes_of(bytes), world.durable).get().check();
+      world.files.append(world.at(name), bytes_of(bytes), {.durable = world.durable}).get().check();
       world.promises.acknowledge(name);
     }
   }
@@ -203,16 +203,16 @@ void append(World& world) {
 
 void remove(World& world) {
   world.promises.begin("old", std::nullopt, While::old_or_new);
-  world.files.remove(world.at("old"), world.durable).get().check();
+  world.files.remove(world.at("old"), {.durable = world.durable}).get().check();
   world.promises.acknowledge("old");
 }
 
 void copy(World& world) {
   world.promises.begin("new", world.promises.last("old"), While::old_or_new);
-  world.files.copy(world.at("old"), world.at("new"), world.durable).get().check();
+  world.files.copy(world.at("old"), world.at("new"), {.durable = world.durable}).get().check();
   world.promises.acknowledge("new");
   world.promises.begin("other", world.promises.last("old"), While::old_or_new);
-  world.files.copy(world.at("old"), world.at("other"), world.durable).get().check();
+  world.files.copy(world.at("old"), world.at("other"), {.durable = world.durable}).get().check();
   world.promises.acknowledge("other");
 }
 
@@ -285,7 +285,7 @@ void on_a_disk(const Program& program, const Run& run,
   promises.there("old", old);
   promises.there("other", "other");
   {
-    FileEngine files({.backend = run.backend, .width = 2, .tap = &disk});
+    FileEngine files({.width = 2, .backend = run.backend, .tap = &disk});
     World world{files, folder, promises, disk, run.durable};
     program(world);
     files.close();

@@ -88,7 +88,7 @@ std::string fault_of(const Advice& advice, const Question& question) {
                         text.find(first.code) < text.find('\n');
   if (!is_first) return "the answer is not first";
   for (const std::string& name : advice.equal) {
-    const std::size_t said = text.find("no measurement tells them apart from " + first.name);
+    const std::size_t said = text.find("no measured difference to " + first.name);
     if (text.find(name) > said) return name + " is not called equal";
   }
   return text.find("nan") == std::string::npos ? "" : "a figure is no number";

@@ -331,8 +331,8 @@ class Advise(LabTest):
         rows = [grain("peer.onetbb", 19), grain("own.pool.active", 20), grain("own.pool.fixed", 21)]
         self.write(rows)
         done = self.run_lab("advise", "rows.json", "--grain", "1us", "--count", "1000")
-        self.assertIn("\nequal own.pool.fixed, peer.onetbb: no measurement tells them apart from "
-                      "own.pool.active, which is this library's own\n", done.stdout)
+        self.assertIn("\nequal own.pool.fixed, peer.onetbb: no measured difference to "
+                      "own.pool.active, which comes first: this library's own\n", done.stdout)
         rows += [tasks("own.pool.active", "idle_cpu", 40), tasks("own.pool.fixed", "idle_cpu", 0)]
         advice = self.advice(rows, "--grain", "1us", "--count", "1000")
         self.assertEqual([way["name"] for way in advice["ways"]],
@@ -414,7 +414,7 @@ class Advise(LabTest):
         call = (PROGRAM, "advise")
         code, seen = call_at_a_terminal("\n1\n1us\n" + "\n" * 12, *call, cwd=self.folder)
         self.assertEqual(code, 0, seen)
-        for words in ["what is handed over", "[task]: ", "--grain takes a time", "[20us]: ",
+        for words in ["what do you hand over", "[task]: ", "--grain takes a time", "[20us]: ",
                       "how many at once [1000]", "take  own.pool.stealing, 510 us, 50"]:
             self.assertIn(words, seen)
         self.assertNotIn("--bytes", seen)
@@ -457,7 +457,7 @@ class Advise(LabTest):
         done = self.run_lab("advise", "rows.json", "--unit", "message", "--count", "1", "--kinds",
                             "2")
         self.assertEqual((done.returncode, done.stdout), (4, ""))
-        self.assertIn("no way that was measured fits: own.channel carries one type", done.stderr)
+        self.assertIn("no measured way fits: own.channel takes one type", done.stderr)
 
     def test_text_for_people(self):
         noisy = grain("own.pool.stealing", 10, status="noisy", reason="others took 1 CPU")
@@ -467,7 +467,7 @@ class Advise(LabTest):
         self.assertRegex(done.stdout, r"^take  own\.pool\.stealing, 510 us, 50\d \.\. 5[12]\d: "
                          r"handoff::ThreadPool pool.*; pool\.post\(f\); pool\.wait\(\);\n")
         for words in ["1000 tasks of 1.00 us; 2 threads",
-                      "25.0 us", "found the measured curve, 20 sizes: grain unit=task width=2",
+                      "25.0 us", "from  the measured curve, 20 sizes: grain unit=task width=2",
                       "own.pool.stealing is noisy: others took 1 CPU"]:
             self.assertIn(words, done.stdout)
         self.assertIn("note: rows.json was measured on", done.stderr)
@@ -512,7 +512,7 @@ class Advise(LabTest):
         self.assertIn("note: rows.json was interrupted", done.stderr)
         done = self.run_lab("export", "--to", "csv", "rows.json")
         self.assertEqual((done.returncode, done.stderr), (0, "note: rows.json was interrupted: it "
-                         "does not have all that was asked for\n"))
+                         "is incomplete\n"))
 
     def test_who_broke_is_left_out_and_said(self):
         crashed = row("own.pool.cached", [], scenario="grain", metric="metg50", unit="ns",
@@ -566,7 +566,7 @@ class Advise(LabTest):
                         "1000", "--idle-cost", "100", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("measuring tasks idle_cpu width=2, about", done.stderr)
-        self.assertIn("serve this answer only", done.stderr)
+        self.assertIn("are used for this answer only", done.stderr)
         ways = {way["name"]: way["ns"] for way in json.loads(done.stdout)["ways"]}
         self.assertAlmostEqual(ways["own.pool.stealing"] / 510e3, 1, places=3)
         self.assertEqual(self.files(), ["build", "rows.json"])

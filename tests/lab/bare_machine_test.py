@@ -42,9 +42,9 @@ class BareMachine(LabTest):
         rows = self.rows("--manifest", MISBEHAVING, "--contenders", "limit.misreads", exit_code=1)
         self.assertEqual({row["status"] for row in rows.values()}, {"wrong"})
         self.assertRegex(rows["cache_miss"]["reason"],
-                         r"^after 20000 loads it came to 0, right is \d+$")
+                         r"^after 20000 loads its result is 0, not \d+$")
         self.assertEqual(rows["line_transfer"]["reason"],
-                         "after 20000 ways of a line it came to 1, right is 20000")
+                         "after 20000 ways of a line its result is 1, not 20000")
         self.assertEqual(rows["system_call"]["reason"], "did 9999 calls, asked for were 10000")
 
 

@@ -65,7 +65,7 @@ class Channels(LabTest):
                          {"peer.swaps": "wrong", "peer.tears": "wrong"})
         for row in rows.values():
             self.assertEqual(row["reason"],
-                             "received some messages twice or broken, and others not at all")
+                             "received some messages twice or damaged, and others not at all")
 
 
 if __name__ == "__main__":

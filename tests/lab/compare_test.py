@@ -150,7 +150,7 @@ class Files(LabTest):
                 self.assertEqual(one["reason"], "")
                 continue
             apart += 1
-            self.assertIn(f"the quotient of the medians is {quotient:.3f}", one["reason"])
+            self.assertIn(f"the ratio of the medians is {quotient:.3f}", one["reason"])
             self.assertIn(one["reason"], self.compare(result(before), result(now)).stdout)
             if (quotient > slack and one["ratio"] < 1) or (quotient < 1 / slack
                                                            and one["ratio"] > 1):
@@ -385,7 +385,7 @@ class Revisions(LabTest):
         running.send_signal(signal.SIGINT)
         tables, said = running.communicate(timeout=60)
         self.assertEqual(running.returncode, 128 + signal.SIGINT)
-        self.assertEqual(said, "note: interrupted: not all that was asked for was measured\n")
+        self.assertEqual(said, "note: interrupted: the measurement is incomplete\n")
         self.assertIn("own.thread_team", tables)
         self.assertTrue(json.loads(output.read_text())["interrupted"])
         self.assert_nothing_left()

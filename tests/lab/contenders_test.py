@@ -17,7 +17,7 @@ from lab_support import MISBEHAVING, PROGRAM, SCHEMA, SMALL, LabTest
 
 # What the row of each says: its status, and words of its reason.
 EXPECTED = {
-    "peer.wrong": ("wrong", "its relative error is 1, allowed"),
+    "peer.wrong": ("wrong", "its relative error is 1, more than"),
     "peer.almost": ("wrong", "its relative error is"),
     "peer.nothing": ("wrong", "did nothing"),
     "peer.once": ("wrong", "did nothing"),

@@ -47,7 +47,7 @@ TEST(Doctor, WarnsOfAQuotaAndOfOneCpu) {
        {"/proc/self/mountinfo", "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"},
        {"/sys/fs/cgroup/a/cpu.max", "150000 100000\n"}});
   const Finding limited = find_cpus({root.path(), 4});
-  EXPECT_EQ(limited.text, "4 may be used, with the time of 1.50 (cgroup quota)");
+  EXPECT_EQ(limited.text, "4 may be used, limited to the time of 1.50 (cgroup quota)");
   EXPECT_EQ(limited.value.at("width"), 2);
   EXPECT_NE(limited.advice.find("quota"), std::string::npos);
   const Finding alone = find_cpus({root.path(), 1});

@@ -58,7 +58,7 @@ class Guard(LabTest):
     def test_equals(self):
         write_contender(self.now, USUAL)
         self.expect(self.guard(), 0, r"same or better  a cell: [01]\.\d+ \([01]\.\d+ \.\. ",
-                    "1 cells: 0 worse, 1 same or better, 0 not told, 0 broken; .* beyond 3.0 %")
+                    "1 cells: 0 worse, 1 same or better, 0 undecided, 0 broken; .* beyond 3.0 %")
 
     def test_what_is_slower_is_worse_in_two_runs_without_a_layout_in_common(self):
         write_contender(self.now, 1.085 * USUAL)
@@ -81,15 +81,15 @@ class Guard(LabTest):
 
     def test_what_goes_to_and_fro_is_not_told_after_all_looks(self):
         write_contender(self.now, 1.5 * USUAL, USUAL, 0.8 * USUAL)
-        self.expect(self.guard(), 4, "not told        a cell: ")
-        self.assertEqual(len(launched(self.now)), 64)
+        self.expect(self.guard(), 4, "undecided       a cell: ")
+        self.assertEqual(len(launched(self.now)), 256)
 
     def test_what_the_revision_has_not_is_not_told(self):
         for name in ("own.fake", "own.new"):
             write_contender(self.now, USUAL, name=name)
         self.expect(self.guard(cells=cell() + cell("another", "own.new")), 4,
-                    "not told        another: the revision has no such contender",
-                    "2 cells: 0 worse, 1 same or better, 1 not told")
+                    "undecided       another: the revision has no such contender",
+                    "2 cells: 0 worse, 1 same or better, 1 undecided")
 
     def test_what_breaks_is_named(self):
         write_contender(self.now, "NONSENSE *")
@@ -99,7 +99,7 @@ class Guard(LabTest):
         write_contender(self.now, USUAL)
         cells = cell() + cell("another")
         self.expect(self.guard("--plant", "8", cells=cells), 0, r"worse .* \(planted\)$",
-                    "planted 8 % in 1 cells: 1 found; of the others 0 called worse")
+                    "planted 8 % in 1 cells: 1 found; 0 of the other cells called worse")
 
     def test_it_is_told_when_they_are_not(self):
         write_contender(self.now, USUAL, obeys=False)

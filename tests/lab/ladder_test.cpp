@@ -102,7 +102,7 @@ TEST(LadderOf, EveryLaunchCounts) {
   EXPECT_EQ(rung.peer->median, 60);
   EXPECT_EQ(verdict_text(rung), "2.0x faster");
   EXPECT_EQ(range_text(rung), "(1.94 .. 2.1)");
-  EXPECT_EQ(rung.title, "an empty task (1000 at a time, hot)");
+  EXPECT_EQ(rung.title, "an empty task (1000 at a time)");
   EXPECT_FALSE(rung.latency);
 }
 
@@ -324,16 +324,16 @@ TEST(TheSentence, TellsTheCostHereAndInOneTbbAndTheBreakEven) {
                               grain_row("own.pool.stealing", 8, pays_from_8),
                               grain_row("peer.onetbb", 0.5, {{1, 1}, {2, 1}})};
   EXPECT_EQ(ladder_of(result_of(rows, choice)).sentence,
-            "On this machine a task costs 5.2 ns here, 155 in oneTBB; below 8 ns of work, hot, at "
-            "width 2, do not hand it over one by one.");
+            "On this machine a task costs 5.2 ns here, 155 in oneTBB. Tasks of less than 8 ns "
+            "run faster in a plain loop than on 2 threads that are awake.");
 }
 
 TEST(TheSentence, NeverTellsABreakEvenBelowTheCost) {
   const std::vector<Row> rows{task_row("own.pool.stealing", {28.2}),
                               grain_row("own.pool.stealing", 8, pays_from_8)};
   EXPECT_EQ(ladder_of(result_of(rows)).sentence,
-            "On this machine a task costs 28 ns here; below 29 ns of work, hot, at width 2, do not "
-            "hand it over one by one.");
+            "On this machine a task costs 28 ns here. Tasks of less than 29 ns run faster in a "
+            "plain loop than on 2 threads that are awake.");
 }
 
 TEST(TheSentence, NamesTheBestOtherWithoutOneTbb) {
@@ -343,15 +343,15 @@ TEST(TheSentence, NamesTheBestOtherWithoutOneTbb) {
                               task_row("peer.taskflow", {155.4}),
                               grain_row("own.pool.fixed", 9, pays_from_8)};
   EXPECT_EQ(ladder_of(result_of(rows, choice)).sentence,
-            "On this machine a task costs 4.2 ns here, 155 in Taskflow; below 8 ns of work, hot, "
-            "at width 2, do not hand it over one by one.");
+            "On this machine a task costs 4.2 ns here, 155 in Taskflow. Tasks of less than 8 ns "
+            "run faster in a plain loop than on 2 threads that are awake.");
 }
 
 TEST(TheSentence, EstimatesTheBreakEvenWhereItWasNotMeasured) {
   const std::vector<Row> rows{task_row("own.pool.stealing", {28.2})};
   EXPECT_EQ(ladder_of(result_of(rows)).sentence,
-            "On this machine a task costs 28 ns here; below 57 ns of work, hot, at width 2, do not "
-            "hand it over one by one.");
+            "On this machine a task costs 28 ns here. Tasks of less than 57 ns run faster in a "
+            "plain loop than on 2 threads that are awake.");
 }
 
 TEST(TheSentence, SaysTheUnitOfLongTimes) {

@@ -166,8 +166,9 @@ class Messages(LabTest):
             if "peer.mislays" in names:
                 self.assertRegex(reasons["peer.mislays"], r"^received \d+ messages of \d+$")
                 self.assertRegex(reasons["peer.stutters"], r"^received \d+ messages of \d+$")
-            self.assertRegex(reasons["peer.overtakes"], r"^received \d+ messages after later ones")
-            self.assertRegex(reasons["peer.garbles"], "^received some messages broken")
+            self.assertRegex(reasons["peer.overtakes"],
+                             r"^received \d+ messages twice, or after later ones")
+            self.assertRegex(reasons["peer.garbles"], "^received damaged messages")
 
 
 if __name__ == "__main__":

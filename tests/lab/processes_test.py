@@ -67,7 +67,7 @@ class Processes(LabTest):
                              {"peer.drops_one": "wrong", "peer.bends": "wrong",
                               "peer.dies": "failed"})
             for name in ("peer.drops_one", "peer.bends"):
-                self.assertRegex(said[name][1], "messages were broken, or others than those sent")
+                self.assertRegex(said[name][1], "messages were damaged, or not those")
             self.assertIn("second process: it dies here", said["peer.dies"][1])
 
     def start_a_long_run(self, *arguments):

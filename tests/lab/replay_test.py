@@ -154,7 +154,7 @@ class Replay(LabTest):
     def test_its_help_says_what_it_does_and_not_what_run_does(self):
         text = " ".join(self.run_lab("replay", "--help").stdout.split())
         self.assertIn("--quick launch each way once", text)
-        self.assertIn("seconds for all of it, but for one launch of each way (default 90)", text)
+        self.assertIn("seconds in all, besides one launch of each way (default 90)", text)
         self.assertNotIn("per cell", text)
 
     def test_it_is_none_of_the_scenarios_of_run(self):

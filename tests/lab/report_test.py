@@ -143,7 +143,7 @@ class Pages(PageTest):
 
     def test_the_page_of_an_interrupted_run_says_so_first(self):
         self.browser.open(self.page_of({**synthetic.result(), "interrupted": True}))
-        self.assertTrue(self.page_text().strip().startswith("Interrupted: this is not all"))
+        self.assertTrue(self.page_text().strip().startswith("Interrupted: these results are"))
         self.browser.open(self.page_of(synthetic.result()))
         self.assertNotIn("Interrupted", self.page_text())
 
@@ -311,7 +311,8 @@ class Exports(LabTest):
         self.assertRegex(text.splitlines()[0], r"^handoff .* 2 CPUs: ahead on 1\.$")
         self.assertEqual(text.splitlines()[2], "Other programs took 0.9 of 2 CPUs.")
         self.assertRegex(
-            text, r"\n\nOn this machine a task costs 28 ns here, 1\d\d in Taskflow; below ")
+            text, r"\n\nOn this machine a task costs 28 ns here, 1\d\d in Taskflow\. "
+                  r"Tasks of less than ")
         [rung] = re.findall(r"^\| an empty task .*$", text, re.MULTILINE)
         cells = [cell.strip() for cell in rung.strip("|").split("|")]
         self.assertRegex(cells[1], r"^2\d\.\d ns \(2\d\.\d ns \.\. 2\d\.\d ns\)$")

@@ -143,8 +143,7 @@ TEST(Csv, SaysWhichLineIsWrong) {
 TEST(Csv, SaysWhoseOrderCannotBe) {
   const std::string head = "start,duration,key,parent\n";
   EXPECT_TRUE(fails(head + "0,90,k,\n50,90,k,\n", ", line 3: overlaps line 2, which has the same"));
-  EXPECT_TRUE(
-      fails(head + "0,90,,\n50,90,,1\n", ", line 3: starts before its parent, that of line 2"));
+  EXPECT_TRUE(fails(head + "0,90,,\n50,90,,1\n", ", line 3: starts before its parent in line 2"));
   EXPECT_TRUE(fails(head + "0,90,,7\n", ", line 2: its parent 7 is not there: there are 1 rows"));
   EXPECT_TRUE(fails(head + "0,90,,0\n", ", line 2: parent 0"));
   EXPECT_TRUE(fails(head + "0,90,,1\n", ", line 2: waits for itself"));
@@ -173,8 +172,8 @@ TEST(ChromeTrace, TakesTheOutermostSpansOfEachThread) {
   EXPECT_EQ(trace.pieces[2].duration_ns, 100'000U);
   EXPECT_EQ(trace.bytes, 9U);
   ASSERT_EQ(trace.notes.size(), 2U);
-  EXPECT_EQ(trace.notes[0], "2 spans lie in others and are a part of those");
-  EXPECT_EQ(trace.notes[1], "1 spans never end: they are left out");
+  EXPECT_EQ(trace.notes[0], "2 spans lie inside others and belong to them");
+  EXPECT_EQ(trace.notes[1], "1 spans have no end: they are left out");
 }
 
 TEST(ChromeTrace, MayLackItsEnd) {
@@ -192,7 +191,7 @@ TEST(ChromeTrace, LeavesOutWhatOnlyEnds) {
                                          R"({"ph":"X","ts":2,"dur":5,"tid":1}])");
   EXPECT_EQ(trace.pieces.size(), 1U);
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_EQ(trace.notes[0], "1 spans end and have not begun: they are left out");
+  EXPECT_EQ(trace.notes[0], "1 spans have no beginning: they are left out");
 }
 
 // A line of this library's own traces: times in us.
@@ -225,8 +224,7 @@ TEST(ChromeTrace, OfThisLibraryIsItsWorkAndNotItsWaits) {
   EXPECT_EQ(trace.pieces[0].duration_ns, 15'000U);
   EXPECT_TRUE(trace.edges.empty());
   ASSERT_EQ(trace.notes.size(), 2U);
-  EXPECT_EQ(trace.notes[0],
-            "14 waits of its threads are no pieces, and no work of those that they lie in");
+  EXPECT_EQ(trace.notes[0], "14 waits of its threads are not replayed");
 }
 
 TEST(ChromeTrace, OfThisLibraryHasPiecesThatCameWhenTheyWereHandedOver) {
@@ -266,7 +264,7 @@ TEST(ChromeTrace, KeepsArrowsAndParents) {
   const std::vector<Edge> edges{{0, 2}, {0, 3}, {2, 3}};
   EXPECT_EQ(trace.edges, edges);
   ASSERT_EQ(trace.notes.size(), 1U);
-  EXPECT_TRUE(trace.notes[0].starts_with("2 arrows or parents are no dependencies"));
+  EXPECT_TRUE(trace.notes[0].starts_with("2 arrows or parents are ignored"));
 }
 
 TEST(ChromeTrace, SaysWhichLineIsWrong) {
@@ -357,7 +355,7 @@ TEST(Answers, AreOfPiecesThatRanOnceAndWholeAndInOrder) {
   EXPECT_EQ(fault_of({{0, 100, 1}, {400, 500, 2}}), "the piece of line 3 ran 2 times");
   EXPECT_EQ(fault_of({{0, 10, 1}, {400, 500, 1}}), "the piece of line 2 did not do its work");
   EXPECT_EQ(fault_of({{0, 450, 1}, {400, 500, 1}}),
-            "the piece of line 3 began before the one of line 2 had ended");
+            "the piece in line 3 began before the piece in line 2 had ended");
   EXPECT_EQ(fault_of({{0, 100, 1}, {399, 500, 1}}), "the piece of line 3 began before it arrived");
 }
 

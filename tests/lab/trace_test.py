@@ -245,7 +245,7 @@ class Trace(TraceTest):
 
     def test_what_only_ends_is_left_out_and_that_is_said(self):
         self.written([{"ph": "E", "name": "x", "pid": 9, "tid": 9, "ts": 0.5}, *EXAMPLE])
-        self.assertIn("1 slice ended and had not begun: left out\n",
+        self.assertIn("left out: 1 slice without a beginning\n",
                       self.run_lab("trace", "t.json").stdout)
         self.assertEqual(self.summary_of("t.json")["unbegun"], 1)
 

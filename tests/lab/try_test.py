@@ -85,12 +85,12 @@ class Try(LabTest):
         self.assert_broken_serially("crash_always", "crashed with SIGABRT")
         self.assert_broken_serially("hidden", "its result depends on the order of its items")
         self.assert_broken_serially("restless", "its digest changes from pass to pass")
-        self.assert_broken_serially("of_a_process", "digest .*, and the first serial run had")
+        self.assert_broken_serially("of_a_process", "digest .*, but the first serial run had")
 
     def test_a_sound_kernel_is_ranked(self):
         text, rows = self.tried("sound", exit_code=None)
         self.assertRegex(text, r"^(take|stay serial|too noisy)")
-        self.assertIn("every answer was the serial one", text)
+        self.assertIn("every result was the serial one", text)
         self.assertIn("\nthe code for ", text)
         self.assertIn("ProcessTeam: its result does not lie in memory that processes share", text)
         self.assertEqual({name for name, row in rows.items() if row["status"] == "ok"},

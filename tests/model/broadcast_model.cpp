@@ -341,7 +341,7 @@ class BroadcastModel : public Model {
     agree_on("closed", broadcast_->closed(), closed_);
     for (const Follower& follower : followers_) {
       const auto& consumer = follower.consumer;
-      agree_on("behind", consumer.was_behind(), all_.size() - follower.next);
+      agree_on("behind", consumer.behind(), all_.size() - follower.next);
       agree_on("at its end", consumer.closed(), closed_ && follower.known == all_.size());
       if constexpr (kLossy) agree_on("lost", consumer.lost(), follower.lost);
     }

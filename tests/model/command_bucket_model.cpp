@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A command bucket against a vector: recorders by hand and by chunks, chains, states, sorts, folded
-// neighbours, submits whole, in lists and thrown out of, captures, recordings that are forgotten or
-// whose frame is over, and one that may be full.
+// neighbours, dispatches whole, in lists and thrown out of, captures, recordings that are forgotten
+// or whose frame is over, and one that may be full.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -30,8 +30,8 @@ namespace command_bucket_model { namespace {
 using namespace handoff;
 using namespace handoff::test;
 
-const std::vector<Word> words{{"by_hand", 5}, {"record", 5}, {"state", 1},         {"sort", 2},
-                              {"merge", 2},   {"submit", 4}, {"submit_throws", 2}, {"lists", 2},
+const std::vector<Word> words{{"by_hand", 5}, {"record", 5},   {"state", 1},           {"sort", 2},
+                              {"merge", 2},   {"dispatch", 4}, {"dispatch_throws", 2}, {"lists", 2},
                               {"capture", 1}, {"forget", 1}};
 
 // What is dispatched, in its order; it has room for all of it. Throws at the one that it is told.
@@ -131,9 +131,9 @@ class CommandBucketModel : public Model {
       case 2: add_state(step); break;
       case 3: sort(step); break;
       case 4: merge(step); break;
-      case 5: submit(step, ~std::size_t{0}); break;
-      case 6: submit(step, (step.a + Step::kNumbers * step.b) % (expected().size() + 1)); break;
-      case 7: submit_lists(step); break;
+      case 5: dispatch(step, ~std::size_t{0}); break;
+      case 6: dispatch(step, (step.a + Step::kNumbers * step.b) % (expected().size() + 1)); break;
+      case 7: dispatch_lists(step); break;
       case 8: capture(step); break;
       default: forget(); break;
     }
@@ -335,9 +335,9 @@ class CommandBucketModel : public Model {
     folded_order_ = after;
   }
 
-  // --- Submitting. ---
+  // --- Dispatching. ---
 
-  void submit(const Step& step, std::size_t throws_at) {
+  void dispatch(const Step& step, std::size_t throws_at) {
     const auto right = expected();
     Seen seen;
     seen.all.reserve(right.size() + 1);
@@ -346,7 +346,7 @@ class CommandBucketModel : public Model {
     std::size_t dispatched = 0;
     const bool was_done = done(step, is_misuse(), [&] {
       try {
-        dispatched = bucket_->submit(seen);
+        dispatched = bucket_->dispatch(seen);
       } catch (const Seen::AsAsked&) {
         threw = true;
       }
@@ -355,11 +355,11 @@ class CommandBucketModel : public Model {
       agree(seen.all.empty(), "nothing is dispatched");
       return;
     }
-    agree_on("a submit that throws", threw, throws_at < right.size());
+    agree_on("a dispatch that throws", threw, throws_at < right.size());
     const std::size_t seen_most = std::min(throws_at, right.size());
     agree(std::ranges::equal(seen.all, std::span(right).first(seen_most)), "what is dispatched");
     if (!threw) {
-      agree_on("submit", dispatched, right.size() - states_.size());
+      agree_on("dispatch", dispatched, right.size() - states_.size());
       done_ = recorded_;
       failed_ = 0;
     } else {
@@ -369,15 +369,16 @@ class CommandBucketModel : public Model {
     }
   }
 
-  void submit_lists(const Step& step) {
+  void dispatch_lists(const Step& step) {
     const auto right = commands();
     std::vector<Seen> lists(1 + step.a % 4);
     for (Seen& list : lists) list.all.reserve(states_.size() + right.size() + 1);
     std::size_t dispatched = 0;
-    const bool was_done = done(
-        step, is_misuse(), [&] { dispatched = bucket_->submit(back_to_front_, std::span(lists)); });
+    const bool was_done = done(step, is_misuse(), [&] {
+      dispatched = bucket_->dispatch(back_to_front_, std::span(lists));
+    });
     if (!was_done) return;
-    agree_on("submit to lists", dispatched, right.size());
+    agree_on("dispatch to lists", dispatched, right.size());
     std::vector<std::uint64_t> together;
     for (const Seen& list : lists) {
       agree(list.all.size() >= states_.size(), "each list has the state");
@@ -398,7 +399,7 @@ class CommandBucketModel : public Model {
     const std::size_t loaded = other.load<Call, Tail, Target>(std::span<const std::byte>(image));
     agree_on("load", loaded, right.size());
     Seen seen;
-    (void)other.submit(seen);
+    (void)other.dispatch(seen);
     agree(seen.all == right, "what is loaded");
   }
 

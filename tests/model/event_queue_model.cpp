@@ -87,7 +87,7 @@ class QueueModel : public Model {
       case 11: clear(); break;
       case 12: (void)has_memory_for(step, [&] { queue_.trim(); }); break;
       case 13:
-        (void)queue_.close();
+        queue_.shut();
         closed_ = true;
         break;
       case 14: script_.push_back(step); break;

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/message_bus.hpp>
-#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <memory>
 #include <optional>
@@ -38,15 +38,15 @@ class MessageBusModel : public Model {
 
   void step(const Step& step) override {
     switch (step.what) {
-      case 0: publish(static_cast<Priority>(step.a % 3)); break;
-      case 1: publish_batch(step.a % 7, static_cast<Priority>(step.b % 3)); break;
-      case 2: claim(static_cast<Priority>(step.a % 3)); break;
+      case 0: publish(static_cast<Admission>(step.a % 3)); break;
+      case 1: publish_batch(step.a % 7, static_cast<Admission>(step.b % 3)); break;
+      case 2: claim(static_cast<Admission>(step.a % 3)); break;
       case 3: end_claim(step.a, true); break;
       case 4: end_claim(step.a, false); break;
       case 5: drain(step.a % 6); break;
       case 6: wait(); break;
       case 7:
-        (void)bus_->close();
+        bus_->shut();
         closed_ = true;
         break;
       default: begin_anew(step.a, step.b); break;
@@ -84,7 +84,7 @@ class MessageBusModel : public Model {
     producer_.reset();
     typename Plain::Options options;
     options.capacity = capacity % 7 + 1;
-    options.admission = {.high = 100, .normal = 75, .low = 50};
+    options.reserve = {.urgent = 25, .normal = 25};
     capacity_ = std::bit_ceil(options.capacity);
     bus_ = std::make_unique<Bus>(options, end - before_the_end);
     producer_.emplace(bus_->producer());
@@ -93,21 +93,21 @@ class MessageBusModel : public Model {
     accepted_ = done_ = 0;
   }
 
-  std::size_t room(Priority priority) const {
+  std::size_t room(Admission admission) const {
     const std::size_t percent[] = {100, 75, 50};
     const std::size_t most =
-        std::max<std::size_t>(1, capacity_ * percent[static_cast<std::size_t>(priority)] / 100);
+        std::max<std::size_t>(1, capacity_ * percent[static_cast<std::size_t>(admission)] / 100);
     return most > plain_.size() ? most - plain_.size() : 0;
   }
-  Status verdict(Priority priority) const {
+  Status verdict(Admission admission) const {
     if (closed_) return Status::closed;
-    return room(priority) != 0 ? Status::ok : Status::full;
+    return room(admission) != 0 ? Status::ok : Status::full;
   }
 
-  void publish(Priority priority) {
+  void publish(Admission admission) {
     Item item(++last_);
-    const Status expected = verdict(priority);
-    const Status status = producer_->publish(std::move(item), priority);
+    const Status expected = verdict(admission);
+    const Status status = producer_->publish(std::move(item), admission);
     agree_on("publish", static_cast<int>(status), static_cast<int>(expected));
     agree_on("what a publish leaves behind", item.number(),
              status == Status::ok ? Item::kNothing : last_);
@@ -116,11 +116,11 @@ class MessageBusModel : public Model {
     ++accepted_;
   }
 
-  void publish_batch(unsigned count, Priority priority) {
+  void publish_batch(unsigned count, Admission admission) {
     std::vector<Item> items;
     for (unsigned i = 0; i < count; ++i) items.emplace_back(++last_);
-    const std::size_t expected = closed_ ? 0 : std::min<std::size_t>(items.size(), room(priority));
-    agree_on("publish_batch", producer_->publish_batch(items, priority), expected);
+    const std::size_t expected = closed_ ? 0 : std::min<std::size_t>(items.size(), room(admission));
+    agree_on("publish_batch", producer_->publish_batch(items, admission), expected);
     const int first = last_ - static_cast<int>(count) + 1;
     for (std::size_t i = 0; i < items.size(); ++i) {
       const int number = first + static_cast<int>(i);
@@ -130,9 +130,9 @@ class MessageBusModel : public Model {
     accepted_ += expected;
   }
 
-  void claim(Priority priority) {
-    const Status expected = verdict(priority);
-    auto claim = producer_->template claim_with<Item>({.priority = priority}, ++last_);
+  void claim(Admission admission) {
+    const Status expected = verdict(admission);
+    auto claim = producer_->template claim_with<Item>({.admission = admission}, ++last_);
     agree_on("claim", static_cast<int>(claim.status()), static_cast<int>(expected));
     if (!claim) return;
     plain_.push_back({last_, Place::open});
@@ -184,7 +184,7 @@ class MessageBusModel : public Model {
   }
 
   void compare() {
-    agree_on("depth", bus_->depth(), plain_.size());
+    agree_on("size", bus_->size(), plain_.size());
     agree_on("closed", bus_->closed(), closed_);
     const Tally tally = bus_->tally();
     agree_on("accepted", tally.accepted, std::uint64_t{accepted_});

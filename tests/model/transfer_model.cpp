@@ -38,7 +38,7 @@ class Swapping : public MpmcRing<Item> {
  public:
   using MpmcRing<Item>::MpmcRing;
   Status try_pop(Item& out) noexcept {
-    if (was_size() < 3) return MpmcRing<Item>::try_pop(out);
+    if (size() < 3) return MpmcRing<Item>::try_pop(out);
     Item first;
     (void)MpmcRing<Item>::try_pop(first);
     const Status status = MpmcRing<Item>::try_pop(out);
@@ -86,7 +86,7 @@ class DequeModel : public Model {
         break;
       }
     }
-    agree_on("was_empty", deque_.was_empty(), plain_.empty());
+    agree_on("empty", deque_.empty(), plain_.empty());
     agree_with_book(deque_);
   }
 

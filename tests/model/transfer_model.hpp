@@ -183,8 +183,8 @@ class TransferModel : public Model {
   }
 
   void compare() {
-    agree_on("was_size", queue_->was_size(), plain_.size());
-    agree_on("was_empty", queue_->was_empty(), plain_.empty());
+    agree_on("size", queue_->size(), plain_.size());
+    agree_on("empty", queue_->empty(), plain_.empty());
     agree_on("closed", queue_->closed(), closed_);
     if constexpr (kBounded) agree_on("capacity", queue_->capacity(), capacity_);
     agree_on("the number of items alive", Item::alive() - alive_before_,

@@ -138,7 +138,7 @@ void come_and_go(TheBroadcast& broadcast, const std::atomic<bool>& over, std::ui
     auto visitor = broadcast.consumer({.spin_for = any_spin(dice)});
     for (auto looks = dice() % 20; looks != 0 && !over; --looks) {
       const Status status =
-          visitor.wait_and_consume([&](const Item& item) { ledger.note(item); }, 1ms, dice() % 50);
+          visitor.wait_and_consume([&](const Item& item) { ledger.note(item); }, dice() % 50, 1ms);
       if (status == Status::closed) break;
     }
     faults += ledger.faults + ledger.gaps;
@@ -393,7 +393,7 @@ TEST(BroadcastStress, LatestUnderWritersAndReaders) {
         before = version;
       };
       const auto spin_for = std::chrono::nanoseconds(r == 0 ? 0 : -1);
-      while (latest.read_newer(seen, look, {}, spin_for) == Status::ok) {
+      while (latest.read_newer(seen, look, spin_for, {}) == Status::ok) {
       }
       if (seen != each * writers) ++faults[r];
     });

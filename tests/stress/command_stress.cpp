@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Command buckets and frames under real threads: two buckets in turns, one recorded by a team while
-// a consumer that is a frame late sorts and submits the other. Every command arrives once, whole
+// a consumer that is a frame late sorts and dispatches the other. Every command arrives once, whole
 // and in its place; no memory is written again while it is read. No failure among n commands bounds
 // the rate of failures below 3/n (95 %).
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(CommandStress, FramesWithALateConsumer) {
     while (jobs.pop(job) == Status::ok) {
       job.bucket->sort(own);
       Ledger ledger{.frame = job.frame};
-      const std::size_t dispatched = job.bucket->submit(ledger);
+      const std::size_t dispatched = job.bucket->dispatch(ledger);
       faults += ledger.faults + (ledger.seen != job.count ? 1U : 0U);
       if (dispatched != job.count + (job.count + 2) / 3) ++faults;
       commands += dispatched;
@@ -145,7 +145,7 @@ TEST(CommandStress, RecordersByHand) {
     }
     bucket.sort(team);
     std::vector<Ledger> lists(5, Ledger{.frame = round});
-    ASSERT_EQ(bucket.submit(team, std::span(lists)), recorders * each);
+    ASSERT_EQ(bucket.dispatch(team, std::span(lists)), recorders * each);
     std::uint64_t last_key = 0;
     for (const Ledger& list : lists) {
       ASSERT_EQ(list.faults, 0U);

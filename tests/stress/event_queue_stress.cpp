@@ -148,7 +148,7 @@ TEST(EventQueueStress, TheBooksAreRightWhateverHappens) {
   for (int producer = 0; producer < 2; ++producer) {
     threads.emplace_back([&] {
       for (std::size_t i = 0; i < each; ++i) ASSERT_EQ(queue.enqueue(0, i), Status::ok);
-      if (--producing == 0) (void)queue.close();
+      if (--producing == 0) queue.shut();
     });
   }
   std::atomic<std::size_t> taken{0};
@@ -250,7 +250,7 @@ TEST(EventQueueStress, ASleepingConsumerCostsNothing) {
   std::this_thread::sleep_for(10s);
   EXPECT_EQ(threads.made().size(), 1U);
   EXPECT_LE(threads.cpu_time() - before, 10ms);
-  (void)queue.close();
+  queue.shut();
   consumer.join();
 }
 

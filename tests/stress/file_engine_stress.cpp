@@ -72,10 +72,10 @@ TEST_P(FileEngineStress, EachRequestEndsOnce) {
   const std::size_t races = test::rounds(30);
   for (std::size_t race = 0; race < races; ++race) {
     const Folder folder(test::fast_place());
-    FileEngine files({.backend = GetParam(),
-                      .width = 1 + race % 4,
+    FileEngine files({.width = 1 + race % 4,
                       .capacity = race % 3 == 0 ? 4U : 4096U,
-                      .on_full = race % 2 == 0 ? OnFull::wait : OnFull::reject});
+                      .on_full = race % 2 == 0 ? OnFull::wait : OnFull::reject,
+                      .backend = GetParam()});
     sync::StopSource stop;
     std::atomic<std::size_t> accepted{0};
     std::atomic<std::size_t> ended{0};
@@ -86,7 +86,7 @@ TEST_P(FileEngineStress, EachRequestEndsOnce) {
         auto random = test::random(race * 3 + t);
         for (int i = 0; i < 100; ++i) {
           FileRequest request = some_request(random(), folder, contents);
-          if (i % 5 == 0) request.stop = stop.token();
+          if (i % 5 == 0) request.until = stop.token();
           const bool reads = request.operation == FileOperation::read;
           const Status said = files.post(std::move(request), [&, reads](FileResult result) {
             if (reads && result.ok() && !one_letter(result.data())) mixed.fetch_add(1);
@@ -119,7 +119,7 @@ TEST_P(FileEngineStress, EachRequestEndsOnce) {
 TEST_P(FileEngineStress, CallbacksSubmit) {
   const Folder folder(test::fast_place());
   const std::string text = filled(500, 1);
-  FileEngine files({.backend = GetParam(), .width = 2, .capacity = 2});
+  FileEngine files({.width = 2, .capacity = 2, .backend = GetParam()});
   std::atomic<std::size_t> ended{0};
   struct Chain {
     FileEngine& files;
@@ -154,7 +154,7 @@ TEST_P(FileEngineStress, CallbacksSubmit) {
 // Appends of many threads to one file: none comes between another's bytes, none is lost.
 TEST_P(FileEngineStress, AppendsNeverInterleave) {
   const Folder folder(test::fast_place());
-  FileEngine files({.backend = GetParam(), .width = 4});
+  FileEngine files({.width = 4, .backend = GetParam()});
   constexpr std::size_t record = 3000;
   const std::size_t each = test::rounds(100);
   std::vector<std::thread> threads;
@@ -162,7 +162,7 @@ TEST_P(FileEngineStress, AppendsNeverInterleave) {
     threads.emplace_back([&, t] {
       const std::string text(record, static_cast<char>('a' + t));
       for (std::size_t i = 0; i < each; ++i) {
-        files.append(folder.at("log"), bytes_of(text), i % 16 == 0).get().check();
+        files.append(folder.at("log"), bytes_of(text), {.durable = i % 16 == 0}).get().check();
       }
     });
   }

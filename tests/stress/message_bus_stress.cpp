@@ -94,7 +94,8 @@ OrderCheck eight_producers(std::size_t each,
     count += bus.drain(check);
   }
   for (auto& producer : producers) producer.join();
-  const Tally tally = bus.close();
+  bus.shut();
+  const Tally tally = bus.tally();
   EXPECT_EQ(tally.done, kProducers * each);
   EXPECT_TRUE(tally.balanced());
   for (const std::uint64_t last : check.seen) EXPECT_EQ(last, each);
@@ -151,8 +152,9 @@ void all_arrive() {
   for (auto& producer : producers) producer.join();
   EXPECT_EQ(misplaced, 0U) << "each comes once, in its producer's order";
   for (const std::uint64_t last : next) EXPECT_EQ(last, each);
-  EXPECT_EQ(bus.close().done, kProducers * each);
-  EXPECT_EQ(bus.depth(), 0U);
+  bus.shut();
+  EXPECT_EQ(bus.tally().done, kProducers * each);
+  EXPECT_EQ(bus.size(), 0U);
 }
 TEST(MessageBusStress, AllOfEightProducersArrive) { all_arrive<BusPolicies>(); }
 TEST(MessageBusStress, AllOfEightLanesArrive) { all_arrive<LanedBusPolicies>(); }
@@ -208,7 +210,7 @@ void closed_at_any_instant(std::uint64_t seed, std::size_t strength) {
             ++accepted;
           }
         } else {
-          said = me == 2 ? bus.publish(mine(), Priority::high) : producer.publish(mine());
+          said = me == 2 ? bus.publish(mine(), Admission::urgent) : producer.publish(mine());
           if (said == Status::ok) ++accepted;
         }
       }
@@ -234,7 +236,7 @@ void closed_at_any_instant(std::uint64_t seed, std::size_t strength) {
   if (elsewhere) {
     closer = std::thread([&, pauses = random() % 4096]() mutable {
       for (; pauses > 0; --pauses) sync::pause();
-      (void)bus.close();
+      bus.shut();
     });
     while (bus.wait() == Status::ok) drain();
   } else {
@@ -310,7 +312,7 @@ class Anything {
 
   // Of the one subscriber that stays.
   void serve(std::uint64_t enough) {
-    if (++served_ == enough) (void)bus_.close();
+    if (++served_ == enough) bus_.shut();
     switch (random_() % 8) {
       case 0:
         if (bus_.publish(2) == Status::ok) ++accepted_;
@@ -362,7 +364,7 @@ TEST(MessageBusStress, HandlersMayDoAnything) {
 // As many messages under way as the lowest class has places, of several producers: none is refused,
 // whatever they know of each other and of the consumer.
 TEST(MessageBusStress, NoClassIsRefusedBelowItsThresholdThoughOthersPublish) {
-  BusOf<BusPolicies, int> bus({.capacity = 16});
+  BusOf<BusPolicies, int> bus({.capacity = 16, .reserve = {.normal = 40}});
   constexpr std::size_t places = 9;  // 60 % of 16
   std::atomic<std::size_t> left{places};
   const auto take_one = [&left] {
@@ -380,7 +382,7 @@ TEST(MessageBusStress, NoClassIsRefusedBelowItsThresholdThoughOthersPublish) {
     producers.emplace_back([&] {
       for (std::size_t i = 0; i < each; ++i) {
         take_one();
-        while (bus.publish(1, Priority::low) != Status::ok) ++refused;
+        while (bus.publish(1, Admission::low) != Status::ok) ++refused;
       }
     });
   }
@@ -392,31 +394,32 @@ TEST(MessageBusStress, NoClassIsRefusedBelowItsThresholdThoughOthersPublish) {
   }
   for (auto& producer : producers) producer.join();
   EXPECT_EQ(refused, 0U);
-  EXPECT_EQ(bus.refused(Priority::low), 0U);
+  EXPECT_EQ(bus.refused(Admission::low), 0U);
 }
 
 // No class is refused while the depth is below its part: the depth may only have been higher
 // before, or be higher after. One producer, so that nobody else raises it.
 TEST(MessageBusStress, NoClassIsRefusedBelowItsThreshold) {
-  BusOf<BusPolicies, int> bus({.capacity = 128});
-  const auto lane_options = LanedMessageBusOptions{.capacity = 128, .lanes = 1};
+  constexpr Reserve reserve{.urgent = 20, .normal = 20};
+  BusOf<BusPolicies, int> bus({.capacity = 128, .reserve = reserve});
+  const auto lane_options = LanedMessageBusOptions{.capacity = 128, .lanes = 1, .reserve = reserve};
   BusOf<LanedBusPolicies, int> lanes(lane_options);
   const std::size_t messages = test::rounds(500'000);
   const auto run = [&](auto& of) {
     std::atomic<bool> ended{false};
     std::thread consumer([&] {
-      while (!ended || of.depth() != 0) of.drain([](int) {});
+      while (!ended || of.size() != 0) of.drain([](int) {});
     });
     auto producer = of.producer();
     auto random = test::random();
     const std::array<std::size_t, 3> parts{126, 102, 76};
     std::size_t refused = 0;
     for (std::size_t i = 0; i < messages; ++i) {
-      const auto priority = static_cast<Priority>(random() % 3);
-      const std::size_t before = of.depth();  // it only falls, until this thread publishes
-      if (producer.publish(1, priority) != Status::full) continue;
+      const auto admission = static_cast<Admission>(random() % 3);
+      const std::size_t before = of.size();  // it only falls, until this thread publishes
+      if (producer.publish(1, admission) != Status::full) continue;
       ++refused;
-      EXPECT_GE(before, parts.at(static_cast<std::size_t>(priority)));
+      EXPECT_GE(before, parts.at(static_cast<std::size_t>(admission)));
     }
     ended = true;
     consumer.join();

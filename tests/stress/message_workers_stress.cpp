@@ -63,8 +63,9 @@ bool is_told_as(std::size_t strength, const Tally& tally) {
          (strength == 2 || tally.expired == 0);
 }
 
-// Producers submit in all ways until they are refused, while the workers are closed at some moment,
-// a hundred times in each strength: every message that was accepted is accounted for, exactly.
+// Producers publish in all ways until they are refused, while the workers are closed at some
+// moment, a hundred times in each strength: every message that was accepted is accounted for,
+// exactly.
 TYPED_TEST(MessageWorkersStress, ClosesUnderLoad) {
   const std::size_t rounds = 3 * test::rounds(100);
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -73,7 +74,7 @@ TYPED_TEST(MessageWorkersStress, ClosesUnderLoad) {
     std::atomic<std::int64_t> alive{0};
     std::atomic<std::uint64_t> ran{0};
     std::atomic<std::uint64_t> threw{0};
-    std::atomic<std::uint64_t> taken{0};  // ok, or by submit_and_wait() an end of another kind
+    std::atomic<std::uint64_t> taken{0};  // ok, or by publish_and_wait() an end of another kind
     const MessageWorkersOptions options{.width = 1 + random() % 4,
                                         .capacity = 1 + random() % 40,
                                         .on_full = OnFull{static_cast<std::uint8_t>(random() % 3)},
@@ -85,33 +86,31 @@ TYPED_TEST(MessageWorkersStress, ClosesUnderLoad) {
       ++threw;
       throw item.throws;
     });
-    const auto submit = [&](std::uint64_t draw) {
+    const auto publish = [&](std::uint64_t draw) {
       Item item{Counted(alive), draw % 5, draw % 7 == 0 ? 1U : 0U};
       Status said = Status::closed;
       switch (draw / 35 % 4) {
-        case 0: said = workers->try_submit(std::move(item)); break;
-        case 1:
-          said = workers->submit(Until(std::chrono::microseconds(50)), std::move(item));
-          break;
+        case 0: said = workers->try_publish(std::move(item)); break;
+        case 1: said = workers->publish(std::move(item), std::chrono::microseconds(50)); break;
         case 2: {
           try {
-            said = workers->submit_and_wait(std::move(item));
+            said = workers->publish_and_wait(std::move(item));
             if (said == Status::stopped || said == Status::timed_out) ++taken;
           } catch (unsigned) {
             said = Status::ok;
           }
           break;
         }
-        default: said = workers->submit(std::move(item)); break;
+        default: said = workers->publish(std::move(item)); break;
       }
       if (said == Status::ok) ++taken;
       return said != Status::closed;
     };
     std::vector<std::thread> producers;
     for (std::uint64_t p = 0; p < 4; ++p) {
-      producers.emplace_back([&submit, seed = random()] {
+      producers.emplace_back([&publish, seed = random()] {
         std::mt19937_64 draws(seed);
-        while (submit(draws())) {
+        while (publish(draws())) {
         }
       });
     }
@@ -145,7 +144,7 @@ TYPED_TEST(MessageWorkersStress, GoesOnWhileAllIsFull) {
                       [&](const Item& item) {
                         ++ran;
                         for (unsigned i = 0; i < item.throws; ++i) {
-                          EXPECT_EQ(workers->submit(Item{Counted(alive), item.key + i, 0}),
+                          EXPECT_EQ(workers->publish(Item{Counted(alive), item.key + i, 0}),
                                     Status::ok);
                         }
                       });
@@ -153,12 +152,12 @@ TYPED_TEST(MessageWorkersStress, GoesOnWhileAllIsFull) {
       for (std::uint64_t p = 0; p < 8; ++p) {
         producers.emplace_back([&, p] {
           for (std::uint64_t i = 0; i < each; ++i) {
-            EXPECT_EQ(workers->submit(Item{Counted(alive), p, i % 10 == 0 ? 3U : 0U}), Status::ok);
+            EXPECT_EQ(workers->publish(Item{Counted(alive), p, i % 10 == 0 ? 3U : 0U}), Status::ok);
           }
         });
       }
       for (std::thread& producer : producers) producer.join();
-      EXPECT_EQ(workers->wait(), Status::ok);  // what handlers submit after a close is refused
+      EXPECT_EQ(workers->wait(), Status::ok);  // what handlers publish after a close is refused
       const Tally tally = workers->close();
       const std::uint64_t expected = 8 * (each + 3 * ((each + 9) / 10));
       EXPECT_EQ(ran, expected);
@@ -182,9 +181,9 @@ TYPED_TEST(MessageWorkersStress, PausesAreExact) {
     producers.emplace_back([&, p] {
       for (std::uint64_t i = 0; !over; ++i) {
         if (i % 10 == 0) {
-          EXPECT_EQ(workers.submit_and_wait(Item{Counted(alive), p}), Status::ok);
+          EXPECT_EQ(workers.publish_and_wait(Item{Counted(alive), p}), Status::ok);
         } else {
-          EXPECT_EQ(workers.submit(Item{Counted(alive), p}), Status::ok);
+          EXPECT_EQ(workers.publish(Item{Counted(alive), p}), Status::ok);
         }
       }
     });
@@ -235,7 +234,7 @@ TEST(MessageKeysStress, NoneOvertakesAnotherOfItsKey) {
     threads.emplace_back([&workers, p, each] {
       for (std::uint32_t number = 0; number < each; ++number) {
         for (std::uint32_t key = p; key < keys; key += producers) {
-          EXPECT_EQ(workers.submit(Step{key, number}), Status::ok);
+          EXPECT_EQ(workers.publish(Step{key, number}), Status::ok);
         }
       }
     });

@@ -19,7 +19,7 @@ ROOMS = {  # in the order of the site; a room that is not here comes last
     "queue": "Channels and bounded rings.",
     "event": "Callback lists, dispatchers and event queues.",
     "bus": "Typed messages: buses, workers, broadcasts, active objects.",
-    "command": "Command buckets: recorded by threads, sorted, submitted.",
+    "command": "Command buckets: recorded by threads, sorted, dispatched.",
     "file": "File operations, logs and copies of trees.",
     "process": "Teams and pools of processes, shared memory, programs.",
     "choice": "A loop that chooses its way while it runs.",

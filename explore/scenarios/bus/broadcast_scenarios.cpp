@@ -489,7 +489,7 @@ const Scenario dropped("broadcast/claim_dropped", [] {
   dropper.join();
   producer.join();
   (void)consumer.consume([](const RingItem&) { explore::check(false, "nothing was published"); });
-  explore::check(consumer.was_behind() == 0, "none is left");
+  explore::check(consumer.behind() == 0, "none is left");
 });
 
 // A claim of two of which one is filled; a batch beside it.

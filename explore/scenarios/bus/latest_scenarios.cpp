@@ -129,7 +129,7 @@ const Scenario long_visit("latest/long_visit", [] {
 const Scenario store_wakes("latest/a_store_wakes", [] {
   Newest latest(2);
   explore::Thread writer([&] { (void)latest.store(RingItem{1, 1}); });
-  explore::check(latest.wait_newer(0, {}, kSleepAtOnce) == Status::ok, "it comes");
+  explore::check(latest.wait_newer(0, kSleepAtOnce, {}) == Status::ok, "it comes");
 });
 
 // A wait for something newer, and the end.
@@ -143,7 +143,7 @@ const Scenario waits("latest/waits", [] {
   std::uint64_t seen = 0;
   int last = 0;
   const auto look = [&](const RingItem& item) { last = item.number; };
-  while (latest.read_newer(seen, look, {}, kSleepAtOnce) == Status::ok) {
+  while (latest.read_newer(seen, look, kSleepAtOnce, {}) == Status::ok) {
   }
   explore::check(last == 2 && seen == 2, "the last one is seen before the end");
 });
@@ -177,7 +177,7 @@ const Scenario close_races("latest/close", [] {
   const Status stored = latest.store(std::move(item));
   explore::check(item.is_here() == (stored == Status::closed), "it is here or there");
   std::uint64_t seen = 0;
-  const Status read = latest.wait_newer(seen, {}, kSleepAtOnce);
+  const Status read = latest.wait_newer(seen, kSleepAtOnce, {});
   explore::check(read == stored, "what was stored is there for all");
   explore::outcome(stored == Status::ok);
 });
@@ -188,7 +188,7 @@ const Scenario closed_is_the_end("latest/closed_is_the_end", [] {
   Status stored{};
   explore::Thread closer([&] { latest.close(); });
   explore::Thread writer([&] { stored = latest.store(RingItem{1, 1}); });
-  const Status waited = latest.wait_newer(0, {}, kSleepAtOnce);
+  const Status waited = latest.wait_newer(0, kSleepAtOnce, {});
   writer.join();
   explore::check(waited == stored, "what was stored comes before the end");
   explore::outcome(stored == Status::ok);
@@ -223,7 +223,7 @@ const Scenario by_key("latest_by_key/two_producers", [] {
                          newest[key] = value;
                          ++seen;
                        },
-                       {}, 1, kSleepAtOnce) == Status::ok,
+                       1, kSleepAtOnce, {}) == Status::ok,
                    "never closed");
   }
   first.join();
@@ -237,7 +237,7 @@ const Scenario by_key_two("latest_by_key/two_consumers", [] {
   ByKey queue(2);
   int seen[2] = {};
   const auto take = [&](int& mine) {
-    while (queue.wait_and_consume([&](int, int) { ++mine; }, {}, 1, kSleepAtOnce) == Status::ok) {
+    while (queue.wait_and_consume([&](int, int) { ++mine; }, 1, kSleepAtOnce, {}) == Status::ok) {
     }
   };
   explore::Thread other([&] { take(seen[1]); });
@@ -259,7 +259,7 @@ const Scenario by_key_close("latest_by_key/close", [] {
   explore::Thread producer([&] { pushed = queue.push(1, 1); });
   explore::Thread closer([&] { queue.close(); });
   int seen = 0;
-  while (queue.wait_and_consume([&](int, int) { ++seen; }, {}, 1, kSleepAtOnce) == Status::ok) {
+  while (queue.wait_and_consume([&](int, int) { ++seen; }, 1, kSleepAtOnce, {}) == Status::ok) {
   }
   producer.join();
   explore::check(seen == (pushed == Status::ok ? 1 : 0), "accepted is delivered");
@@ -301,13 +301,12 @@ void converted_and_closed(int writers) {
   });
   int seen = 0;
   std::uint64_t version = 0;
-  while (latest.read_newer(
-             version,
-             [&](const RingItem& item) {
-               explore::check(item.number == item.producer, "whole");
-               ++seen;
-             },
-             {}, kSleepAtOnce) == Status::ok) {
+  while (latest.read_newer(version,
+                           [&](const RingItem& item) {
+                             explore::check(item.number == item.producer, "whole");
+                             ++seen;
+                           },
+                           kSleepAtOnce, {}) == Status::ok) {
   }
   first.join();
   other.join();

@@ -32,13 +32,11 @@ using BusOf = test::Audited<BasicMessageBus<Policies, int>>;
 using Total = BusOf<BusPolicies>;
 using Laned = BusOf<LanedBusPolicies>;
 
-constexpr Admission kAll{.high = 100, .normal = 100, .low = 100};
-
 template <class Bus>
-typename Bus::Options options(std::size_t capacity, const Admission& admission = kAll) {
+typename Bus::Options options(std::size_t capacity, const Reserve& reserve = {}) {
   typename Bus::Options made;
   made.capacity = capacity;
-  made.admission = admission;
+  made.reserve = reserve;
   made.spin_for = std::chrono::nanoseconds(0);
   if constexpr (requires { made.lanes; }) made.lanes = 2;
   return made;
@@ -179,7 +177,7 @@ void close_under_load() {
   });
   explore::Thread closer([&] {
     accepted[1] += bus.publish(21) == Status::ok ? 1U : 0U;
-    (void)bus.close();
+    bus.shut();
   });
   std::uint64_t taken = 0;
   while (bus.wait() == Status::ok) taken += bus.drain([](int) {});
@@ -200,7 +198,7 @@ void closed_is_seen() {
   sync::cell<int> before_close(0);
   explore::Thread closer([&] {
     before_close.write() = 1;
-    (void)bus.close();
+    bus.shut();
   });
   explore::Thread producer([&] {
     auto handle = bus.producer();
@@ -220,7 +218,7 @@ const Scenario depth("message_bus/depth", [] {
   Total bus(options<Total>(2));
   explore::Thread producer([&] { put(bus, 11); });
   explore::Thread watcher([&] {
-    const std::size_t depth = bus.depth();
+    const std::size_t depth = bus.size();
     explore::check(depth <= 1, "there is one message");
     explore::outcome(depth);
   });
@@ -270,7 +268,7 @@ const Scenario dropped_last("message_bus/claim_dropped_last", [] {
   Total bus(options<Total>(2));
   explore::Thread producer([&] {
     const auto claim = bus.claim<int>(9);
-    (void)bus.close();
+    bus.shut();
   });
   explore::check(bus.wait() == Status::closed, "nothing comes any more");
   producer.join();
@@ -327,13 +325,14 @@ const Scenario classes(
     "message_bus/waiting_classes",
     [] {
       using Bus = BusOf<Waits<BusPolicies>>;
-      Bus bus(options<Bus>(2, {.high = 100, .normal = 50, .low = 50}));
-      explore::check(bus.publish(11, Priority::high) == Status::ok, "there is room");
-      explore::check(bus.publish(12, Priority::high) == Status::ok, "there is room");
+      Bus bus(options<Bus>(2, {.urgent = 50}));
+      explore::check(bus.publish(11, Admission::urgent) == Status::ok, "there is room");
+      explore::check(bus.publish(12, Admission::urgent) == Status::ok, "there is room");
       explore::Thread low(
-          [&] { explore::check(bus.publish(21, Priority::low) == Status::ok, "never closed"); });
-      explore::Thread high(
-          [&] { explore::check(bus.publish(31, Priority::high) == Status::ok, "never closed"); });
+          [&] { explore::check(bus.publish(21, Admission::low) == Status::ok, "never closed"); });
+      explore::Thread high([&] {
+        explore::check(bus.publish(31, Admission::urgent) == Status::ok, "never closed");
+      });
       Order order;
       explore::check(bus.drain(order, 1) == 1, "the first");
       high.join();  // it has room already, whichever waited first
@@ -354,7 +353,7 @@ void close_ends_waits() {
   explore::check(producer.publish(1) == Status::ok, "there is room");
   explore::Thread waits(
       [&] { explore::check(producer.publish(2) == Status::closed, "nobody drains"); });
-  (void)bus.close();
+  bus.shut();
   waits.join();
   (void)bus.drain([](int) {});
 }

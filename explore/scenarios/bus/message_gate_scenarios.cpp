@@ -197,7 +197,7 @@ const Scenario await_an_end("message_gate/await_an_end", [] {
 const Scenario accept_against_close("message_counts/accept_against_close", [] {
   MessageCounts counts;
   sync::cell<int> before;
-  explore::Thread submitter([&] {
+  explore::Thread publisher([&] {
     if (counts.accept()) {
       counts.count(Outcome::failed);
     } else {
@@ -207,7 +207,7 @@ const Scenario accept_against_close("message_counts/accept_against_close", [] {
   before.write() = 1;
   counts.close();
   const Tally early = counts.tally();
-  submitter.join();
+  publisher.join();
   const Tally tally = counts.tally();
   explore::check(early.accepted == tally.accepted, "a close is exact");
   explore::check(tally.balanced() && tally.pending == 0, "so is the tally");

@@ -51,8 +51,8 @@ void fill(Ring& ring, Ring::Ticket ticket, Item item) {
 
 template <bool kAlone>
 Ring::Claim claim(Ring& ring, std::size_t most) {
-  if constexpr (kAlone) return ring.claim_alone(most, Priority::normal);
-  return ring.claim_among(most, Priority::normal);
+  if constexpr (kAlone) return ring.claim_alone(most, Admission::normal);
+  return ring.claim_among(most, Admission::normal);
 }
 
 template <bool kAlone>
@@ -195,15 +195,15 @@ const Scenario of_others("message_ring/room_of_others", [] {
 // Two classes: the one with less room comes first, or is refused.
 const Scenario admission("message_ring/admission", [] {
   Rung rung(2, {{2, 2, 1}});
-  const auto put = [&](Priority priority, Item item) {
-    const Ring::Claim got = rung.ring.claim_among(1, priority);
+  const auto put = [&](Admission admission, Item item) {
+    const Ring::Claim got = rung.ring.claim_among(1, admission);
     if (got.count != 0) fill(rung.ring, got.first, item);
     return got;
   };
   Ring::Claim low;
-  explore::Thread other([&] { low = put(Priority::low, {1, 1}); });
-  const Ring::Claim first = put(Priority::high, {2, 1});
-  const Ring::Claim second = put(Priority::high, {2, 2});
+  explore::Thread other([&] { low = put(Admission::low, {1, 1}); });
+  const Ring::Claim first = put(Admission::urgent, {2, 1});
+  const Ring::Claim second = put(Admission::urgent, {2, 2});
   other.join();
   explore::check(first.count == 1, "there is room for one of each");
   explore::check((low.count == 1) == (low.first == 0), "it gets in where nothing waits");
@@ -216,7 +216,7 @@ const Scenario closed_among("message_ring/close", [] {
   Rung rung(2);
   bool claimed = false;
   explore::Thread producer([&] {
-    const Ring::Claim got = rung.ring.claim_among(1, Priority::normal);
+    const Ring::Claim got = rung.ring.claim_among(1, Admission::normal);
     explore::check((got.count != 0) != (got.refused == Status::closed), "there is room");
     if (got.count == 0) return;
     claimed = true;
@@ -236,7 +236,7 @@ const Scenario closed_alone("message_ring/lane_close", [] {
   Rung rung(2);
   bool claimed = false;
   explore::Thread producer([&] {
-    const Ring::Claim got = rung.ring.claim_alone(1, Priority::normal);
+    const Ring::Claim got = rung.ring.claim_alone(1, Admission::normal);
     if (got.count == 0) return;
     claimed = true;
     fill(rung.ring, got.first, {1, 1});

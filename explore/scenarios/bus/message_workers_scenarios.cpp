@@ -38,18 +38,18 @@ void check_all(const Tally& tally, std::uint64_t accepted) {
   explore::check(tally.accepted == accepted, "so many were accepted");
 }
 
-const Scenario close_against_submit(
-    "message_workers/close_against_submit",
+const Scenario close_against_publish(
+    "message_workers/close_against_publish",
     [] {
       sync::cell<int> ran;
       MessageWorkers<Number> workers({.width = 1, .capacity = 2},
                                      [&](const Number&) { ++ran.write(); });
       std::uint64_t accepted = 0;
-      explore::Thread submitter([&] {
-        if (workers.try_submit(Number{}) == Status::ok) ++accepted;
+      explore::Thread publisher([&] {
+        if (workers.try_publish(Number{}) == Status::ok) ++accepted;
       });
       const Tally tally = workers.close();
-      submitter.join();
+      publisher.join();
       check_all(tally, accepted);
       explore::check(tally.done == accepted, "what was accepted ran");
       explore::check(static_cast<std::uint64_t>(ran.read()) == accepted, "once");
@@ -63,7 +63,7 @@ const Scenario abandon(
       sync::cell<int> ran;
       MessageWorkers<Number> workers({.width = 1, .capacity = 2},
                                      [&](const Number&) { ++ran.write(); });
-      for (int i = 0; i < 2; ++i) explore::check(workers.submit(Number{}) == Status::ok, "room");
+      for (int i = 0; i < 2; ++i) explore::check(workers.publish(Number{}) == Status::ok, "room");
       const Tally tally = workers.close(Closing::abandon);
       check_all(tally, 2);
       explore::check(tally.done == static_cast<std::uint64_t>(ran.read()), "what began is done");
@@ -73,20 +73,20 @@ const Scenario abandon(
     test::Size::large);
 
 // What is paused is still: the state is the pauser's, without a lock.
-const Scenario pause_against_submit(
-    "message_workers/pause_against_submit",
+const Scenario pause_against_publish(
+    "message_workers/pause_against_publish",
     [] {
       sync::cell<int> state;
       MessageWorkers<Number> workers({.width = 1, .capacity = 2},
                                      [&](const Number& number) { state.write() += number.value; });
-      explore::Thread submitter(
-          [&] { explore::check(workers.submit(Number{1}) == Status::ok, "there is room"); });
+      explore::Thread publisher(
+          [&] { explore::check(workers.publish(Number{1}) == Status::ok, "there is room"); });
       explore::check(workers.pause() == Status::ok, "it comes");
       const int before = state.read();
       explore::check(workers.tally().done == static_cast<std::uint64_t>(before), "none half done");
       state.write() += 10;
       workers.resume();
-      submitter.join();
+      publisher.join();
       check_all(workers.close(), 1);
       explore::check(state.read() == 11, "it ran");
       explore::outcome(static_cast<std::uint64_t>(before));
@@ -101,7 +101,7 @@ const Scenario pause_within_a_key(
       BasicMessageWorkers<OneKey, Number> workers(
           {.width = 1, .capacity = 2},
           [&](const Number& number) { state.write() += number.value; });
-      for (int i = 0; i < 2; ++i) explore::check(workers.submit(Number{1}) == Status::ok, "room");
+      for (int i = 0; i < 2; ++i) explore::check(workers.publish(Number{1}) == Status::ok, "room");
       explore::check(workers.pause() == Status::ok, "it comes");
       const int before = state.read();
       explore::check(workers.tally().done == static_cast<std::uint64_t>(before), "none half done");
@@ -113,16 +113,16 @@ const Scenario pause_within_a_key(
     },
     test::Size::large);
 
-const Scenario start_against_submit(
-    "message_workers/start_against_submit",
+const Scenario start_against_publish(
+    "message_workers/start_against_publish",
     [] {
       sync::cell<int> ran;
       MessageWorkers<Number> workers({.width = 1, .capacity = 1});
       workers.set_handler<Number>([&](const Number&) { ++ran.write(); });
-      explore::Thread submitter(
-          [&] { explore::check(workers.submit(Number{}) == Status::ok, "there is room"); });
+      explore::Thread publisher(
+          [&] { explore::check(workers.publish(Number{}) == Status::ok, "there is room"); });
       workers.start();
-      submitter.join();
+      publisher.join();
       check_all(workers.close(), 1);
       explore::check(ran.read() == 1, "it ran");
     },
@@ -132,7 +132,7 @@ const Scenario never_started(
     "message_workers/never_started",
     [] {
       MessageWorkers<Number> workers({.width = 1, .capacity = 1});
-      explore::check(workers.submit(Number{}) == Status::ok, "there is room");
+      explore::check(workers.publish(Number{}) == Status::ok, "there is room");
       const Tally tally = workers.close();
       check_all(tally, 1);
       explore::check(tally.cancelled == 1, "nobody could handle it");
@@ -150,44 +150,44 @@ const Scenario ends_paused(
         MessageWorkers<Number> workers({.width = 1, .capacity = 1},
                                        [&](const Number&) { ++ran.write(); });
         explore::check(workers.pause() == Status::ok, "nothing runs");
-        explore::check(workers.submit(Number{}) == Status::ok, "there is room");
+        explore::check(workers.publish(Number{}) == Status::ok, "there is room");
       }
       explore::check(ran.read() == 1, "it ran");
     },
     test::Size::single);
 
 // There is no room inside the handler: the second one runs inside the first.
-const Scenario submits_inside(
-    "message_workers/submits_inside",
+const Scenario publishes_inside(
+    "message_workers/publishes_inside",
     [] {
       sync::cell<int> ran;
       std::optional<MessageWorkers<Number>> workers;
       workers.emplace(MessageWorkersOptions{.width = 1, .capacity = 1}, [&](const Number& number) {
         ++ran.write();
         if (number.value == 0) return;
-        explore::check(workers->submit(Number{0}) == Status::ok, "it runs inside");
+        explore::check(workers->publish(Number{0}) == Status::ok, "it runs inside");
         explore::check(ran.read() == 2, "and has run by now");
       });
-      explore::check(workers->submit(Number{1}) == Status::ok, "there is room");
+      explore::check(workers->publish(Number{1}) == Status::ok, "there is room");
       explore::check(workers->wait() == Status::ok, "both end");
       check_all(workers->close(), 2);
       explore::check(ran.read() == 2, "each once");
     },
     test::Size::single);
 
-// A handler that submits to its own key takes memory beyond the capacity. It is given back, also if
-// close() comes first.
+// A handler that publishes to its own key takes memory beyond the capacity. It is given back, also
+// if close() comes first.
 const Scenario close_against_inside(
-    "message_workers/close_against_submit_inside",
+    "message_workers/close_against_publish_inside",
     [] {
       sync::cell<int> ran;
       Status said = Status::full;
       std::optional<BasicMessageWorkers<OneKey, Number>> workers;
       workers.emplace(MessageWorkersOptions{.width = 1, .capacity = 1}, [&](const Number& number) {
         ++ran.write();
-        if (number.value != 0) said = workers->submit(Number{0});
+        if (number.value != 0) said = workers->publish(Number{0});
       });
-      explore::check(workers->submit(Number{1}) == Status::ok, "there is room");
+      explore::check(workers->publish(Number{1}) == Status::ok, "there is room");
       sync::pause();  // so that the close comes in the midst of the handler
       const Tally tally = workers->close();
       explore::check(said == Status::ok || said == Status::closed, "one of the two");
@@ -209,7 +209,7 @@ const Scenario health(
             // order: acquire pairs with the release below.
             while (!looked.load(sync::order::acquire)) sync::pause();
           });
-      explore::check(workers.submit(Letter{}) == Status::ok, "room");
+      explore::check(workers.publish(Letter{}) == Status::ok, "room");
       sync::pause();
       const HealthReport report = workers.health();
       const WorkerHealth& worker = report.workers[0];
@@ -235,10 +235,10 @@ const Scenario health_of_the_next(
             // order: acquire pairs with the release below.
             while (!looked.load(sync::order::acquire)) sync::pause();
           });
-      explore::check(workers.submit(Number{}) == Status::ok, "room");
+      explore::check(workers.publish(Number{}) == Status::ok, "room");
       sync::pause();
       explore::check(workers.pause() == Status::ok, "it comes");
-      explore::check(workers.submit(Letter{}) == Status::ok, "room");
+      explore::check(workers.publish(Letter{}) == Status::ok, "room");
       const Status said = workers.wait(sync::deadline_after(std::chrono::seconds(1)));
       explore::check(said == Status::timed_out, "time passes");
       workers.resume();
@@ -259,7 +259,7 @@ const Scenario keyed(
             explore::check(number.value == next.read(), "in order");
             ++next.write();
           });
-      for (int i = 0; i < 3; ++i) explore::check(workers.submit(Number{i}) == Status::ok, "room");
+      for (int i = 0; i < 3; ++i) explore::check(workers.publish(Number{i}) == Status::ok, "room");
       const Tally tally = workers.close();
       check_all(tally, 3);
       explore::check(next.read() == 3, "all ran");
@@ -279,10 +279,10 @@ const Scenario turn_of_a_caller(
             ++next.write();
             if (number.value == 1 && throws) throw Failure();
           });
-      explore::check(workers.submit(Number{0}) == Status::ok, "room");
+      explore::check(workers.publish(Number{0}) == Status::ok, "room");
       bool told = false;
       try {
-        explore::check(workers.submit_and_wait(Number{1}) == Status::ok, "it ran");
+        explore::check(workers.publish_and_wait(Number{1}) == Status::ok, "it ran");
       } catch (const Failure&) {
         told = true;
       }
@@ -300,9 +300,9 @@ const Scenario abandon_of_a_turn(
       sync::cell<int> ran;
       BasicMessageWorkers<OneKey, Number> workers({.width = 1, .capacity = 1},
                                                   [&](const Number&) { ++ran.write(); });
-      explore::check(workers.submit(Number{0}) == Status::ok, "room");
+      explore::check(workers.publish(Number{0}) == Status::ok, "room");
       Status said = Status::full;
-      explore::Thread caller([&] { said = workers.submit_and_wait(Number{1}); });
+      explore::Thread caller([&] { said = workers.publish_and_wait(Number{1}); });
       const Tally tally = workers.close(Closing::abandon);
       caller.join();
       check_all(tally, said == Status::closed ? 1 : 2);
@@ -321,7 +321,7 @@ const Scenario throws(
         ran.fetch_add(1, sync::order::relaxed);
         if (number.value == 0) throw Failure();
       });
-      for (int i = 0; i < 2; ++i) explore::check(workers.submit(Number{i}) == Status::ok, "room");
+      for (int i = 0; i < 2; ++i) explore::check(workers.publish(Number{i}) == Status::ok, "room");
       bool told = false;
       try {
         (void)workers.wait();
@@ -335,16 +335,16 @@ const Scenario throws(
     },
     test::Size::single);
 
-// Room for one: the second submit waits until the first one's handler is done.
+// Room for one: the second publish waits until the first one's handler is done.
 const Scenario waits_for_room(
     "message_workers/waits_for_room",
     [] {
       sync::cell<int> ran;
       MessageWorkers<Number> workers({.width = 1, .capacity = 1},
                                      [&](const Number&) { ++ran.write(); });
-      explore::check(workers.submit(Number{}) == Status::ok, "room");
+      explore::check(workers.publish(Number{}) == Status::ok, "room");
       const Status said =
-          workers.submit(sync::clock::now() + std::chrono::nanoseconds(1), Number{});
+          workers.publish(Number{}, sync::clock::now() + std::chrono::nanoseconds(1));
       const std::uint64_t accepted = said == Status::ok ? 2 : 1;
       explore::check(said == Status::ok || said == Status::timed_out, "one of the two");
       explore::check(workers.close().done == accepted, "what was accepted ran");
@@ -352,7 +352,7 @@ const Scenario waits_for_room(
     },
     test::Size::large);
 
-// close() wakes a submitter that waits for room, at once. Here the handler waits for the submitter,
+// close() wakes a publisher that waits for room, at once. Here the handler waits for the publisher,
 // and the close waits for the handler.
 const Scenario close_tells_who_waits(
     "message_workers/close_tells_who_waits_for_room",
@@ -362,14 +362,14 @@ const Scenario close_tells_who_waits(
         // order: acquire pairs with the release below.
         while (!refused.load(sync::order::acquire)) sync::pause();
       });
-      explore::check(workers.submit(Number{}) == Status::ok, "room");
-      explore::Thread submitter([&] {
-        explore::check(workers.submit(Number{}) == Status::closed, "there is no room before");
+      explore::check(workers.publish(Number{}) == Status::ok, "room");
+      explore::Thread publisher([&] {
+        explore::check(workers.publish(Number{}) == Status::closed, "there is no room before");
         refused.store(true, sync::order::release);  // order: release pairs with the acquire above
       });
       sync::pause();  // so that it waits
       check_all(workers.close(), 1);
-      submitter.join();
+      publisher.join();
     },
     test::Size::large);
 
@@ -390,7 +390,7 @@ const Scenario refused(
       Status said = Status::full;
       {
         const explore::MayFail failing;
-        said = workers->submit(Number{});
+        said = workers->publish(Number{});
       }
       explore::check(said == Status::ok, "it runs here if there is no memory");
       check_all(workers->close(), 1);

@@ -7,8 +7,8 @@
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/command_options.hpp>
 #include <handoff/command/command_statistics.hpp>
+#include <handoff/command/detail/command_dispatch.hpp>
 #include <handoff/command/detail/command_store.hpp>
-#include <handoff/command/detail/command_submit.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/on_full.hpp>
@@ -63,7 +63,7 @@ class Two {
 
 void check_order(PlainBucket& bucket, std::uint64_t digits) {
   Sees sees;
-  bucket.submit(sees);
+  bucket.dispatch(sees);
   explore::check(sees.digits == digits, "in the order of keys, recorders and sequence");
 }
 
@@ -100,7 +100,7 @@ const Scenario no_memory(
       record(0);
       other.join();
       Sees sees;
-      bucket.submit(sees);
+      bucket.dispatch(sees);
       explore::check(sees.count == std::size_t{recorded[0]} + std::size_t{recorded[1]},
                      "what was recorded");
     },
@@ -118,10 +118,10 @@ const Scenario closed("command_bucket/closed_is_seen", [] {
   // order: relaxed, as above
   while (!opened.load(sync::order::relaxed)) sync::pause();
   Sees sees;
-  for (bool submitted = false; !submitted;) {
+  for (bool dispatched = false; !dispatched;) {
     try {
-      bucket.submit(sees);
-      submitted = true;
+      bucket.dispatch(sees);
+      dispatched = true;
     } catch (const std::logic_error&) {
       sync::pause();
     }
@@ -144,10 +144,10 @@ const Scenario batch_closed("command_bucket/end_of_record_is_seen", [] {
   // order: relaxed, as above
   while (!begun.load(sync::order::relaxed)) sync::pause();
   Sees sees;
-  for (bool submitted = false; !submitted;) {
+  for (bool dispatched = false; !dispatched;) {
     try {
-      bucket.submit(sees);
-      submitted = true;
+      bucket.dispatch(sees);
+      dispatched = true;
     } catch (const std::logic_error&) {
       sync::pause();
     }
@@ -227,14 +227,14 @@ const Scenario dropped("command_bucket/dropped_chunk", [] {
   const Tally before = bucket.tally();
   explore::check(before.accepted == 9 && before.cancelled == 4 && before.pending == 5, "counted");
   Sees sees;
-  bucket.submit(sees);
+  bucket.dispatch(sees);
   explore::check(sees.digits == 12345 || sees.digits == 51234, "the chunk that did not throw");
   bucket.clear();
   const Tally after = bucket.tally();
   explore::check(after.accepted == 9 && after.cancelled == 4 && after.done == 5, "once");
 });
 
-// A call during a submit of another thread is misuse, and is told.
+// A call during a dispatch of another thread is misuse, and is told.
 struct Meets {
   sync::atomic<bool> inside{false};
   sync::atomic<bool> told{false};
@@ -246,11 +246,11 @@ struct Meeting {
     while (!meets.told.load(sync::order::relaxed)) sync::pause();
   }
 };
-const Scenario meets_submit("command_bucket/others_meet_a_submit", [] {
+const Scenario meets_dispatch("command_bucket/others_meet_a_dispatch", [] {
   Audited<CommandBucket<std::uint32_t, Meets>> bucket;
   bucket.recorder(0).add<Meeting>(0);
   Meets meets;
-  explore::Thread owner([&] { bucket.submit(meets); });
+  explore::Thread owner([&] { bucket.dispatch(meets); });
   // order: relaxed, as above
   while (!meets.inside.load(sync::order::relaxed)) sync::pause();
   int refused = 0;
@@ -263,7 +263,7 @@ const Scenario meets_submit("command_bucket/others_meet_a_submit", [] {
   };
   try_to([&] { (void)bucket.recorder(1); });
   try_to([&] { bucket.sort(); });
-  try_to([&] { bucket.submit(meets); });
+  try_to([&] { bucket.dispatch(meets); });
   try_to([&] { bucket.clear(); });
   explore::check(refused == 4, "each of them");
   meets.told.store(true, sync::order::relaxed);  // order: relaxed, as above
@@ -302,22 +302,22 @@ const Scenario handed_over("command_bucket/handed_over", [] {
   check_order(bucket, 123);
 });
 
-// The frame of a recording goes on while a late submit reads it.
-const Scenario late_submit("command_bucket/late_submit", [] {
+// The frame of a recording goes on while a late dispatch reads it.
+const Scenario late_dispatch("command_bucket/late_dispatch", [] {
   Audited<Frame> frame(FrameOptions{.in_flight = 2, .chunk_bytes = 1024});
   PlainBucket bucket(frame);
   bucket.recorder(0).add<Number>(0).number = 5;
   explore::Thread consumer([&] {
     Sees sees;
     try {
-      bucket.submit(sees);
+      bucket.dispatch(sees);
       explore::check(sees.digits == 5, "it is not written again");
     } catch (const std::logic_error&) {
       explore::outcome(1);  // it came too late, and was told
     }
   });
   for (int i = 0; i < 2; ++i) {
-    explore::check(frame.next() == Status::ok, "a submit ends");
+    explore::check(frame.next() == Status::ok, "a dispatch ends");
     *frame.arena().make<int>(i) = 9;
   }
   consumer.join();
@@ -351,37 +351,37 @@ const Scenario lists("command_bucket/two_lists", [] {
   bucket.sort();
   std::array<Sees, 2> sees;
   const auto nothing = [](std::uint32_t /*key*/, Sees& /*list*/) {};
-  bucket.submit(two, std::span(sees), when_changed(~0U, nothing));
+  bucket.dispatch(two, std::span(sees), when_changed(~0U, nothing));
   explore::check(sees[0].digits == 12 && sees[1].digits == 34, "one after the other");
   const CommandStatistics figures = bucket.statistics();
-  explore::check(figures.submits == 1 && figures.key_changes == 4, "of the submit");
+  explore::check(figures.dispatches == 1 && figures.key_changes == 4, "of the dispatch");
   explore::check(figures.segments == 1 && figures.memory >= 4 * sizeof(Number), "of the memory");
   bucket.clear();
   bucket.recorder(0).add<Number>(0).number = 5;
-  bucket.submit(two, std::span(sees));
+  bucket.dispatch(two, std::span(sees));
   explore::check(sees[1].digits == 345 || sees[0].digits == 125, "of another recording");
-  explore::check(bucket.statistics().submits == 1, "its first");
+  explore::check(bucket.statistics().dispatches == 1, "its first");
 });
 
-// A bucket that comes after one that another thread submits.
+// A bucket that comes after one that another thread dispatches.
 const Scenario after("command_bucket/after", [] {
   Bucket first;
   Bucket second;
   second.after(first);
   first.recorder(0).add<Number>(0).number = 1;
   Sees sees;
-  explore::Thread other([&] { first.submit(sees); });
+  explore::Thread other([&] { first.dispatch(sees); });
   Sees later;
-  bool submitted = false;
+  bool dispatched = false;
   try {
-    second.submit(later);
-    submitted = true;
-    explore::check(sees.digits == 1, "what the first submit did comes before");
+    second.dispatch(later);
+    dispatched = true;
+    explore::check(sees.digits == 1, "what the first dispatch did comes before");
   } catch (const std::logic_error&) {
-    explore::outcome(1);  // it was not submitted yet
+    explore::outcome(1);  // it was not dispatched yet
   }
   other.join();
-  if (!submitted) second.submit(later);
+  if (!dispatched) second.dispatch(later);
 });
 
 // A load that finds no room leaves nothing behind, in the books neither.
@@ -406,7 +406,7 @@ const Scenario load_full("command_bucket/load_finds_no_room", [] {
     explore::outcome(1);
   }
   Sees sees;
-  full.submit(sees);
+  full.dispatch(sees);
   explore::check(sees.digits == 3, "what was there before");
   explore::check(full.statistics().refused == 1, "that it was asked for more");
 });

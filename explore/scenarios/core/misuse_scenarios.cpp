@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The misuse handler may be set while another thread reports.
+// The handlers of misuse and of lost failures may be set while another thread reports.
+#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/detail/cell.hpp>
 #include <stdexcept>
@@ -29,6 +30,20 @@ const Scenario set_while_reported("misuse/set_while_reported", [] {
   }
   setter.join();
   explore::check(seen == 0, "reported");
+});
+
+const Scenario lost_while_set("lost_failure/set_while_reported", [] {
+  sync::cell<int> data(0);
+  prepared = &data;
+  set_lost_failure_handler([](const char*) noexcept {});
+  explore::Thread setter([&] {
+    data.write() = 1;
+    set_lost_failure_handler(
+        [](const char*) noexcept { explore::check(prepared->read() == 1, "prepared"); });
+  });
+  lost_failure("a test");
+  setter.join();
+  set_lost_failure_handler(nullptr);
 });
 
 }}  // namespace misuse_scenarios

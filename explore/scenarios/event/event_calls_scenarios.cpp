@@ -407,7 +407,7 @@ const Scenario batch_rejected("event_calls/batch_rejected", [] {
     explore::check(key == ++last && *value == key, "in order");
   });
   explore::check(last == 2, "and no more");
-  (void)queue.close();
+  queue.shut();
   explore::check(queue.enqueue_batch(events) == 0, "closed");
 });
 
@@ -460,7 +460,8 @@ const Scenario two_sleep(
       explore::Thread two(serve);
       put(queue, 0, 1);
       put(queue, 0, 2);
-      explore::check(queue.close().accepted == 2, "both");
+      queue.shut();
+      explore::check(queue.tally().accepted == 2, "both");
       one.join();
       two.join();
       check_pending(queue, 0);

@@ -52,7 +52,7 @@ void closed_by_another(int events) {
       if (status == Status::ok) ++accepted;
     }
   });
-  explore::Thread closer([&] { (void)queue.close(); });
+  explore::Thread closer([&] { queue.shut(); });
   const std::uint64_t handled = serve(queue);
   producer.join();
   closer.join();
@@ -66,13 +66,29 @@ const Scenario while_full(
     "event_queue/closed_while_full", [] { closed_by_another<Bounded<OnFull::wait>>(2); },
     Size::large);
 
+// By the owner, who gives what is left its outcome meanwhile.
+void closed_with_the_rest(const Closing& how) {
+  QueueOf<Plain> queue;
+  std::uint64_t accepted = 0;
+  explore::Thread producer([&] {
+    for (int i = 0; i < 3; ++i) accepted += queue.enqueue(0, i) == Status::ok ? 1 : 0;
+  });
+  const Tally tally = queue.close(how, [](int, int) {});
+  producer.join();
+  explore::check(tally.balanced() && tally.accepted == accepted, "what was told ok is accepted");
+  explore::check((how.begins_more ? tally.done : tally.cancelled) == accepted, "and over");
+  explore::outcome(accepted);
+}
+const Scenario finished("event_queue/finished", [] { closed_with_the_rest(Closing::finish); });
+const Scenario abandoned("event_queue/abandoned", [] { closed_with_the_rest(Closing::abandon); });
+
 // A thread that waits for room is told though nobody makes any.
 const Scenario nobody_drains("event_queue/closed_while_nobody_drains", [] {
   QueueOf<Bounded<OnFull::wait>> queue;
   explore::check(queue.enqueue(0, 1) == Status::ok, "there is room");
   explore::Thread producer(
       [&] { explore::check(queue.enqueue(0, 2) == Status::closed, "no room"); });
-  (void)queue.close();
+  queue.shut();
   producer.join();
   explore::check(serve(queue) == 1, "what was told ok is handled");
 });
@@ -90,8 +106,8 @@ const Scenario twice(
       };
       explore::Thread first([&] { produce(0); });
       explore::Thread second([&] { produce(1); });
-      explore::Thread closer([&] { (void)queue.close(); });
-      (void)queue.close();
+      explore::Thread closer([&] { queue.shut(); });
+      queue.shut();
       explore::check(queue.enqueue(0, 9) == Status::closed, "closed for the thread that closed it");
       first.join();
       second.join();
@@ -109,7 +125,7 @@ const Scenario lone("event_queue/closed_while_alone", [] {
   for (int i = 0; i < 3; ++i) {
     if (queue.enqueue(0, i) == Status::ok) ++accepted;
   }
-  explore::Thread closer([&] { (void)queue.close(); });
+  explore::Thread closer([&] { queue.shut(); });
   for (int i = 0; i < 3; ++i) {
     if (queue.enqueue(0, i) == Status::ok) ++accepted;
   }
@@ -133,7 +149,7 @@ const Scenario out_of_memory(
           }
         }
       });
-      (void)queue.close();
+      queue.shut();
       const std::uint64_t handled = serve(queue);
       producer.join();
       explore::check(handled == accepted, "what was told ok is handled");
@@ -151,7 +167,7 @@ const Scenario two_wait(
       explore::Thread producer([&] {
         if (queue.enqueue(0, 1) == Status::ok) ++accepted;
       });
-      explore::Thread closer([&] { (void)queue.close(); });
+      explore::Thread closer([&] { queue.shut(); });
       explore::Thread other([&] { elsewhere = serve(queue); });
       const std::uint64_t here = serve(queue);
       producer.join();
@@ -184,7 +200,7 @@ const Scenario never_made(
     [] {
       FragileQueue queue;
       explore::Thread producer([&] { (void)fails_to_enqueue(queue, Fragile(true)); });
-      explore::Thread closer([&] { (void)queue.close(); });
+      explore::Thread closer([&] { queue.shut(); });
       std::size_t handled = 0;
       while (queue.wait() == Status::ok) handled += queue.drain([](int, Fragile&) {});
       producer.join();

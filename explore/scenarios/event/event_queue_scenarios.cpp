@@ -186,7 +186,7 @@ const Scenario closes("event_queue/close", [] {
   sync::cell<int> before;
   explore::Thread closer([&] {
     before.write() = 1;
-    (void)queue.close();
+    queue.shut();
   });
   explore::check(queue.wait() == Status::closed, "there will be none");
   explore::check(before.read() == 1, "what came before the close");

@@ -75,7 +75,7 @@ class Tap : public detail::FileTap {
 };
 
 inline FileEngineOptions with(detail::FileTap& tap, FileBackend backend, std::size_t width = 1) {
-  return {.backend = backend, .width = width, .capacity = 4, .tap = &tap};
+  return {.width = width, .capacity = 4, .backend = backend, .tap = &tap};
 }
 
 }  // namespace handoff::test

@@ -135,7 +135,7 @@ const Scenario runs_here(
       explore::check(throws<std::bad_alloc>([&] { pool.post(test::Fragile()); }), "no task");
       sync::StopSource source;
       (void)source.request_stop();
-      pool.post([&here] { here = -1; }, {.stop = source.token()});
+      pool.post([&here] { here = -1; }, {.until = source.token()});
       const Tally now = pool.tally();
       explore::check(now.done == 3 && now.failed == 1 && now.cancelled == 2, "told at once");
       explore::check(now.accepted == 8 && now.pending == 2 && now.balanced(), "two are not over");

@@ -159,12 +159,12 @@ const Scenario stop_tokens(
       test::hold(pool, gate);
       sync::StopSource source;
       const sync::StopSource other;
-      pool.post([counted] { explore::check(false, "stopped"); }, {.stop = source.token()});
-      auto stopped = pool.submit([counted] { return 1; }, {.stop = source.token()});
+      pool.post([counted] { explore::check(false, "stopped"); }, {.until = source.token()});
+      auto stopped = pool.submit([counted] { return 1; }, {.until = source.token()});
       auto kept =
-          pool.submit([] { return 2; }, {.priority = Priority::high, .stop = other.token()});
+          pool.submit([] { return 2; }, {.until = other.token(), .priority = Priority::high});
       int once = 0;
-      pool.post([&once] { ++once; }, {.stop = other.token()});
+      pool.post([&once] { ++once; }, {.until = other.token()});
       explore::check(source.request_stop(), "the first to ask");
       gate.open();
       stopped.wait();

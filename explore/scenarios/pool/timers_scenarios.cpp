@@ -85,7 +85,7 @@ const Scenario stop("timers/stop_beside_cancel", [] {
   OneThread pool;
   sync::StopSource source;
   sync::cell<int> ran;
-  TimerHandle handle = pool.add(1ns, 0ns, [&ran] { ++ran.write(); }, {.stop = source.token()});
+  TimerHandle handle = pool.add(1ns, 0ns, [&ran] { ++ran.write(); }, {.until = source.token()});
   explore::Thread other([&] { (void)source.request_stop(); });
   const bool cancelled = handle.cancel();
   other.join();

@@ -78,7 +78,7 @@ const Scenario lapped_in_two_places("shared_broadcast/lapped_in_two_places", [] 
   follow(in, 4);
 });
 
-// A consumer relies on was_behind(): if it counts a message, a pop finds one.
+// A consumer relies on behind(): if it counts a message, a pop finds one.
 const Scenario behind("shared_broadcast/behind", [] {
   Shared shared(2UL);
   Ticks::Consumer in(shared.ring);
@@ -87,7 +87,7 @@ const Scenario behind("shared_broadcast/behind", [] {
     for (std::uint64_t i = 1; i <= 2; ++i) check(out.push(tick_of(i)) == Status::ok, "never full");
   });
   Tick tick;
-  const std::uint64_t count = in.was_behind();
+  const std::uint64_t count = in.behind();
   for (std::uint64_t i = 1; i <= count; ++i) {
     check(in.try_pop(tick) == Status::ok && number_of(tick) == i, "it is there");
   }
@@ -135,7 +135,7 @@ const Scenario joins("shared_broadcast/joins", [] {
   Tick tick;
   const Status said = now.try_pop(tick);
   if (said == Status::ok) check(number_of(tick) == 1 && before == 1, "what came before is visible");
-  check(late.was_behind() <= 1, "no more than there are");
+  check(late.behind() <= 1, "no more than there are");
   follow(late, 1);
   explore::outcome(said == Status::ok);
 });

@@ -161,7 +161,7 @@ const Scenario close_wakes("shared_mpsc_ring/close_wakes", [] {
     check(out.push(shared_item(1)) == Status::ok, "it began before the close");
     check(out.push(shared_item(2)) == Status::closed, "there is no room");
   });
-  while (shared.ring.was_empty()) sync::pause();
+  while (shared.ring.empty()) sync::pause();
   shared.ring.close();
 });
 

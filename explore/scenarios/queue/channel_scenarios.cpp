@@ -70,7 +70,7 @@ const Scenario two_writers("channel/two_writers", [] {
   reader.join();
   writer.join();
   second_writer.join();
-  explore::check(channel.was_size() == 2, "four in, two out");
+  explore::check(channel.size() == 2, "four in, two out");
 });
 
 // A pop that does not wait makes room for a push that does.
@@ -125,7 +125,7 @@ const Scenario stop_race("channel/stop", [] {
   stopper.join();
   writer.join();
   explore::check(status == (out == 1 ? Status::ok : Status::stopped), "one of the two");
-  explore::check(channel.was_size() == (out == 1 ? 0 : 1), "it is here or there");
+  explore::check(channel.size() == (out == 1 ? 0 : 1), "it is here or there");
   explore::outcome(out == 1);
 });
 
@@ -167,7 +167,7 @@ const Scenario batch_of_places("channel/batch_of_places", [] {
   explore::check(out[0] == 1 && out[1] == 2, "in order");
   first.join();
   second.join();
-  explore::check(channel.was_size() == 2, "four in, two out");
+  explore::check(channel.size() == 2, "four in, two out");
 });
 
 // A visitor makes room, also by an exception.

@@ -88,7 +88,7 @@ void batches() {
     if (popped == 0) sync::pause();
   }
   producer.join();
-  explore::check(sum == 6 && ring.was_empty(), "each item once");
+  explore::check(sum == 6 && ring.empty(), "each item once");
 }
 
 // The visitor has the item to itself until it returns.
@@ -143,10 +143,10 @@ void ends_what_is_left(const Make& make) {
     const auto look = [](OwnedItem& item) { explore::check(item.is_here(), "whole"); };
     while (ring->consume(look, 1) == 0) sync::pause();
     producer.join();
-    explore::check(living() == 3 && ring->was_size() == 3, "the visited one is gone");
+    explore::check(living() == 3 && ring->size() == 3, "the visited one is gone");
     OwnedItem taken;
     explore::check(ring->try_pop(taken) == Status::ok && taken.is_here(), "whole");
-    explore::check(living() == 3 && ring->was_size() == 2, "it is here now");
+    explore::check(living() == 3 && ring->size() == 2, "it is here now");
     taken = OwnedItem();
     explore::check(living() == 2, "the rest is in there");
     int seen = 0;
@@ -215,7 +215,7 @@ void what_is_replaced_pops(const Make& make, bool in_a_batch = false) {
   }
   producer.join();
   while (popped.count < 2) pop(&popped);
-  explore::check(popped.sum == 3 && queue->was_empty(), "each item once");
+  explore::check(popped.sum == 3 && queue->empty(), "each item once");
 }
 
 // An item that is popped has left its place before what it replaces ends, which pushes.
@@ -234,7 +234,7 @@ void what_is_replaced_pushes(const Make& make) {
     PopsItem out(0, push, queue.get());
     explore::check(queue->try_pop(out) == Status::ok && out.number() == 1, "the first");
   });
-  (void)queue->was_empty();
+  (void)queue->empty();
   consumer.join();
 }
 

@@ -49,7 +49,7 @@ const Scenario consumers("segment_queue/two_consumers", [] {
   first.join();
   second.join();
   pop_one();
-  explore::check(sum.load(order::relaxed) == 6 && queue.was_empty(), "each item once");
+  explore::check(sum.load(order::relaxed) == 6 && queue.empty(), "each item once");
 });
 
 // A segment comes back to the producer bare: it writes where the consumer has just read.
@@ -115,7 +115,7 @@ const Scenario visited("segment_queue/visited", [] {
   producer.join();
   std::array<RingItem, 3> out;
   const std::size_t left = queue.try_pop_batch(out);
-  explore::check(left + count == 5 && queue.was_empty(), "the rest");
+  explore::check(left + count == 5 && queue.empty(), "the rest");
 });
 
 const Scenario replaced("segment_queue/what_is_replaced_pops", [] {

@@ -30,7 +30,7 @@ const Scenario close_and_look("spsc_ring/close", [] {
   RingItem item;
   const Status first = ring.try_pop(item);
   explore::check(first != Status::closed, "not before the item is out");
-  explore::check(ring.was_size() <= 1, "a size between the bounds");
+  explore::check(ring.size() <= 1, "a size between the bounds");
   producer.join();
   if (first == Status::empty) explore::check(ring.try_pop(item) == Status::ok, "it is there");
   explore::check(ring.try_pop(item) == Status::closed, "drained");
@@ -47,7 +47,7 @@ const Scenario observer("spsc_ring/observer", [] {
     ring.close();
   });
   explore::Thread looker([&] {
-    const std::size_t size = ring.was_size();
+    const std::size_t size = ring.size();
     explore::check(size <= 1, "never more than were pushed");
     explore::outcome(size);
     if (ring.closed()) explore::check(before_close.read() == 1, "what the closer did is visible");

@@ -60,7 +60,7 @@ const Scenario mpsc_closed("mpsc_ring/closed_is_seen", [] {
     ring.close();
   });
   if (ring.closed()) explore::check(before_close.read() == 1, "what the closer did is visible");
-  explore::check(ring.was_size() == 0, "nothing is in there");
+  explore::check(ring.size() == 0, "nothing is in there");
 });
 
 // Two consumers race for items.
@@ -77,7 +77,7 @@ void two_consumers(std::size_t capacity) {
   test::push_all(ring, 1, 2);
   first.join();
   second.join();
-  explore::check(sum.load(order::relaxed) == 3 && ring.was_empty(), "each item once");
+  explore::check(sum.load(order::relaxed) == 3 && ring.empty(), "each item once");
 }
 
 const Scenario mpmc_one_place("mpmc_ring/one_place", [] { two_consumers(1); });
@@ -163,7 +163,7 @@ const Scenario passed_over("mpmc_ring/passed_over_by_two", [] {
   explore::Thread other([&] { pop(1); });
   pop(0);
   other.join();
-  explore::check(taken[0] + taken[1] == 1 && ring.was_empty(), "the item once");
+  explore::check(taken[0] + taken[1] == 1 && ring.empty(), "the item once");
   explore::check(emplace(ring, 1) && emplace(ring, 2), "both places are free");
 });
 

@@ -26,10 +26,10 @@
 //   in a handler of the state itself: there it says full. try_publish() never. close().
 // - Idle: the thread spins, for `spin_for` or some microseconds, then sleeps at no cost.
 // - Allocates: the constructor; request().
-// - Full: each priority is admitted up to its part of the capacity (message_bus.hpp). What is
-//   refused is unmoved. Objects that send to each other in a circle, each with a full bus, wait for
+// - Full: some places may be kept for urgent messages (message_bus.hpp). What is refused is
+//   unmoved. Objects that send to each other in a circle, each with a full bus, wait for
 //   each other: in one of them use try_publish(), or an Until.
-// - Closed: publish() says `closed`.
+// - Closed: after shut() or close() publish() says `closed`.
 // - Closing: close(Closing::finish) handles all, close(Closing::finish_until(t)) what can begin
 //   until t, close(Closing::abandon) no more than what has begun; each ends the thread and returns
 //   the exact Tally. A second close() returns the same. The destructor finishes.
@@ -43,6 +43,7 @@
 #include <utility>
 
 #include <handoff/bus/active_object_options.hpp>
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/bus_policies.hpp>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/config.hpp>
@@ -52,7 +53,6 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
-#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
@@ -89,12 +89,15 @@ class BasicActiveObject {
 
  public:
   // The state is made of the arguments, here. Throws what that throws, std::system_error if the
-  // system refuses the thread, std::length_error for a capacity that cannot be, std::bad_alloc.
+  // system refuses the thread, std::length_error for a capacity beyond what there can be (0 is
+  // misuse), std::bad_alloc.
   template <class... Args>
   explicit BasicActiveObject(const ActiveObjectOptions& options = {}, Args&&... args)
       : on_error_(options.on_error),
         state_(std::forward<Args>(args)...),
-        bus_({.capacity = options.capacity, .spin_for = options.spin_for}),
+        bus_({.capacity = options.capacity,
+              .reserve = options.reserve,
+              .spin_for = options.spin_for}),
         thread_({.name = options.name, .cpu = options.cpu}, [this]() noexcept { serve(); }) {}
   ~BasicActiveObject() { (void)close(Closing::finish); }
   BasicActiveObject(const BasicActiveObject&) = delete;
@@ -104,18 +107,22 @@ class BasicActiveObject {
 
   // Waits for room: ok, full (in a handler of the state itself), closed.
   template <class M>
-  Status publish(M&& message, Priority priority = Priority::normal) {
-    return bus_.publish(std::forward<M>(message), priority);
+  Status publish(M&& message, Admission admission = Admission::normal) {
+    return bus_.publish(std::forward<M>(message), admission);
   }
   // So long. Also timed_out and stopped.
   template <class M>
-  Status publish(const Until& until, M&& message, Priority priority = Priority::normal) {
-    return bus_.publish(until, std::forward<M>(message), priority);
+  Status publish(M&& message, const Until& until) {
+    return bus_.publish(std::forward<M>(message), until);
+  }
+  template <class M>
+  Status publish(M&& message, Admission admission, const Until& until) {
+    return bus_.publish(std::forward<M>(message), admission, until);
   }
   // Never waits: ok, full, closed.
   template <class M>
-  Status try_publish(M&& message, Priority priority = Priority::normal) {
-    return bus_.try_publish(std::forward<M>(message), priority);
+  Status try_publish(M&& message, Admission admission = Admission::normal) {
+    return bus_.try_publish(std::forward<M>(message), admission);
   }
   // The Future of a Reply, where Request<Question, Reply> is one of the messages; include
   // <handoff/bus/request.hpp>.
@@ -126,6 +133,9 @@ class BasicActiveObject {
 
   // ---- The object ----
 
+  // By any thread: nothing that begins after this is accepted; what is there is handled.
+  void shut() noexcept { bus_.shut(); }
+
   // See the head comment.
   Tally close(const Closing& closing = Closing::finish) {
     // order: relaxed, the own thread finds what it wrote, and others something else.
@@ -135,7 +145,7 @@ class BasicActiveObject {
     const sync::Lock lock(closing_mutex_);
     if (!is_over_) {
       closing_ = closing;
-      (void)bus_.close();  // equivalent(swap): the thread, once it is told, closes the bus itself
+      bus_.shut();  // equivalent(swap): the thread, once it is told, shuts the bus itself
       stop_.request_stop();
       thread_.join();
       thread_here_.store(nullptr, sync::order::relaxed);  // order: relaxed, see close()
@@ -145,10 +155,13 @@ class BasicActiveObject {
   }
 
   // Exact when nothing is being sent and nothing is handled.
-  [[nodiscard]] Tally tally() noexcept { return bus_.tally(); }
+  [[nodiscard]] Tally tally() const noexcept { return bus_.tally(); }
 
-  // Messages that wait, the one that is handled among them.
-  [[nodiscard]] std::size_t depth() const noexcept { return bus_.depth(); }
+  // Messages that may wait.
+  [[nodiscard]] std::size_t capacity() const noexcept { return bus_.capacity(); }
+  // Messages that wait, the one that is handled among them; a figure of the moment.
+  [[nodiscard]] std::size_t size() const noexcept { return bus_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return bus_.empty(); }
 
   // After close(); before, it is its thread's alone, and asking is misuse.
   [[nodiscard]] State& state() {
@@ -171,7 +184,8 @@ class BasicActiveObject {
     while (!stop.stop_requested() && bus_.wait(stop) == Status::ok) {
       (void)detail::attempt([&] { (void)bus_.drain(handler); });
     }
-    (void)bus_.close(closing_, handler);
+    // Without a stop it was shut, and all is handled.
+    if (stop.stop_requested()) (void)bus_.close(closing_, handler);
   }
 
   template <class M>

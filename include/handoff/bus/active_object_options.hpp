@@ -8,6 +8,7 @@
 #include <exception>
 #include <string>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/copyable_function.hpp>
 
@@ -15,11 +16,14 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 // Of the constructor.
 struct ActiveObjectOptions {
-  // Messages that may wait; rounded up as a MessageBus does.
-  std::size_t capacity = 1024;
-
   // What debuggers and `top` show for the thread.
   std::string name = "handoff-active";
+
+  // Messages that may wait: at least 1; rounded up to a power of two.
+  std::size_t capacity = 1024;
+
+  // Places that are kept for some classes of messages.
+  Reserve reserve = {};
 
   // The only CPU the thread may run on; -1: anywhere.
   int cpu = -1;

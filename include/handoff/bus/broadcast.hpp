@@ -109,8 +109,8 @@ class Broadcast {
   class Claim;
 
   // At least `capacity` places, rounded up to a power of two, in the caller's storage if there is
-  // one: it has storage_bytes(capacity) bytes and lives longer. Throws std::length_error for 0, for
-  // more places than there can be, and for a storage that is too small.
+  // one: it has storage_bytes(capacity) bytes and lives longer. 0 is misuse; throws
+  // std::length_error for more places than there can be, and for a storage that is too small.
   explicit Broadcast(std::size_t capacity, std::span<std::byte> storage = {})
       : Broadcast(capacity, detail::RingStart{}, storage) {}
   ~Broadcast() { places_.destroy_all(ticket_of(tail())); }

@@ -100,8 +100,11 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   // Waits, then consumes: ok if at least one was visited.
   template <detail::BroadcastVisitor<T> Visitor>
-  Status wait_and_consume(Visitor&& visitor, const Until& until = {},
-                          std::size_t most = std::numeric_limits<std::size_t>::max()) {
+  Status wait_and_consume(Visitor&& visitor, const Until& until = {}) {
+    return wait_and_consume(visitor, std::numeric_limits<std::size_t>::max(), until);
+  }
+  template <detail::BroadcastVisitor<T> Visitor>
+  Status wait_and_consume(Visitor&& visitor, std::size_t most, const Until& until = {}) {
     for (;;) {
       const Status status = wait(until);
       if (status != Status::ok || most == 0) return status;
@@ -123,7 +126,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   }
 
   // How many messages it has not consumed yet, claimed ones included. By its own thread.
-  [[nodiscard]] std::size_t was_behind() const noexcept {
+  [[nodiscard]] std::size_t behind() const noexcept {
     if (reader_ == nullptr) return 0;
     const std::int64_t behind = detail::messages_between(position(), ticket_of(broadcast_->tail()));
     return static_cast<std::size_t>(detail::max<std::int64_t>(behind, 0));

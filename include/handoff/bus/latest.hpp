@@ -9,7 +9,7 @@
 //   for (std::uint64_t seen = 0; pose.read_newer(seen, draw) == Status::ok;) { }  // waits
 //
 // For: a sensor's reading, a configuration, a price: what is older is of no use to anybody. Not
-// for: values that must all be seen (Channel, Broadcast); the newest value for each of many keys
+// for: values that must all be seen (Channel, Broadcast); the newest value of each key
 // (LatestByKey).
 // Scheme: slots, and one word that names the slot of the newest value and counts those who came to
 //   read it. A reader adds itself to that word and has the slot in one step; it says goodbye in the
@@ -150,15 +150,21 @@ class Latest {
   // `seen`. ok, closed, timed_out or stopped. `spin_for`: how long to look before a sleep; 0: not
   // at all, nanoseconds::max(): never sleeps, negative: about what a sleep costs.
   template <detail::CalledWith<const T> Visitor>
-  Status read_newer(std::uint64_t& seen, Visitor&& visitor, const Until& until = {},
-                    std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
-    const Status status = wait_newer(seen, until, spin_for);
+  Status read_newer(std::uint64_t& seen, Visitor&& visitor, const Until& until = {}) {
+    return read_newer(seen, visitor, std::chrono::nanoseconds(-1), until);
+  }
+  template <detail::CalledWith<const T> Visitor>
+  Status read_newer(std::uint64_t& seen, Visitor&& visitor, std::chrono::nanoseconds spin_for,
+                    const Until& until) {
+    const Status status = wait_newer(seen, spin_for, until);
     return status == Status::ok ? visit(visitor, seen) : status;
   }
 
   // The wait alone.
-  Status wait_newer(std::uint64_t seen, const Until& until = {},
-                    std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
+  Status wait_newer(std::uint64_t seen, const Until& until = {}) {
+    return wait_newer(seen, std::chrono::nanoseconds(-1), until);
+  }
+  Status wait_newer(std::uint64_t seen, std::chrono::nanoseconds spin_for, const Until& until) {
     Status status = Status::ok;
     const auto ended = [&] {
       // order: acquire pairs with the release in tell_of(): a read that follows finds that value.

@@ -72,8 +72,8 @@ class LatestByKey {
   using value_type = T;
 
   // For at least `capacity` keys, rounded up to a power of two, in the caller's storage if there is
-  // one: it has storage_bytes(capacity) bytes and lives longer. Throws std::length_error for 0, for
-  // more than there can be, and for a storage that is too small.
+  // one: it has storage_bytes(capacity) bytes and lives longer. 0 is misuse; throws
+  // std::length_error for more than there can be, and for a storage that is too small.
   explicit LatestByKey(std::size_t capacity, std::span<std::byte> storage = {})
       : LatestByKey(capacity, detail::RingStart{}, storage) {}
   ~LatestByKey() {
@@ -150,8 +150,8 @@ class LatestByKey {
   // Waits while there is nothing: ok if there is something now, else closed (and drained),
   // timed_out or stopped. `spin_for`: how long to look before a sleep; 0: not at all,
   // nanoseconds::max(): never sleeps, negative: about what a sleep costs.
-  Status wait(const Until& until = {},
-              std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
+  Status wait(const Until& until = {}) { return wait(std::chrono::nanoseconds(-1), until); }
+  Status wait(std::chrono::nanoseconds spin_for, const Until& until) {
     Status status = Status::ok;
     const Status waited = consumers_.wait(
         [&] {
@@ -165,11 +165,18 @@ class LatestByKey {
 
   // Waits, then consumes: ok if at least one was visited.
   template <detail::CalledWith<const Key, T> Visitor>
-  Status wait_and_consume(Visitor&& visitor, const Until& until = {},
-                          std::size_t most = std::numeric_limits<std::size_t>::max(),
-                          std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1)) {
+  Status wait_and_consume(Visitor&& visitor, const Until& until = {}) {
+    return wait_and_consume(visitor, std::numeric_limits<std::size_t>::max(), until);
+  }
+  template <detail::CalledWith<const Key, T> Visitor>
+  Status wait_and_consume(Visitor&& visitor, std::size_t most, const Until& until = {}) {
+    return wait_and_consume(visitor, most, std::chrono::nanoseconds(-1), until);
+  }
+  template <detail::CalledWith<const Key, T> Visitor>
+  Status wait_and_consume(Visitor&& visitor, std::size_t most, std::chrono::nanoseconds spin_for,
+                          const Until& until) {
     for (;;) {
-      const Status status = wait(until, spin_for);
+      const Status status = wait(spin_for, until);
       if (status != Status::ok || most == 0) return status;
       if (consume(visitor, most) != 0) return Status::ok;
     }
@@ -177,10 +184,11 @@ class LatestByKey {
 
   // How many keys wait; how many values were replaced while they waited; whether it is closed. All
   // of the moment.
-  [[nodiscard]] std::size_t was_size() const noexcept {
+  [[nodiscard]] std::size_t size() const noexcept {
     const sync::Lock lock(mutex_);
     return static_cast<std::size_t>(tail_ - head_);
   }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   [[nodiscard]] std::uint64_t overwritten() const noexcept {
     const sync::Lock lock(mutex_);
     return overwritten_;

@@ -4,7 +4,7 @@
 //
 //   handoff::MessageBus<Reading, Command> bus({.capacity = 4096});
 //   handoff::Status s = bus.publish(Reading{7, 21.5});                    // any thread
-//   s = bus.publish(Command::stop, handoff::Priority::high);              // gets in for longer
+//   s = bus.publish(Command::stop, handoff::Admission::urgent);           // into a kept place, too
 //   bus.drain(handoff::overloaded{[](const Reading& r) { ... },           // the consumer: to one
 //                                 [](const Command& c) { ... }});         //   visitor, inlined
 //
@@ -20,18 +20,18 @@
 // A bus is a value: two buses of the same types know nothing of each other.
 //
 // Contract: deferred tier.
-// - Concurrency: publish*(), try_publish(), claim*(), request(), producer(), subscribe(), close()
+// - Concurrency: publish*(), try_publish(), claim*(), request(), producer(), subscribe(), shut()
 //   and the figures are thread-safe. A Producer belongs to one thread at a time. There is one
-//   consumer: only one thread at a time may call drain(), wait(), close(Closing), record(),
-//   stop_recording() and replay(). Handlers may publish, subscribe, unsubscribe and close; to
+//   consumer: only one thread at a time may call drain(), wait(), close(), record(),
+//   stop_recording() and replay(). Handlers may publish, subscribe, unsubscribe, shut and close; to
 //   drain, replay or wait inside a handler of the same bus is misuse.
 // - Order: MessageBus has one for all producers, that of their claims: FIFO per producer, and
 //   causal between them. LanedMessageBus keeps each Producer's order and that of bus.publish(),
 //   which is one producer; the consumer goes round them. What came before a publish() happens
-//   before the handler. Priorities do not change the order.
+//   before the handler. Admission does not change the order.
 // - A drain ends: it hands out what is there, and no more than there are places.
 // - Blocks: wait(), and publish() with OnFull::wait, as long as their Until says; without one, for
-//   ever. close(Closing) until what was accepted has its outcome. An open claim, and a publish()
+//   ever. close() until what was accepted has its outcome. An open claim, and a publish()
 //   under way, holds back what was claimed later: of all producers, or of its lane alone.
 // - Wakes: a message wakes the consumer if it sleeps. If it does not, that costs a load.
 // - Cost: bus.publish() claims by one compare-and-swap; a Producer's with a lane by plain stores.
@@ -39,12 +39,13 @@
 //   MessageBus.
 // - Allocates: the constructor (unless memory is lent), subscribe(), request(), messages larger
 //   than Policies::inline_bytes, and recordings. Nothing else.
-// - Full: each class of messages is admitted up to its part of the capacity (options.admission), so
-//   that what is urgent gets in when the rest is refused. publish() says `full`, and the message is
-//   still the caller's; or it waits, by the policies, but not inside a handler of the same bus. A
-//   class with room is never refused: the consumer's place is read anew before a refusal.
-// - Closed: after close(), publish() says `closed`; what is there can be drained; wait() says
-//   `closed` once nothing is left. What came before close() happens before these.
+// - Full: all messages may fill it, but for the places that options.reserve keeps: there what is
+//   urgent gets in when the rest is refused. publish() says `full`, and the message is still the
+//   caller's; or it waits, by the policies, but not inside a handler of the same bus. What has room
+//   is never refused: the consumer's place is read anew before a refusal.
+// - Closed: after shut(), publish() says `closed`; what is there can be drained; wait() says
+//   `closed` once nothing is left. What came before shut() happens before these. close() does that,
+//   and gives what is left its outcome.
 // - Exceptions: one from a handler ends the drain() and reaches its caller; its message counts as
 //   failed, and the rest stays. If a message's constructor throws, it was never published.
 // - Destruction: destroys the messages that are left and calls no handler. No claim, Producer or
@@ -60,6 +61,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/bus_policies.hpp>
 #include <handoff/bus/detail/bus_core.hpp>
 #include <handoff/bus/detail/message_handlers.hpp>
@@ -71,13 +73,13 @@
 #include <handoff/bus/topic.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
+#include <handoff/core/deferred.hpp>
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/overloaded.hpp>
-#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
@@ -120,7 +122,8 @@ class BasicMessageBus
   // What publish() may be told besides the message.
   using Given = typename Calls<BasicMessageBus>::Given;
 
-  // Throws std::bad_alloc, and std::length_error for a capacity that cannot be.
+  // Throws std::bad_alloc, and std::length_error for a capacity beyond what there can be; one of 0
+  // is misuse.
   explicit BasicMessageBus(const Options& options = {}) : core_(options) {}
 
   // With its places in `memory`, which outlives it. It takes bytes_needed(options), whatever its
@@ -191,18 +194,15 @@ class BasicMessageBus
 
   // --- The close. ---
 
-  // By any thread: nothing that begins after this is accepted. Returns the figures of the moment.
-  Tally close() noexcept {
-    core_.close();
-    return core_.tally();
-  }
-  // Whether it was closed. What came before it happens before a true.
+  // By any thread: nothing that begins after this is accepted. What is there can be drained.
+  void shut() noexcept { core_.shut(); }
+  // Whether it was shut. What came before it happens before a true.
   bool closed() const noexcept { return core_.closed(); }
 
-  // By the consumer: and gives the rest its outcome, to the subscribers, or to a visitor. Waits for
-  // claims under way; what handlers throw is in the Tally. Inside a handler it returns at once: the
-  // drain() that is under way, and those that follow, do what `how` says.
-  Tally close(const Closing& how) {
+  // By the consumer: shuts it and gives the rest its outcome, to the subscribers, or to a visitor.
+  // Waits for claims under way; what handlers throw is in the Tally. Inside a handler it returns at
+  // once: the drain() that is under way, and those that follow, do what `how` says.
+  Tally close(const Closing& how = Closing::finish) {
     return close_by(how, [&] { drain(); });
   }
   template <class Visitor>
@@ -213,18 +213,24 @@ class BasicMessageBus
   }
 
   // Exact while no call is under way. What was refused is no part of it.
-  Tally tally() noexcept { return core_.tally(); }
+  [[nodiscard]] Tally tally() const noexcept { return core_.tally(); }
 
   // --- Figures of the moment. ---
 
   // Messages that wait, what is being made or handled among them.
-  std::size_t depth() const noexcept { return core_.depth(); }
+  [[nodiscard]] std::size_t size() const noexcept { return core_.depth(); }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   // Places: of a lane, where there are any.
-  std::size_t capacity() const noexcept { return core_.capacity(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return core_.capacity(); }
   // Of the fullest lane, where there are any.
-  Pressure pressure() const noexcept { return core_.pressure(); }
-  // How many calls were refused for want of room, or stopped waiting for it.
-  std::uint64_t refused(Priority priority) const noexcept { return core_.refused(priority); }
+  [[nodiscard]] Pressure pressure() const noexcept { return core_.pressure(); }
+  // How many calls were refused for want of room, or stopped waiting for it: of a class, or all.
+  [[nodiscard]] std::uint64_t refused(Admission admission) const noexcept {
+    return core_.refused(admission);
+  }
+  [[nodiscard]] std::uint64_t refused() const noexcept {
+    return refused(Admission::urgent) + refused(Admission::normal) + refused(Admission::low);
+  }
 
   // --- Recordings, of messages that are trivially copyable. ---
 
@@ -309,7 +315,7 @@ class BasicMessageBus
 
   template <class Drain>
   Tally close_by(const Closing& how, const Drain& drain_once) {
-    core_.close();  // equivalent(swap): how it ends is read by the consumer alone, which is here
+    core_.shut();  // equivalent(swap): how it ends is read by the consumer alone, which is here
     core_.end_as(how);
     if (core_.is_taking_here()) return core_.tally();
     if (core_.is_taking()) {
@@ -411,6 +417,8 @@ using MessageBus = BasicMessageBus<BusPolicies, Messages...>;
 // Each producer's own order.
 template <class... Messages>
 using LanedMessageBus = BasicMessageBus<LanedBusPolicies, Messages...>;
+
+static_assert(Deferred<MessageBus<int>> && Deferred<LanedMessageBus<int>>);
 
 }}  // namespace handoff::HANDOFF_ABI
 

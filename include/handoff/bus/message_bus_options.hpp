@@ -2,34 +2,26 @@
 //
 // The options of a message bus's constructor.
 //
-//   handoff::MessageBus<Reading> bus({.capacity = 4096, .admission = {.low = 50}});
+//   handoff::MessageBus<Reading> bus({.capacity = 4096, .reserve = {.urgent = 10}});
 //   handoff::LanedMessageBus<Reading> laned({.capacity = 256, .lanes = 4});
 #pragma once
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/config.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Up to which part of the capacity, in percent, a message of this priority is admitted. From 1 to
-// 100, and none higher than the one before; each class has at least one place.
-struct Admission {
-  unsigned high = 100;
-  unsigned normal = 80;
-  unsigned low = 60;
-};
-
 // Of a bus with one order for all.
 struct MessageBusOptions {
-  // Messages that may wait, rounded up to a power of two. 0, and more than there can be, throws
+  // Messages that may wait, rounded up to a power of two: at least 1; more than there can be throws
   // std::length_error.
   std::size_t capacity = 1024;
 
-  // Up to which depth each class gets in.
-  Admission admission = {};
+  // Places that are kept for some classes of messages.
+  Reserve reserve = {};
 
   // How long wait() looks before it sleeps: less latency for more CPU. 0: not at all;
   // nanoseconds::max(): it never sleeps. Negative: 20 microseconds, about what a sleep and a
@@ -46,16 +38,8 @@ struct LanedMessageBusOptions {
   std::size_t lanes = 8;
 
   // As above.
-  Admission admission = {};
+  Reserve reserve = {};
   std::chrono::nanoseconds spin_for{-1};
-};
-
-// Which messages a bus refuses now for want of room. Each level includes those before.
-enum class Pressure : std::uint8_t {
-  none,    // it admits all
-  low,     // it refuses Priority::low
-  normal,  // ... and Priority::normal
-  high,    // it refuses all
 };
 
 }}  // namespace handoff::HANDOFF_ABI

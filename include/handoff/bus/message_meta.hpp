@@ -2,7 +2,8 @@
 //
 // What a publisher may say of a message besides, and what a handler may ask about it.
 //
-//   handoff::Status s = bus.publish(reading, {.priority = handoff::Priority::high, .sender = 7});
+//   handoff::Status s =
+//       bus.publish(reading, {.admission = handoff::Admission::urgent, .sender = 7});
 //   bus.drain([](const Reading& r, const Bus::Meta& meta) { log(meta.sender, meta.sequence); });
 //
 // Both have only what the policies of the bus have: another one's name does not compile.
@@ -11,36 +12,36 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/topic.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/priority.hpp>
 #include <handoff/sync/clock.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// The second argument of publish(). A Priority will do for it. `sender` and `topic` are there where
-// the policies have them.
+// The second argument of publish(). An Admission will do for it. `sender` and `topic` are there
+// where the policies have them.
 template <bool kSenders, bool kTopics>
 struct PublishOptions {
-  // The class of the message: up to which depth it is admitted.
-  Priority priority = Priority::normal;
+  // The class of the message.
+  Admission admission = Admission::normal;
 };
 // As above.
 template <>
 struct PublishOptions<true, false> {
-  Priority priority = Priority::normal;
+  Admission admission = Admission::normal;
   std::uint64_t sender = 0;
 };
 // As above.
 template <>
 struct PublishOptions<false, true> {
-  Priority priority = Priority::normal;
+  Admission admission = Admission::normal;
   Topic topic = {};
 };
 // As above.
 template <>
 struct PublishOptions<true, true> {
-  Priority priority = Priority::normal;
+  Admission admission = Admission::normal;
   std::uint64_t sender = 0;
   Topic topic = {};
 };

@@ -4,7 +4,7 @@
 //
 //   handoff::MessageWorkers<Resize, Crop> workers(
 //       {.width = 4}, [](const Resize& r) { ... }, [](Crop& c) { ... });
-//   handoff::Status s = workers.submit(Resize{640});       // any thread
+//   handoff::Status s = workers.publish(Resize{640});       // any thread
 //   handoff::Tally tally = workers.close();
 //
 //   struct ByAccount {                                     // messages of one account in order
@@ -19,42 +19,44 @@
 // Contract: executor tier. The workers are those of a ThreadPool of their own: a handler that waits
 // for a Future, or blocks inside blocking(), is helped or replaced as a pool's task is.
 // - Concurrency: thread-safe, but for set_handler() and start(), which are one thread's; others may
-//   submit meanwhile. Several threads call a handler at the same moment, and it is const. Inside a
+//   publish meanwhile. Several threads call a handler at the same moment, and it is const. Inside a
 //   handler wait(), pause(), close() and destruction are misuse. The destructor comes last, when no
 //   other call is going on.
-// - Order: what came before submit() happens before the handler. Messages without a key have no
+// - Order: what came before publish() happens before the handler. Messages without a key have no
 //   order. Messages of one key (Policies::key), of whatever type, are handled as they were
-//   submitted, never two at once. All 64 bits of a key count. Different keys do not wait for each
+//   published, never two at once. All 64 bits of a key count. Different keys do not wait for each
 //   other.
-// - Blocks: submit() while full, with OnFull::wait, as long as its Until says; without one, for
-//   ever. try_submit() never. submit_and_wait(), until the handler has run. wait(), pause(),
+// - Blocks: publish() while full, with OnFull::wait, as long as its Until says; without one, for
+//   ever. try_publish() never. publish_and_wait(), until the handler has run. wait(), pause(),
 //   close(). Handlers begin only while the workers are started and not paused: until then
-//   submit_and_wait() and wait() wait, and so does a submit() that runs the message here. In a task
-//   of another pool call what blocks inside blocking(); submit_and_wait() sees to that itself.
+//   publish_and_wait() and wait() wait, and so does a publish() that runs the message here. In a
+//   task of another pool call what blocks inside blocking(); publish_and_wait() sees to that
+//   itself.
 // - Start: with handlers in the constructor, at once. Else by start(): messages that come before it
 //   are accepted and wait. A missing handler is a compile error of the constructor, and misuse of
 //   start(), which then started nothing.
 // - Idle: workers spin, for `spin_for` or some microseconds, then sleep at no cost. New messages
 //   wake one worker if none is looking for work; it wakes the next one if it finds more.
-// - Allocates: all places at construction. submit(): nothing, once the pool's queue has grown to
-//   what is needed; where there is no memory for that, the caller runs the message, in try_submit()
-//   too. A message that is accepted beyond the capacity (see Full) is allocated (std::bad_alloc: it
-//   was not accepted).
+// - Allocates: all places at construction. publish(): nothing, once the pool's queue has grown to
+//   what is needed; where there is no memory for that, the caller runs the message, in
+//   try_publish() too. A message that is accepted beyond the capacity (see Full) is allocated
+//   (std::bad_alloc: it was not accepted).
 // - Full: OnFull says: `wait`, the default, `reject`, or `run_here`: the caller runs the handler; a
 //   message with a key waits for its turn first. Inside a handler `wait` acts as run_here, so that
 //   workers cannot block themselves; there a message with a key, or one where the stack is short,
-//   is accepted beyond the capacity. try_submit() says `full` whatever OnFull is. What is refused
+//   is accepted beyond the capacity. try_publish() says `full` whatever OnFull is. What is refused
 //   is unmoved.
-// - Closed: submit() and the others say `closed`, inside handlers too while the workers drain.
+// - Closed: publish() and the others say `closed`, inside handlers too while the workers drain.
 // - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
 //   t, close(Closing::abandon) nothing more. Each waits for what has begun, ends a pause for good,
 //   and returns the exact Tally. Before start() all messages count as cancelled. A second close()
 //   waits for the first and returns the same. The destructor finishes. A message that is not run is
 //   destroyed.
-// - Exceptions: one that leaves a handler goes to submit_and_wait(), if that waits for it, else to
+// - Exceptions: one that leaves a handler goes to publish_and_wait(), if that waits for it, else to
 //   on_error, else the next wait() rethrows the first. The message counts as failed, the Tally
 //   keeps the first, and the worker goes on with the next message.
 // - fork(): the child has the forking thread alone, so it must not use them, but for health().
+//   Their end does nothing there.
 //
 // How it works: docs/design/message_workers.md.
 #pragma once
@@ -124,7 +126,7 @@ struct WorkersMessage {
   static constexpr bool fits = true;
 };
 
-// M is what was submitted.
+// M is what was published.
 template <class Types, class M>
 struct MessageAmong {
   static_assert(Types::template kHas<M>, "MessageWorkers: this type is none of their messages");
@@ -171,8 +173,8 @@ class BasicMessageWorkers {
 
  public:
   // Nothing runs until start(). Throws std::system_error if the system refuses the first thread; if
-  // it refuses another, they work with those they got; std::length_error for a capacity of 0 or one
-  // beyond what there can be; std::bad_alloc. Either way nothing is left behind.
+  // it refuses another, they work with those they got; std::length_error for a capacity beyond what
+  // there can be (0 is misuse); std::bad_alloc. Either way nothing is left behind.
   explicit BasicMessageWorkers(const MessageWorkersOptions& options = {})
       : handlers_(new LateHandlers, &end<LateHandlers>),
         engine_(std::make_unique<detail::MessageEngine>(options, ops<LateHandlers>())) {}
@@ -232,17 +234,17 @@ class BasicMessageWorkers {
   // ok: accepted, and with OnFull::run_here perhaps handled already. closed; full (with
   // OnFull::reject).
   template <class M>
-  Status submit(M&& message) {
+  Status publish(M&& message) {
     return hand_over({.on_full = engine_->on_full()}, std::forward<M>(message));
   }
   // Waits for room, whatever OnFull is: ok, closed, timed_out or stopped.
   template <class M>
-  Status submit(const Until& until, M&& message) {
+  Status publish(M&& message, const Until& until) {
     return hand_over({.on_full = OnFull::wait, .until = &until}, std::forward<M>(message));
   }
   // Neither waits for room nor runs the handler here. ok, full or closed.
   template <class M>
-  Status try_submit(M&& message) {
+  Status try_publish(M&& message) {
     return hand_over({.on_full = OnFull::reject}, std::forward<M>(message));
   }
 
@@ -253,7 +255,7 @@ class BasicMessageWorkers {
   // wait for each other's keys wait for ever, as with locks; a worker that waits for a key is
   // replaced meanwhile, 64 of them at a time.
   template <class M>
-  Status submit_and_wait(M&& message) {
+  Status publish_and_wait(M&& message) {
     using Message = std::remove_cvref_t<M>;
     static_assert(detail::MessageAmong<Types, Message>::is_there);
     if constexpr (std::is_const_v<std::remove_reference_t<M>>) {
@@ -267,8 +269,8 @@ class BasicMessageWorkers {
   // ---- The workers ----
 
   // Until nothing is unfinished. The caller helps, if it may wait for ever. Rethrows the first
-  // failure, since the last call, that neither on_error nor submit_and_wait() got. ok, timed_out or
-  // stopped.
+  // failure, since the last call, that neither on_error nor publish_and_wait() got. ok, timed_out
+  // or stopped.
   Status wait(const Until& until = {}) { return engine_->wait(until); }
 
   // ok: no handler runs, none is half done, and none begins until resume(); the tally() stands
@@ -276,7 +278,7 @@ class BasicMessageWorkers {
   // a close, which waits for no resume(), came first. If several threads pause, one resume() is
   // enough; it does not undo a pause() that is under way. A handler that waits for a message which
   // has not begun (its key, or a Future that it fulfils) keeps the pause waiting: give it a
-  // deadline.
+  // deadline. (A pool's pause() waits for nothing: its tasks share no state that rests meanwhile.)
   Status pause(const Until& until = {}) { return engine_->pause(until); }
   // Handlers begin again.
   void resume() noexcept { engine_->resume(); }
@@ -284,8 +286,8 @@ class BasicMessageWorkers {
   // See the head comment.
   Tally close(const Closing& closing = Closing::finish) { return engine_->close(closing); }
 
-  // What became of the messages so far. Exact when nothing is being submitted and nothing runs.
-  [[nodiscard]] Tally tally() const { return engine_->tally(); }
+  // What became of the messages so far. Exact when nothing is being published and nothing runs.
+  [[nodiscard]] Tally tally() const noexcept { return engine_->tally(); }
 
   // How many calls said `full`.
   [[nodiscard]] std::uint64_t refused() const noexcept { return engine_->refused(); }
@@ -294,6 +296,8 @@ class BasicMessageWorkers {
   // which the kernel is asked. Costs a system call a worker, and the workers nothing.
   [[nodiscard]] HealthReport health() const { return engine_->health(); }
 
+  // Messages that may be under way.
+  [[nodiscard]] std::size_t capacity() const noexcept { return engine_->capacity(); }
   // Threads: what was asked for, or fewer where the system refused them.
   [[nodiscard]] std::size_t width() const noexcept { return engine_->width(); }
 

@@ -19,20 +19,20 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 // Of the constructor.
 struct MessageWorkersOptions {
+  // What debuggers and `top` show for the threads.
+  std::string name = "handoff-workers";
+
   // Threads; 0: as many as this process may use CPUs (affinity cut by the cgroup quota). At most
   // ThreadPool::max_width.
   std::size_t width = 0;
 
   // Messages that may be under way: accepted, and their handlers not yet at their end. All memory
-  // for them is had at once. Not rounded: one message more finds it full. 0, and more than
-  // 16,777,215 (2^24 - 1), throw std::length_error.
+  // for them is had at once. Not rounded: one message more finds it full. At least 1; more than
+  // 16,777,215 (2^24 - 1) throw std::length_error.
   std::size_t capacity = 1024;
 
-  // What submit() does with one message too many: wait, reject or run_here.
+  // What publish() does with one message too many: wait, reject or run_here.
   OnFull on_full = OnFull::wait;
-
-  // What debuggers and `top` show for the threads.
-  std::string name = "handoff-workers";
 
   // Where the threads may run: thread i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};

@@ -142,8 +142,8 @@ namespace detail {
 
 template <class Derived, class Core, class Policies>
 template <class Reply, class Question>
-Future<Reply> Publishing<Derived, Core, Policies>::request(Question&& question, const Until& until,
-                                                           const Given& given) {
+Future<Reply> Publishing<Derived, Core, Policies>::request(Question&& question, const Given& given,
+                                                           const Until& until) {
   using Asked = Request<std::remove_cvref_t<Question>, Reply>;
   static_assert(Types::template kHas<Asked>,
                 "request: Request<Question, Reply> is none of the types of this bus");

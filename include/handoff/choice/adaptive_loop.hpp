@@ -9,27 +9,28 @@
 //   log(handoff::to_string(loop.choice()));
 //   handoff::adaptive_for(team, n, body);  // once: no memory, begins serially, hands over the rest
 //
-// It measures the first pieces of a loop, predicts the rest, and hands it over where that pays.
-// What the ways take is remembered, for each size of loop (by powers of two) apart and for loops
-// inside other loops or tasks apart, tried again now and then, and forgotten when the load drifts.
+// It measures the first pieces of a loop, predicts the cost of the rest, and runs the rest in
+// parallel if that pays. It remembers what each way takes, separately for each size of loop (by
+// powers of two) and for loops inside other loops or tasks. It tries the ways again now and then,
+// and forgets its figures when the load changes.
 //
 // For: a loop whose size or whose load you do not know when you write it. One AdaptiveLoop for each
 //   loop of the program, as a member or a static. Not for: a loop that always takes milliseconds
 //   (parallel_for), or one object for several loops, whose loads it would mix.
 //
 // Contract:
-// - Concurrency: any thread, any number at a time. Its memory is behind a lock that run() never
-//   waits for: a loop that finds it taken is not remembered. A team runs one loop at a time.
-// - Nesting: run() may be called in any task and in any block. There it takes no team, whose turn
-//   it might wait for while another waits for it; a pool helps.
+// - Concurrency: thread-safe. A lock protects its figures, but run() never waits for it: a run that
+//   finds it locked is not remembered. A team runs one loop at a time.
+// - Nesting: run() may be called in any task and in any block. There it never takes a team, so two
+//   loops cannot wait for each other; a pool helps.
 // - Order, body, indices, exceptions, until: as parallel_for (core/parallel_for.hpp). Run serially,
 //   a loop looks at `until` between pieces of some microseconds; options.block is the least piece.
-// - Blocks: as the way that it takes. Allocates: nothing of its own.
-// - Cost: of loops below 250 us one is measured in so many as last 250 us together, at least one in
-//   4096. The others cost about 10 ns, this one two looks at the clock and about 300 ns. Other ways
+// - Blocks: as the chosen way. Allocates: nothing of its own.
+// - Cost: of loops below 250 us one is measured for each 250 us of loops, at least one in 4096. A
+//   measured loop costs two reads of the clock and about 300 ns, any other about 10 ns. Other ways
 //   are tried for 1/256 of the time.
-// - A loop that throws, or that `until` ended, is not remembered.
-// - What it takes in memory: about 10 KB.
+// - A run that throws, or that `until` ends, is not remembered.
+// - Memory: about 10 KB.
 //
 // docs/design/adaptive_loop.md: how it chooses, and what it was measured against.
 #pragma once

@@ -6,7 +6,7 @@
 //   if (choice.way == handoff::LoopWay::team) ...
 //   log(handoff::to_string(choice));  // "team, the fastest measured: 52 us; serial 98 us, ..."
 //
-// A plain value, a copy of what the loop knew at that moment.
+// A plain value: a copy of the loop's figures at that moment.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Commands that many threads record, that are sorted by key, and that are submitted in that order.
+// Commands that many threads record, that are sorted by key, and that are dispatched in that order.
 //
 //   handoff::Frame frame;                                    // their memory, thrown away as one
 //   handoff::CommandBucket<std::uint64_t, Gpu> bucket(frame);
@@ -9,10 +9,10 @@
 //     for (auto i : range) recorder.add<Draw>(key_of(i)).mesh = i;
 //   });
 //   bucket.sort(pool);
-//   bucket.submit(gpu);                                      // gpu: a Gpu&
+//   bucket.dispatch(gpu);                                    // gpu: a Gpu&
 //
 // A command is a plain struct that says what it does: `void operator()(Gpu& gpu) const`. Its
-// backends are those of the bucket, each of which it can be submitted to, as often as wanted.
+// backends are those of the bucket, each of which it can be dispatched to, as often as wanted.
 //
 // For: draw calls, disk requests, updates: many small things, made by many threads, that are better
 // done in another order. Not for: work that wants to run in parallel (a pool); things with an owner
@@ -21,22 +21,22 @@
 // Contract: deferred tier. There is no close(); a recording ends with clear(), or with its frame.
 // - Concurrency: recorder() by any thread; a Recorder is that of one thread at a time. All else by
 //   the owner, one thread at a time, and while no recorder is open. A command that is added while
-//   the bucket is sorted or submitted, or after its frame is over, is misuse, told where a recorder
-//   takes memory or is opened; in between it is undefined.
+//   the bucket is sorted or dispatched, or after its frame is over, is misuse, told where a
+//   recorder takes memory or is opened; in between it is undefined.
 // - Order: by key; equal keys by (call of record(), recorder, sequence); what was appended right
 //   behind its command. It depends on nothing else: neither on threads nor on stealing. What came
-//   before the end of record(), or of a recorder, happens before a submit.
+//   before the end of record(), or of a recorder, happens before a dispatch.
 // - Blocks: never, but for a short lock where a recorder is opened or takes memory.
-// - Allocates: recorders, in the frame; sort() and submit(), as much as the largest recording.
+// - Allocates: recorders, in the frame; sort() and dispatch(), as much as the largest recording.
 //   std::bad_alloc leaves a bucket that can be used: a chunk in which it was thrown is dropped,
 //   what was recorded stays.
 // - Full: it grows; or it rejects what is beyond memory_most (command_options.hpp).
 // - Exceptions: one of a function that records drops its chunk, whose commands count as cancelled,
-//   and leaves record(). One of a dispatch ends the submit and leaves it; its command counts as
-//   failed, the rest stays pending. The next submit begins anew.
+//   and leaves record(). One of a command ends the dispatch and leaves it; the command counts
+//   as failed, the rest stays pending. The next dispatch begins anew.
 // - Destruction calls no user code. Commands are trivial, and their memory is the frame's.
-// - tally(): what the last submit made of each command of this recording; in total, what became of
-//   those of earlier ones.
+// - tally(): what the last dispatch made of each command of this recording; in total, what became
+//   of those of earlier ones.
 // Proof: docs/design/command_bucket.md.
 #pragma once
 
@@ -52,10 +52,10 @@
 #include <handoff/command/command_recorder.hpp>
 #include <handoff/command/command_statistics.hpp>
 #include <handoff/command/detail/bucket_parts.hpp>
+#include <handoff/command/detail/command_dispatch.hpp>
 #include <handoff/command/detail/command_image.hpp>
 #include <handoff/command/detail/command_order.hpp>
 #include <handoff/command/detail/command_store.hpp>
-#include <handoff/command/detail/command_submit.hpp>
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
@@ -69,11 +69,11 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Calls change(key, backend) before the first command of a submit, and before each one whose key
+// Calls change(key, backend) before the first command of a dispatch, and before each one whose key
 // differs from that of the command before in one of these bits: what is set by it is not set again
 // and again.
 //
-//   bucket.submit(gpu, handoff::when_changed(Key::mask<"material">(), bind_material));
+//   bucket.dispatch(gpu, handoff::when_changed(Key::mask<"material">(), bind_material));
 template <class F>
 struct KeyChange {
   std::uint64_t mask = 0;
@@ -127,7 +127,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     return Recorder(store_, store_.open(number));
   }
 
-  // A command that each submit dispatches before all others, to each backend: targets, viewport,
+  // A command that comes before all others in each dispatch, to each backend: targets, viewport,
   // matrices. Several in the order of these calls. By the owner.
   template <class C>
   C& state(std::size_t aux_bytes = 0) {
@@ -144,7 +144,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   // --- Order. ---
 
-  // By key, on the calling thread, or on whatever runs loops. Without it commands are submitted in
+  // By key, on the calling thread, or on whatever runs loops. Without it commands are dispatched in
   // the order of their recorders.
   void sort() { sort_by(detail::PartsRun()); }
   template <class E>
@@ -168,40 +168,40 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     return {before, order_.size()};
   }
 
-  // --- Submitting. ---
+  // --- Dispatching. ---
 
   // Dispatches all commands in their order; returns how many, with those that were appended. To any
   // of the bucket's backends, or to what derives from one.
   template <class B>
-  std::size_t submit(B& backend) {
+  std::size_t dispatch(B& backend) {
     detail::NoKeyChange filter;
-    return submit_here(backend, filter);
+    return dispatch_here(backend, filter);
   }
   template <class B, class F>
     requires std::is_invocable_v<F&, Key, B&>
-  std::size_t submit(B& backend, KeyChange<F> filter) {
+  std::size_t dispatch(B& backend, KeyChange<F> filter) {
     detail::KeyFilter<Key, F> each{.mask = static_cast<Key>(filter.mask), .change = filter.change};
-    return submit_here(backend, each);
+    return dispatch_here(backend, each);
   }
 
   // The same in pieces, each to a backend of its own, at the same time: what `lists` have got one
   // after the other is what one would have got. Each gets the state first.
   template <class E, class B, std::size_t kSize>
     requires RunsLoops<E>
-  std::size_t submit(E& executor, std::span<B, kSize> lists) {
-    return submit_parallel(executor, std::span<B>(lists), detail::NoKeyChange());
+  std::size_t dispatch(E& executor, std::span<B, kSize> lists) {
+    return dispatch_parallel(executor, std::span<B>(lists), detail::NoKeyChange());
   }
   // A filter begins anew in each piece; its function is called by several threads at once.
   template <class E, class B, std::size_t kSize, class F>
     requires(RunsLoops<E> && std::is_invocable_v<F&, Key, B&>)
-  std::size_t submit(E& executor, std::span<B, kSize> lists, KeyChange<F> filter) {
+  std::size_t dispatch(E& executor, std::span<B, kSize> lists, KeyChange<F> filter) {
     const detail::KeyFilter<Key, F> each{.mask = static_cast<Key>(filter.mask),
                                          .change = filter.change};
-    return submit_parallel(executor, std::span<B>(lists), each);
+    return dispatch_parallel(executor, std::span<B>(lists), each);
   }
 
-  // Declares that this bucket is submitted after that one, which outlives it: then a submit without
-  // one of the other before it is misuse.
+  // Declares that this bucket is dispatched after that one, which outlives it: then a dispatch
+  // without one of the other before it is misuse.
   template <class P, class K, class... B>
   void after(const BasicCommandBucket<P, K, B...>& other) {
     comes_after(other.base());
@@ -264,7 +264,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   friend class BasicCommandBucket;
 
   using Entry = detail::CommandEntry<Key>;
-  using Progress = detail::SubmitProgress;
+  using Progress = detail::DispatchProgress;
   using Parts = detail::BucketParts<BasicCommandBucket>;
   static constexpr bool kBounded = Policies::on_full == OnFull::reject;
 
@@ -302,7 +302,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   template <class B>
   static consteval void check_backend() {
     static_assert(kIndexOf<B> < sizeof...(Backends),
-                  "submit: this is none of the bucket's backends, nor derived from one");
+                  "dispatch: this is none of the bucket's backends, nor derived from one");
   }
   // As the dispatch functions take it.
   template <class B>
@@ -312,7 +312,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   }
 
   template <class B, class Filter>
-  void submit_piece(B& backend, Filter& filter, IndexRange range, Progress& progress) const {
+  void dispatch_piece(B& backend, Filter& filter, IndexRange range, Progress& progress) const {
     using Dispatcher = detail::CommandDispatcher<sizeof...(Backends), kIndexOf<B>>;
     void* const to = erased(backend);
     for (const detail::CommandNode* state = store_.states(); state != nullptr;
@@ -323,7 +323,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   }
 
   template <class B, class Filter>
-  std::size_t submit_here(B& backend, Filter& filter) {
+  std::size_t dispatch_here(B& backend, Filter& filter) {
     check_backend<B>();
     const detail::CommandStore::Use use(store_);
     // equivalent(delete): a check that the compiler makes; it does nothing when run
@@ -332,14 +332,14 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     arrange(detail::PartsRun());
     Progress progress;
     Settling settling(*this, {&progress, 1});
-    submit_piece(backend, filter, {0, order_.size()}, progress);
+    dispatch_piece(backend, filter, {0, order_.size()}, progress);
     return settling.succeeded();
   }
 
   template <class E, class B, class Filter>
-  std::size_t submit_parallel(E& executor, std::span<B> lists, const Filter& filter) {
+  std::size_t dispatch_parallel(E& executor, std::span<B> lists, const Filter& filter) {
     check_backend<B>();
-    if (lists.empty()) misuse("a command bucket was submitted to no backend at all");
+    if (lists.empty()) misuse("a command bucket was dispatched to no backend at all");
     const detail::CommandStore::Use use(store_);
     // equivalent(delete): a check that the compiler makes; it does nothing when run
     check_before();
@@ -350,10 +350,10 @@ class BasicCommandBucket : private detail::CommandBucketBase {
     const std::size_t count = order_.size();
     run(lists.size(), [&](std::size_t i) {
       Filter mine = filter;
-      submit_piece(lists[i], mine,
-                   {detail::part_begin(i, lists.size(), count),
-                    detail::part_begin(i + 1, lists.size(), count)},
-                   progress[i]);
+      dispatch_piece(lists[i], mine,
+                     {detail::part_begin(i, lists.size(), count),
+                      detail::part_begin(i + 1, lists.size(), count)},
+                     progress[i]);
     });
     return settling.succeeded();
   }

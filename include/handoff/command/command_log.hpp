@@ -3,7 +3,7 @@
 // A backend that keeps what it gets: the name of each command and its bytes, in their order.
 //
 //   handoff::CommandLog log;
-//   bucket.submit(log);
+//   bucket.dispatch(log);
 //   for (const auto& entry : log.entries()) show(entry.name, entry.bytes.size());
 //
 // For: tests, and a look at what a frame consists of. Not for: what is replayed (capture()).

@@ -15,7 +15,7 @@
 //   at a time with the same number have no order between them. append() is for commands of the same
 //   recorder; by hand also for those of one that is closed and ordered before.
 // - A reference is valid as long as the recording: until its frame is over, or clear(). It is not
-//   moved by whatever is added, sorted or submitted.
+//   moved by whatever is added, sorted or dispatched.
 // - Allocates: a segment of memory when the last one is full. Where the system has none,
 //   std::bad_alloc, and nothing was added. Blocks: then, for a short lock.
 // - Full (OnFull::reject): try_add() and try_append() return null, add() and append() throw

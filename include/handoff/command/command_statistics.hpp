@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a command bucket counts besides its Tally: of the present recording, and of its last sort
-// and submit.
+// and dispatch.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct CommandStatistics {
   std::uint64_t refused = 0;        // commands that were not taken, as the bucket was full
   CommandSort sort = CommandSort::none;
   std::uint64_t folded = 0;         // commands that merge() made part of others
-  std::uint64_t submits = 0;        // of this recording
-  std::uint64_t key_changes = 0;    // in the last submit: how often its filter was called
+  std::uint64_t dispatches = 0;        // of this recording
+  std::uint64_t key_changes = 0;    // in the last dispatch: how often its filter was called
 };
 
 // How many commands there were before a merge and how many after it.

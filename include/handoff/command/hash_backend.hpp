@@ -4,7 +4,7 @@
 //
 //   handoff::CommandBucket<std::uint64_t, Gpu, handoff::HashBackend> bucket;
 //   handoff::HashBackend hash;
-//   bucket.submit(hash);
+//   bucket.dispatch(hash);
 //   if (hash.value() != expected) complain();
 //
 // A command whose bytes are all its value is taken as such, with its auxiliary memory. One that has

@@ -4,13 +4,21 @@
 // inside itself, an empty function called.
 //
 // Such a call goes to one handler that the program may set, to log or to break into a debugger.
-// If the handler returns, std::logic_error is thrown (std::terminate where exceptions are off).
+// If the handler returns, Misuse is thrown (std::terminate where exceptions are off).
 // Concurrency: any thread. Blocks: never. Allocates: the exception.
 #pragma once
+
+#include <stdexcept>
 
 #include <handoff/config.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
+
+// what(): which call was wrong and what to do instead.
+class Misuse : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
 
 // `what`: one sentence, which call was wrong and what to do instead; alive during the call only.
 using MisuseHandler = void (*)(const char* what);

@@ -201,8 +201,8 @@ Tally parallel_for(E& executor, First first, Last last, Body&& body,
   static_assert(RunsLoops<E>,
                 "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
   static_assert(detail::LoopIsIncluded<E>,
-                "parallel_for: include the parallel_for.hpp of the executor's room, as "
-                "pool/parallel_for.hpp");
+                "parallel_for: include the executor's header for loops, e.g. "
+                "<handoff/pool/parallel_for.hpp>");
   using Index = std::common_type_t<First, Last>;
   using Callable = std::remove_reference_t<Body>;
   constexpr bool is_body = LoopBody<Callable, Index>;
@@ -226,8 +226,8 @@ Tally parallel_for(E& executor, Iterator first, Last last, Body&& body,
   static_assert(RunsLoops<E>,
                 "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
   static_assert(detail::LoopIsIncluded<E>,
-                "parallel_for: include the parallel_for.hpp of the executor's room, as "
-                "pool/parallel_for.hpp");
+                "parallel_for: include the executor's header for loops, e.g. "
+                "<handoff/pool/parallel_for.hpp>");
   using Callable = std::remove_reference_t<Body>;
   constexpr bool is_body = std::is_invocable_v<Callable&, std::iter_reference_t<Iterator>>;
   static_assert(is_body, "parallel_for: the body takes what the iterators lead to");
@@ -382,8 +382,8 @@ T reduce(E& executor, const Source& source, std::size_t count, T initial, Map& m
   static_assert(RunsLoops<E>,
                 "parallel_reduce: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
   static_assert(LoopIsIncluded<E>,
-                "parallel_reduce: include the parallel_for.hpp of the executor's room, as "
-                "pool/parallel_for.hpp");
+                "parallel_reduce: include the executor's header for loops, e.g. "
+                "<handoff/pool/parallel_for.hpp>");
   using Item = decltype(source.at(0));
   constexpr bool is_map = std::is_invocable_v<Map&, Item>;
   static_assert(is_map, "parallel_reduce: map takes an index, or an element of the range");

@@ -10,7 +10,8 @@
 //
 // For: the last parameter of every call of the library that waits; the first, where any number of
 //   others follow (select(), enqueue()). Not for: keeping. An Until refers to the stop token, so it
-//   lives no longer than that; make one where you call.
+//   lives no longer than that; make one where you call. Options of work that outlives the call have
+//   a KeptUntil, which is made of the same things and owns its token.
 // Concurrency: a value. Blocks, throws: never. Allocates: never; a wait that has to sleep with a
 //   std::stop_token allocates once, and may throw std::bad_alloc.
 // Time: a duration counts from the moment at which the Until is made, which reads the clock
@@ -20,6 +21,7 @@
 
 #include <chrono>
 #include <stop_token>
+#include <utility>
 
 #include <handoff/config.hpp>
 #include <handoff/sync/clock.hpp>
@@ -91,6 +93,46 @@ class Until {
   sync::Deadline deadline_ = sync::no_deadline;
   const sync::StopToken* stop_ = nullptr;
   const std::stop_token* standard_stop_ = nullptr;
+};
+
+// The same, made of the same things, and kept: it owns its token. Of a std::stop_token it allocates
+// once, and may throw std::bad_alloc.
+class KeptUntil {
+ public:
+  KeptUntil() noexcept = default;
+  template <class Rep, class Period>
+  KeptUntil(  // NOLINT(google-explicit-constructor)
+      std::chrono::duration<Rep, Period> time) noexcept
+      : deadline_(sync::deadline_after(time)) {}
+  template <class Duration>
+  KeptUntil(  // NOLINT(google-explicit-constructor)
+      std::chrono::time_point<std::chrono::steady_clock, Duration> moment) noexcept
+      : deadline_(moment) {}
+  KeptUntil(sync::StopToken stop) noexcept  // NOLINT(google-explicit-constructor)
+      : stop_(std::move(stop)) {}
+  KeptUntil(std::stop_token stop)  // NOLINT(google-explicit-constructor)
+      : stop_(std::move(stop)) {}
+  KeptUntil(const Until& until)  // NOLINT(google-explicit-constructor)
+      : deadline_(until.deadline()), stop_(until.stop_token()) {}
+  KeptUntil(const Until& time, sync::StopToken stop) noexcept
+      : deadline_(time.deadline()), stop_(std::move(stop)) {}
+  // A number, a moment of the wall clock, a source.
+  template <class Wrong>
+  KeptUntil(const Wrong& /*unused*/) {  // NOLINT(google-explicit-constructor)
+    static_assert(
+        sizeof(Wrong) == 0,
+        ".until takes a time with its unit (10ms), a moment of steady_clock, a stop token "
+        "(not its source), or a time and a token: {10ms, token}");
+  }
+
+  // As those of Until.
+  [[nodiscard]] sync::Deadline deadline() const noexcept { return deadline_; }
+  [[nodiscard]] bool has_deadline() const noexcept { return deadline_ != sync::no_deadline; }
+  [[nodiscard]] const sync::StopToken& stop_token() const noexcept { return stop_; }
+
+ private:
+  sync::Deadline deadline_ = sync::no_deadline;
+  sync::StopToken stop_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -24,9 +24,9 @@
 //   the order in which events are taken. Policies::priority, if given, comes first.
 // - A drain ends: events enqueued meanwhile wait for the next call.
 // - Blocks: wait(), and enqueue() with OnFull::wait, as long as their Until says; without one, for
-//   ever. Any other enqueue() blocks only while another producer appends a chunk, and for some
-//   microseconds when a producer that was alone no longer is. An event whose enqueue() is under way
-//   holds back those behind it.
+//   ever. close() until nothing is left to take. Any other enqueue() blocks only while another
+//   producer appends a chunk, and for some microseconds when a producer that was alone no longer
+//   is. An event whose enqueue() is under way holds back those behind it.
 // - Wakes: enqueue() and a batch wake one sleeping thread. A call that leaves events which it could
 //   have taken, by its `most`, a Next or an exception, wakes the next one: several threads that
 //   share a batch drain(1), or some at a time. If none sleeps, enqueue() costs at most one atomic
@@ -43,10 +43,11 @@
 //   says. A queue that grows lets go of what was replaced now and then, not only when it is
 //   drained. So enqueue() may hash, compare and copy keys, and ends what is replaced, under the
 //   lock of the consumers: none of these may call the queue.
-// - Closed: after close(), enqueue() returns closed, and so do those that wait for room; what was
+// - Closed: after shut(), enqueue() returns closed, and so do those that wait for room; what was
 //   told ok before can be drained. wait() returns closed once none of it is left to take, be it
-//   under way while close() is called; what a drain of another thread has taken and gives back is
-//   for that thread to drain. What came before close() happens before these returns.
+//   under way while shut() is called; what a drain of another thread has taken and gives back is
+//   for that thread to drain. What came before shut() happens before these returns. close() does
+//   that, and gives what is left its outcome.
 // - Exceptions: one from a listener or visitor ends the call and reaches the caller. Its event
 //   counts as failed; all others stay in the queue, in order. If the chooser of drain_if() throws,
 //   its event stays too; so it does if hashing, comparing or copying a key to coalesce throws. An
@@ -65,9 +66,13 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/capacity.hpp>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/deferred.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -133,7 +138,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   using Options =
       std::conditional_t<kOnFull == OnFull::grow, EventQueueOptions, BoundedEventQueueOptions>;
 
-  // Throws std::bad_alloc.
+  // Throws std::bad_alloc. A capacity of 0 is misuse.
   explicit EventQueue(const Options& options = {})
       : store_(Store::make(capacity_of(options))),
         spin_for_(detail::time_to_look(options.spin_for)) {}
@@ -272,8 +277,15 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return count;
   }
 
-  // Whether there is nothing to drain; a figure of the moment.
-  bool empty() const noexcept { return !store_->any(); }
+  // How many events may wait; `unbounded` if it grows.
+  [[nodiscard]] std::size_t capacity() const noexcept { return store_->room().capacity(); }
+
+  // Events that wait, those that are handled among them; a figure of the moment.
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(tally().pending);
+  }
+  // Whether there is nothing to drain; the same.
+  [[nodiscard]] bool empty() const noexcept { return !store_->any(); }
 
   // Waits while there is nothing to drain. ok, closed (and nothing ever will be), timed_out or
   // stopped.
@@ -299,17 +311,29 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     EventQueue& queue_;
   };
 
-  // No enqueue() that begins after this is accepted; wakes all waiting threads. Idempotent. Returns
-  // the figures of the moment.
-  Tally close() noexcept {
-    store_->close();
-    return tally();
-  }
-  // Whether it was closed. What came before it happens before a true.
+  // No enqueue() that begins after this is accepted; wakes all waiting threads. Idempotent.
+  void shut() noexcept { store_->shut(); }
+  // Whether it was shut. What came before it happens before a true.
   bool closed() const noexcept { return store_->closed(); }
 
+  // By a thread that drains: shuts it and gives what is left its outcome, to the listeners, or to a
+  // visitor, which takes all. Waits for events whose enqueue() is under way; what listeners throw
+  // is in the Tally. What a drain of another thread has taken is for that thread to end, and
+  // pending until then. Inside a listener of this queue it is misuse; a listener that is called
+  // here must not destroy the queue.
+  Tally close(const Closing& how = Closing::finish) {
+    return close_by(how, [](Turn& turn, Slot& slot) { return turn.deliver(slot); });
+  }
+  template <class Visitor>
+  Tally close(const Closing& how, Visitor&& visitor) {
+    static_assert(Turn::template kShows<Visitor> &&
+                      !detail::Chooses<Visitor, const Key&, std::decay_t<Args>&...>,
+                  "close: the visitor takes key and arguments, and returns nothing");
+    return close_by(how, [&](Turn& turn, Slot& slot) { return turn.show(visitor, slot); });
+  }
+
   // Exact while no call is under way.
-  Tally tally() noexcept { return store_->tally(); }
+  [[nodiscard]] Tally tally() const noexcept { return store_->tally(); }
 
   // Gives memory that is not in use back to the system, that of other queues too.
   void trim() {
@@ -336,6 +360,46 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class Each>
   std::size_t run(std::size_t most, Each&& each) {
     return Turn(*store_, *this->hub_, most).run(each);
+  }
+
+  template <class Each>
+  Tally close_by(const Closing& how, const Each& each) {
+    if (detail::Pass::inside(store_)) {
+      misuse("an event queue was closed inside one of its listeners: shut() it there");
+    }
+    shut();
+    const auto is_late = [&how] {
+      return !how.begins_more ||
+             (how.deadline != sync::no_deadline && sync::clock::now() >= how.deadline);
+    };
+    do {
+      drain_until(is_late, each);
+      if (!is_late()) continue;
+      Session rest(*store_, kAll);
+      while (rest.next() != nullptr) how.begins_more ? rest.expire() : rest.cancel();
+    } while (wait() == Status::ok);
+    return tally();
+  }
+
+  // What a listener throws is lost here: the books have it. What else is thrown goes on.
+  template <class IsLate, class Each>
+  void drain_until(const IsLate& is_late, const Each& each) {
+    [[maybe_unused]] bool listener_threw = false;  // nobody asks where nothing throws
+    const auto one = [&](Turn& turn, Slot& slot) {
+      if (is_late()) return Next::stop;
+      Next next = Next::take;
+      detail::call_or([&] { next = each(turn, slot); }, [&]() noexcept { listener_threw = true; });
+      return next;
+    };
+#if defined(__cpp_exceptions)
+    try {
+      run(kAll, one);
+    } catch (...) {
+      if (!listener_threw) throw;
+    }
+#else
+    run(kAll, one);
+#endif
   }
 
   template <class K, class... A>
@@ -421,11 +485,14 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class Any>
   Status wait_for_any(const Any& any, const Until& until);
 
-  static std::size_t capacity_of([[maybe_unused]] const Options& options) noexcept {
+  static std::size_t capacity_of([[maybe_unused]] const Options& options) {
     if constexpr (kOnFull == OnFull::grow) {
-      return 0;
+      return unbounded;
     } else {
-      return detail::max<std::size_t>(options.capacity, 1);
+      if (options.capacity == 0) {
+        misuse("an event queue was made with a capacity of 0: say 1 or more, or unbounded");
+      }
+      return options.capacity;
     }
   }
 
@@ -442,6 +509,8 @@ Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, const
   if (waited != Status::ok) return waited;
   return found ? Status::ok : Status::closed;
 }
+
+static_assert(Deferred<EventQueue<int, void()>>);
 
 }}  // namespace handoff::HANDOFF_ABI
 

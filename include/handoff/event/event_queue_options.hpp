@@ -22,7 +22,7 @@ struct EventQueueOptions {
 
 // Of a queue with a bound, which Policies::on_full gives it.
 struct BoundedEventQueueOptions {
-  // Events that may wait. At least 1.
+  // Events that may wait: at least 1, or `unbounded`.
   std::size_t capacity = 1024;
 
   // As above.

@@ -6,7 +6,9 @@
 //   handle.remove();            // new passes do not call it; a pass on another thread still may
 //   handle.remove_and_wait();   // afterwards it is not running and will not run
 //
-//   ScopedListener scoped = list.append(f);   // removed with the end of `scoped`
+//   ScopedListener scoped = list.append(f);                   // remove() at its end: a call that
+//                                                             //   runs goes on
+//   ScopedListener sure(list.append(f), Removal::and_wait);   // remove_and_wait() at its end
 //
 // For: callback lists, dispatchers and queues alike. A handle keeps neither the list nor the
 // function alive; it may outlive both, and then every call returns false.
@@ -74,7 +76,8 @@ enum class Removal : std::uint8_t {
   and_wait,  // remove_and_wait(): what the listener refers to may go next
 };
 
-// Removes one listener at its own end.
+// Removes one listener at its own end, and waits for no call that runs on another thread, unless it
+// is made with Removal::and_wait: take that where what the listener refers to goes next.
 class ScopedListener {
  public:
   ScopedListener() noexcept = default;

@@ -4,7 +4,7 @@
 // that wait at the same time share one write and one sync.
 //
 //   handoff::AppendLog log("orders");                        // a directory
-//   std::uint64_t at = log.append("paid 17").value();        // durable; throws FileError
+//   std::uint64_t at = log.append("paid 17").value();        // durable, or it throws
 //   log.append_later("seen 18").check();                     // in memory ...
 //   log.flush().check();                                     // ... now durable
 //   for (const handoff::AppendLogRecord& record : handoff::AppendLogReader("orders"))
@@ -35,16 +35,18 @@
 //   there. So it is with a full disk.
 // - Allocates: two batches at the start, more for a longer record; append_async() one node.
 // - Closed: append() and trim() fail with ECANCELED.
-// - Closing: close() makes all durable. Its Tally counts records: done are durable, failed were
-//   never acknowledged as durable. Another AppendLog may have the directory then, also while a
-//   child that was forked lives. A second call waits for the first and returns the same.
+// - Closing: finish makes all durable, finish_until what can be until then; abandon begins no more
+//   writes. The Tally counts records: done are durable; failed, expired and cancelled ones were
+//   never acknowledged as durable, and may be there or not. Another AppendLog may have the
+//   directory then, also while a child that was forked lives. A second call waits for the first and
+//   returns the same.
 // - Recovery: opening a log after its writer ended without close() cuts off what is not whole at
 //   the end of the newest segment. That is a batch that was being written, or an acknowledged
 //   record of the last batch that the device has damaged: nothing behind it tells the two apart. So
 //   it is kept in a file beside the segment, before anything is cut, and cut() says so.
-// - Exceptions: the constructor throws FileError: the directory cannot be had, what is in it is
-//   damaged, or what must be cut cannot be kept. It throws nothing of the disk away. Appends throw
-//   std::bad_alloc, and nothing was appended then.
+// - Exceptions: the constructor throws std::system_error: the directory cannot be had, what is in
+//   it is damaged, or what must be cut cannot be kept. It throws nothing of the disk away. Appends
+//   throw std::bad_alloc, and nothing was appended then.
 // - Limits: a file that would be longer than RLIMIT_FSIZE allows is EFBIG, and no signal. Where a
 //   file system cannot sync a folder (EINVAL), a new segment's name is as durable as it makes it.
 //
@@ -59,6 +61,7 @@
 #include <string_view>
 
 #include <handoff/config.hpp>
+#include <handoff/core/closing.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
@@ -107,7 +110,10 @@ class AppendLog {
   FileResult trim(std::uint64_t sequence);
 
   // See the head comment.
-  Tally close() noexcept;
+  Tally close(Closing how = Closing::finish) noexcept;
+
+  // What became of the records so far; pending are those that are not durable yet.
+  [[nodiscard]] Tally tally() const noexcept;
 
   // The first record that was not trimmed, or will be there; the last that is durable; the last
   // that was appended: 0 if there is none. Racy by name.

@@ -8,10 +8,10 @@
 // For: replay after a start, and following a log that is being written: next() says false at the
 //   end, and may be asked again.
 // - What it gives has a right checksum, and no record is left out. Damage, or a record that is
-//   missing, throws FileError: EBADMSG with the file and the offset. The torn end of the last
-//   segment is not damage: it was not acknowledged, and reading ends before it.
+//   missing, throws std::system_error (EBADMSG), which names the file and the offset. The torn end
+//   of the last segment is not damage: it was not acknowledged, and reading ends before it.
 // - Beside a writer it may see records that are written and not yet durable. If the writer has
-//   trimmed what comes next, `from` too, this throws FileError: ENODATA.
+//   trimmed what comes next, `from` too, this throws std::system_error (ENODATA).
 // Concurrency: a reader belongs to one thread at a time. Blocks: for the disk. Allocates: a buffer
 //   of 256 KiB, or of the longest record. Writes nothing, takes no lock.
 #pragma once
@@ -54,7 +54,7 @@ class AppendLogReader {
  public:
   class Iterator;
 
-  // Throws FileError: there is no such directory, or `from` was trimmed.
+  // Throws std::system_error: there is no such directory, or `from` was trimmed.
   explicit AppendLogReader(std::string directory, const AppendLogReaderOptions& options = {});
   ~AppendLogReader();
   AppendLogReader(const AppendLogReader&) = delete;

@@ -5,11 +5,11 @@
 //
 //   handoff::AppendResult result = log.append("paid");
 //   if (!result.ok()) report(result.failure().text());
-//   std::uint64_t at = result.value();   // or throws FileError
+//   std::uint64_t at = result.value();   // or throws std::system_error
 //
 // Concurrency: a value. Blocks: never. Allocates: the name of the file, when it failed.
-// Exceptions: value() and check() of one that failed throw FileError; where exceptions are off that
-//   is misuse.
+// Exceptions: value() and check() of one that failed throw std::system_error; where exceptions are
+//   off that is misuse.
 #pragma once
 
 #include <cstdint>
@@ -30,14 +30,14 @@ class [[nodiscard("it says whether the record is there")]] AppendResult {
   // Whether the record is there.
   [[nodiscard]] bool ok() const noexcept { return failure_.error == 0; }
 
-  // The record's sequence number; the first record of a log is 1. Throws FileError.
+  // The record's sequence number; the first record of a log is 1. Throws std::system_error.
   [[nodiscard]] std::uint64_t value() const {
     check();
     return sequence_;
   }
-  // Throws FileError if it failed.
+  // Throws std::system_error if it failed.
   void check() const {
-    if (!ok()) raise(FileError(failure_));
+    if (!ok()) raise(failure_.exception());
   }
   // Of one that failed; else error is 0. EMSGSIZE: longer than the log takes; ECANCELED: closed, or
   // the wait was stopped; ETIME: the wait was over before.

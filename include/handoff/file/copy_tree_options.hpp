@@ -8,7 +8,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/unique_function.hpp>
-#include <handoff/sync/stop_token.hpp>
+#include <handoff/core/until.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -27,11 +27,11 @@ struct CopyTreeProgress {
 };
 
 struct CopyTreeOptions {
+  std::size_t width = 0;  // threads; 0: chosen
+  KeptUntil until = {};  // ends early: what is whole stays, nothing half does
   bool durable = false;  // ends only when all of it outlives a loss of power
   bool verify = false;  // reads back what was written and compares it
-  std::size_t width = 0;  // threads; 0: chosen
   bool count = false;  // counts beside the copying how much there is, for the progress
-  sync::StopToken stop = {};  // ends early: what is whole stays, nothing half does
   // Called about ten times a second by the thread that called copy_tree(). Must not throw.
   UniqueFunction<void(const CopyTreeProgress&)> progress = {};
   detail::FileTap* tap = nullptr;  // for tests: sees and changes every system call

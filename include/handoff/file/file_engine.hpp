@@ -6,7 +6,7 @@
 //   handoff::FileEngine files;
 //   auto saved = files.write("a.bin", bytes, {.durable = true});  // a Future<FileResult>
 //   auto text = files.read("b.txt").get().data();                 // whole
-//   saved.get().check();                                          // throws handoff::FileError
+//   saved.get().check();                                          // throws std::system_error
 //   files.replace("c.json", json, {.durable = true}).get().check();  // old or new, no mixture
 //   (void)files.post(std::move(request), [](handoff::FileResult result) { ... });
 //
@@ -44,12 +44,14 @@
 //   another request of the engine may last for ever.
 // - Allocates: one node a request, and what FileResult::data() holds.
 // - Full: more than `capacity` requests: OnFull says: `wait` (the default), `reject`, `run_here`.
-// - Closed: submit() gives a result with ECANCELED, post() says `closed`.
+// - Closed: submit() throws NotRun, post() says `closed`.
 // - Closing: finish ends all; finish_until what can begin until then; abandon nothing more. What
-//   has begun is ended. Returns the exact Tally.
+//   has begun is ended. What does not begin has a result with ECANCELED, or ETIME. Returns the
+//   exact Tally.
 // - Exceptions: system calls never throw here, they end in a FileResult. submit() and post() throw
-//   std::bad_alloc; nothing was accepted then. The constructor throws std::system_error if a thread
-//   or (with FileBackend::io_uring) a ring cannot be had.
+//   std::bad_alloc, submit() NotRun; nothing was accepted then. The constructor throws
+//   std::system_error if a thread or (with FileBackend::io_uring) a ring cannot be had.
+// - fork(): the child must not use the engine; in it the destructor does nothing.
 //
 // How it works: docs/design/file_engine.md. Which backend for what: docs/guide/files.md.
 #pragma once
@@ -65,6 +67,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/unique_function.hpp>
@@ -83,7 +86,10 @@ namespace detail {
 class FileCore;
 }  // namespace detail
 
-// What one says of a write beside its contents; the same names as in FileRequest.
+// What one says of a request beside its contents; the same names as in FileRequest.
+struct FileSyncOptions {
+  bool durable = false;
+};
 struct FileWriteOptions {
   std::uint64_t offset = 0;
   bool durable = false;
@@ -109,8 +115,8 @@ class FileEngine {
   FileEngine(const FileEngine&) = delete;
   FileEngine& operator=(const FileEngine&) = delete;
 
-  // Hands it over. The result comes in any case: refused requests end with ECANCELED (closed) or
-  // EAGAIN (full, with OnFull::reject).
+  // Hands it over. Throws NotRun if refused: closed; full with OnFull::reject; timed_out or stopped
+  // while it waited for room.
   Future<FileResult> submit(FileRequest request);
   // The same with a function that is called with the result, exactly once if this says ok. Else the
   // request and the function are still the caller's. `full` only with OnFull::reject, timed_out and
@@ -127,16 +133,16 @@ class FileEngine {
   Future<FileResult> replace(std::string path, std::span<const std::byte> bytes,
                              const FileReplaceOptions& options = {});
   Future<FileResult> append(std::string path, std::span<const std::byte> bytes,
-                            bool durable = false);
-  Future<FileResult> copy(std::string from, std::string to, bool durable = false);
-  Future<FileResult> remove(std::string path, bool durable = false);
+                            const FileSyncOptions& options = {});
+  Future<FileResult> copy(std::string from, std::string to, const FileSyncOptions& options = {});
+  Future<FileResult> remove(std::string path, const FileSyncOptions& options = {});
   Future<FileResult> stat(std::string path);
   Future<FileResult> sync(std::string path);
 
   // Ranges of an open one.
   Future<FileResult> read(const OpenFile& file, std::span<std::byte> into, std::uint64_t offset);
   Future<FileResult> write(const OpenFile& file, std::span<const std::byte> bytes,
-                           std::uint64_t offset, bool durable = false);
+                           std::uint64_t offset, const FileSyncOptions& options = {});
   Future<FileResult> sync(const OpenFile& file);
 
   // Until all requests accepted before have ended. ok, timed_out or stopped.

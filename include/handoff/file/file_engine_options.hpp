@@ -8,6 +8,7 @@
 #include <string>
 
 #include <handoff/config.hpp>
+#include <handoff/core/capacity.hpp>
 #include <handoff/core/on_full.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -29,16 +30,15 @@ enum class FileBackend : std::uint8_t {
 const char* to_string(FileBackend backend) noexcept;
 
 struct FileEngineOptions {
-  FileBackend backend = FileBackend::automatic;  // what makes the calls
+  std::string name = "file";  // of its threads
   std::size_t width = 0;  // threads, or calls in the ring; 0: chosen
-  std::size_t capacity = 4096;  // requests that were accepted and have not ended; a power of two
-                                // is not needed
+  std::size_t capacity = 4096;  // requests that were accepted and have not ended; or `unbounded`
   OnFull on_full = OnFull::wait;  // or reject, run_here
+  FileBackend backend = FileBackend::automatic;  // what makes the calls
   std::uint64_t bytes_in_flight = std::uint64_t{256} << 20;  // of requests that have begun; one
                                                              // that is larger runs alone
   std::uint64_t bytes_per_second = 0;  // its share of the device; 0: no limit
   std::string beneath = {};  // a directory that no path may leave, also by no link; "": anywhere
-  std::string name = "file";  // of its threads
   detail::FileTap* tap = nullptr;  // for tests: sees and changes every system call
 };
 

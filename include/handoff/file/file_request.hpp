@@ -22,10 +22,9 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/unique_function.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/file/file_result.hpp>
 #include <handoff/file/open_file.hpp>
-#include <handoff/sync/clock.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -73,6 +72,10 @@ struct FileRequest {
   FileMemory<std::byte> into = {};  // read: where to; empty: FileResult::data()
   FileMemory<const std::byte> from = {};  // write, append, replace: what
 
+  // What has not begun, or could go on, ends with ECANCELED if a stop was requested, with ETIME at
+  // the moment. It bounds submit()'s wait for room as well.
+  KeptUntil until = {};
+
   bool durable = false;  // ends only when what it did outlives a loss of power
   bool barrier = false;  // begins after all requests for this file that came before it
   bool create = true;  // write, append: makes the file if it is not there
@@ -84,8 +87,6 @@ struct FileRequest {
   std::uint32_t mode = 0666;  // of a new file, less the umask; of a copy what its source allows
   std::uint64_t limit = to_the_end;  // read: a longer file fails with EFBIG before it is read
 
-  sync::StopToken stop = {};  // what has not begun, or could go on, ends with ECANCELED
-  sync::Deadline deadline = sync::no_deadline;  // ... with ETIME
   // Called with the bytes moved so far and all (0: not known), after each piece of about 1 MiB, by
   // the thread that moves them. Must not throw.
   UniqueFunction<void(std::uint64_t moved, std::uint64_t all)> progress = {};

@@ -5,18 +5,17 @@
 //
 //   handoff::FileResult result = files.write("a.bin", bytes).get();
 //   if (!result.ok()) log(result.failure().text());  // "a.bin: write at 4096: No space left ..."
-//   std::uint64_t moved = result.bytes();            // or throws handoff::FileError
+//   std::uint64_t moved = result.bytes();            // or throws std::system_error
 //
 // For: every request, whatever the backend. A result that says ok() means that all was done: short
 //   transfers and interrupted calls have been completed.
 // Concurrency: a value. Blocks: never. Allocates: the name of the file, when it failed.
-// Exceptions: bytes(), data() and attributes() of a request that failed throw FileError; where
-//   exceptions are off that is misuse.
+// Exceptions: bytes(), data() and attributes() of a request that failed throw std::system_error;
+//   where exceptions are off that is misuse.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -60,32 +59,17 @@ struct FileFailure {
   int error = 0;  // an errno; ECANCELED: stopped or closed, ETIME: the deadline passed
   FileOperation operation = FileOperation::read;
   const char* call = "";     // the system call, "pwrite"
-  // In place of the operation and the offset, where nothing was to be moved: "make the folder".
-  const char* step = "";
+  const char* step = "";     // in place of the operation, where that says too little
+  const char* owner = "";    // "AppendLog": whose file it is, if it is not the request's own
   std::string file = {};     // as the request named it
   std::uint64_t offset = 0;  // of the first byte that was not moved
   int further = 0;           // an errno, or 0
 
-  // One line: file, operation and offset (or the step), reason. Bytes that would break the line are
+  // One line: file, operation (or the step) and offset, reason. Bytes that would break the line are
   // escaped.
   [[nodiscard]] std::string text() const;
-};
-
-// The same as an exception.
-class FileError : public std::system_error {
- public:
-  explicit FileError(const FileFailure& failure);
-  // What failed. Throws std::bad_alloc.
-  [[nodiscard]] FileFailure failure() const;
-
- private:
-  // As one that copies without an allocation, as an exception must.
-  std::runtime_error file_;
-  const char* call_;
-  const char* step_;
-  std::uint64_t offset_;
-  int further_;
-  FileOperation operation_;
+  // The same as an exception: code() is `error`.
+  [[nodiscard]] std::system_error exception() const;
 };
 
 class [[nodiscard("it says whether the request failed")]] FileResult {
@@ -101,18 +85,18 @@ class [[nodiscard("it says whether the request failed")]] FileResult {
   [[nodiscard]] bool ok() const noexcept { return failure_.error == 0; }
 
   // How many bytes were read, written or copied. A read that ends at the end of the file is ok and
-  // has fewer bytes than were asked for. Throws FileError.
+  // has fewer bytes than were asked for. Throws std::system_error.
   std::uint64_t bytes() const;
   // ... also where it failed: so many bytes, from the first on, are where they should be, durable
   // or not.
   [[nodiscard]] std::uint64_t bytes_before_failure() const noexcept { return bytes_; }
-  // Of an append: where its first byte stands. Throws FileError.
+  // Of an append: where its first byte stands. Throws std::system_error.
   std::uint64_t offset() const;
-  // Of a read without memory of the caller's: what was read. Throws FileError.
+  // Of a read without memory of the caller's: what was read. Throws std::system_error.
   std::vector<std::byte>& data();
-  // Of stat. Throws FileError.
+  // Of stat. Throws std::system_error.
   const FileAttributes& attributes() const;
-  // Throws FileError if the request failed.
+  // Throws std::system_error if the request failed.
   void check() const;
 
   // Of a request that failed; else error is 0.

@@ -10,7 +10,7 @@
 //   file is closed when the last handle and the last request with it are gone.
 // Blocks: open(), as the system's does, but never on a FIFO. Allocates: once.
 // Refused: what is no regular file (directory, FIFO, device, socket), unless allow_special.
-// Exceptions: open() throws FileError; an empty handle in a request is misuse.
+// Exceptions: open() throws std::system_error; an empty handle in a request is misuse.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct OpenFileOptions {
 class OpenFile {
  public:
   OpenFile() noexcept = default;  // empty
-  // Throws FileError. A tap, for tests, sees every call.
+  // Throws std::system_error. A tap, for tests, sees every call.
   static OpenFile open(const std::string& path, const OpenFileOptions& options = {});
 
   OpenFile(const OpenFile& other) noexcept : state_(other.state_) { detail::retain(state_); }

@@ -6,10 +6,10 @@
 //   handoff::ArenaResource resource(arena);
 //   std::pmr::vector<int> numbers(&resource);
 //
-// For: LinearArena, ThreadArenas and Frame. What is deallocated comes back only when the arena is
-// reset; then the container must be gone, or never be touched again.
-// Concurrency, allocation, exceptions: the arena's. That of a Frame gives what belongs to the
-// current frame, of the thread that asks.
+// For: LinearArena, ThreadArenas and Frame. Deallocated memory can be used again only after the
+// arena's reset; by then the container must be destroyed, or never be touched again.
+// Concurrency, allocation, exceptions: as the arena. With a Frame, memory comes from the calling
+// thread's arena of the current frame.
 #pragma once
 
 #include <cstddef>

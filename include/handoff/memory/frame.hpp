@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Memory for one frame after the other, of any threads, that a late consumer may still read.
+// Memory of one step of a program, from any threads, which a later consumer may still read.
 //
 //   handoff::Frame frame({.in_flight = 2});
 //   for (;;) {
@@ -9,20 +9,20 @@
 //     if (frame.next() != handoff::Status::ok) break;       // the oldest frame's memory is used
 //   }                                                       //   again: waits for its holds
 //
-// For: games, renderers, pipelines: what is made for one step and read a step later. Not for:
-// memory without such a beat (ThreadArenas).
+// For: games, renderers, pipelines: data that is made in one step and read a step later. Not for:
+// programs without such steps (ThreadArenas).
 //
-// - Frames are numbered, from 1 on. What was made in frame n is there until frame n + in_flight
-//   begins, and longer while anybody holds frame n.
+// - Frames are numbered, from 1 on. Objects made in frame n exist until frame n + in_flight begins,
+//   and longer while frame n is held.
 // - Concurrency: arena(), allocate(), hold(), try_hold(), number() and alive() by any thread;
 //   next() by one at a time, while no other thread makes anything in the current frame. A Hold may
 //   be moved to another thread and end there; it ends before the Frame.
-// - Order: what came before the end of a hold happens before anything that the memory is used for
-//   again. What next() does happens before a number() that tells of it.
+// - Order: what came before the end of a hold happens before any new use of the memory. What next()
+//   does happens before a number() that returns the new number.
 // - Blocks: next(), while the oldest frame is held, as long as its Until says. A thread that holds
-//   it itself would wait for ever.
-// - Allocates: as ThreadArenas. hold() and next() nothing.
-// - A read of memory of a frame that is over is undefined. AddressSanitizer reports it.
+//   that frame itself would wait for ever.
+// - Allocates: as ThreadArenas. hold() and next() allocate nothing.
+// - Reading the memory of a frame that is over is undefined. AddressSanitizer reports it.
 // Proof: docs/design/frame.md.
 #pragma once
 

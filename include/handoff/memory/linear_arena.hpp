@@ -7,17 +7,17 @@
 //   Node* const node = arena.make<Node>(7, nullptr);
 //   arena.reset();                                         // all of it is gone, its chunks stay
 //
-// For: what is made piece by piece and ends at one moment: a frame, a request, a parse. Not for:
-// values whose destructors must run (it calls none); pieces that end one by one.
+// For: objects that are made one by one and end together: a frame, a request, a parse. Not for:
+// values whose destructors must run (it calls none); objects that end one by one.
 // std::pmr containers take it by an ArenaResource (arena_resource.hpp).
 //
-// - Concurrency: of one thread at a time; ThreadArenas has one for each thread.
-// - Blocks: never. Allocates: a chunk when the last one is full; a piece that no chunk has room for
-//   gets one of its own, which reset() gives back.
-// - Full: beyond `memory_most`, or where the system refuses, try_allocate() is null, and allocate()
-//   throws std::bad_alloc; nothing else changes. So does a size or an alignment that cannot be.
-// - reset() costs a step for each chunk, however many pieces there were.
-// - In a build with AddressSanitizer nobody can touch what was not handed out, or was thrown away.
+// - Concurrency: one thread at a time; ThreadArenas has an arena for each thread.
+// - Blocks: never. Allocates: a chunk when the last one is full. A piece that fits into no chunk
+//   gets a chunk of its own, which reset() gives back.
+// - Full: beyond `memory_most`, or if the system refuses, try_allocate() is null and allocate()
+//   throws std::bad_alloc; nothing else changes. So does an impossible size or alignment.
+// - reset() costs a step for each chunk, not for each piece.
+// - A build with AddressSanitizer reports access to memory that is not handed out.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A LinearArena for each thread that comes along.
+// A LinearArena for each thread that uses it.
 //
 //   handoff::ThreadArenas arenas;
 //   handoff::parallel_for(pool, 0, n, [&](std::size_t i) {
@@ -9,16 +9,16 @@
 //   // ... use the results ...
 //   arenas.reset();
 //
-// For: what many threads make and one moment ends. Not for: memory that is to be written again
-// while a late reader may still look (Frame).
+// For: objects that many threads make and that end together. Not for: memory that is reused while a
+// reader may still need it (Frame).
 //
-// - Concurrency: mine() and allocate() by any thread; an arena is that of its thread. reset() and
-//   the figures while no other thread uses its arena; the end of a loop or a join orders that.
-// - Threads may come and go, and be of any kind: nothing of it hangs on the thread's own storage,
-//   and nothing must be said before a thread's end. What an ended thread made stays; its arena is
-//   that of a thread that comes later. So there are as many as threads have lived at the same time.
-// - Blocks: never, but for a short lock when a thread is new, or where more than 256 threads
-//   allocate. Allocates: as LinearArena, and the arena itself once a thread. Throws:
+// - Concurrency: mine() and allocate() by any thread; each thread uses only its own arena. reset()
+//   and the figures only while no other thread uses its arena, e.g. after a loop or a join.
+// - Threads may come and go, without a call at their end. Objects of an ended thread stay, and a
+//   later thread gets its arena. So there are as many arenas as threads that lived at the same
+//   time.
+// - Blocks: never, except for a short lock when a thread is new, or if more than 256 threads
+//   allocate. Allocates: as LinearArena, and once for each thread its arena. Throws:
 //   std::bad_alloc.
 #pragma once
 

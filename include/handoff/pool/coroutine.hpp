@@ -14,7 +14,7 @@
 // A task that waits for a coroutine of this pool, in whatever way its type has, does so in
 // blocking(): what the coroutine needs next may be queued behind it.
 // schedule() takes a priority, no TaskOptions: g++ 12 destroys twice what a braced list makes
-// inside a co_await expression, as the token in co_await pool.submit(f, {.stop = token}). Keep the
+// inside a co_await expression, as the token in co_await pool.submit(f, {.until = token}). Keep the
 // Future of such a task, and await that.
 // A lambda that is a coroutine must not have captures, unless it outlives its run: they lie in the
 // lambda, not in the coroutine. Parameters lie in the coroutine.

@@ -26,7 +26,7 @@
 //   those tasks made. It runs nothing else, and then it sleeps. So what else the pool has to do
 //   never holds up a wait, and nesting to any depth ends, on one worker too. A worker that sleeps
 //   while other tasks lie with it gets a stand-in, as in blocking().
-// - Outside the pool's threads the owner takes one of the pool's 64 seats; if there is none, run()
+// - An owner outside the pool's threads is one of at most 64 guests; beyond that, run()
 //   runs the function itself, on a further thread where the stack is short.
 // - Allocates: nothing for a closure up to 48 bytes, once the worker has its nodes.
 // - Full, closed: never refuses. Tasks of a group run also while the pool drains, and on their

@@ -3,14 +3,14 @@
 // What may be said of a task besides its function.
 //
 //   pool.post(redraw, {.priority = handoff::Priority::high});
-//   auto answer = pool.submit([=] { return ask(server); }, {.stop = token});
-//   pool.post(flush, {.worker = 0, .name = "flush"});
-//   pool.post_every(100ms, beat, {.stop = token});
+//   auto answer = pool.submit([=] { return ask(server); }, {.until = 2s});
+//   pool.post(flush, {.name = "flush", .worker = 0});
+//   pool.post_every(100ms, beat, {.until = token});
 //
 // In a coroutine that g++ 12 compiles, a stop token in braces inside a co_await expression is
 // destroyed twice, by a fault of that compiler. Keep the Future first:
 //
-//   auto answer = pool.submit([=] { return ask(server); }, {.stop = token});
+//   auto answer = pool.submit([=] { return ask(server); }, {.until = token});
 //   use(co_await answer);
 #pragma once
 
@@ -18,13 +18,23 @@
 #include <optional>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/wrong_field.hpp>
 #include <handoff/core/priority.hpp>
-#include <handoff/sync/clock.hpp>
-#include <handoff/sync/stop_token.hpp>
+#include <handoff/core/until.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct TaskOptions {
+  // What on_error, the watchdog and NotRun call it; a literal, or what outlives the task.
+  const char* name = "";
+
+  // A task that would begin later is not begun. If the moment has passed, it counts as expired, and
+  // its Future has NotRun (timed_out); if a stop has been requested, it counts as cancelled, and
+  // its Future has NotRun (stopped). A duration counts from where the options are made.
+  KeptUntil until = {};
+  [[no_unique_address]] detail::CalledUntil<0> deadline = {};  // no field
+  [[no_unique_address]] detail::CalledUntil<1> stop = {};  // no field
+
   // A worker that looks for its next task takes those of high priority first, and those of low
   // priority where it would have nothing else to do: as long as there are others they may wait for
   // ever. No running task is interrupted, and a task that waits for its own ones runs those alone.
@@ -37,17 +47,6 @@ struct TaskOptions {
   // While the worker blocks, in blocking() too, they wait: a task on that worker must not wait for
   // one of them. An index too large is misuse.
   std::optional<std::size_t> worker = {};
-
-  // If a stop has been requested when the task would begin, it is not begun: it counts as
-  // cancelled, and its Future has NotRun (stopped). A std::stop_token converts to one.
-  sync::StopToken stop = {};
-
-  // What on_error, the watchdog and NotRun call it; a literal, or what outlives the task.
-  const char* name = "";
-
-  // If this moment has passed when the task would begin, it is not begun: it counts as expired, and
-  // its Future has NotRun (timed_out). A moment of std::chrono::steady_clock.
-  sync::Deadline deadline = sync::no_deadline;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

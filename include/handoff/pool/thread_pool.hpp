@@ -6,7 +6,7 @@
 //   auto f = pool.submit(describe, 1, 2, 3);   // handoff::Future<std::string>
 //   pool.post([] { ... });                     // no result, no allocation
 //   pool.post(redraw, {.priority = handoff::Priority::high});
-//   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { ... });
+//   handoff::parallel_for(pool, 0, n, [&](std::size_t i) { ... });  // pool/parallel_for.hpp
 //   handoff::Tally tally = pool.close(handoff::Closing::finish);
 //
 // For: tasks of many kinds and sizes, tasks that make tasks; with the mode `cached`, tasks that
@@ -21,7 +21,8 @@
 //   among tasks. `fixed`, `cached`: tasks of one priority begin in the order in which they were
 //   handed over.
 // - Blocks: wait() and close(), until the tasks are done; wait() without a limit runs tasks
-//   meanwhile. post() and submit() block only on a full pool with OnFull::wait, try_post() never.
+//   meanwhile. post() and submit() block only on a full pool with OnFull::wait, the try_ calls
+//   never.
 // - Idle: workers spin for some microseconds, where they have a CPU, then sleep at no cost. One is
 //   woken for new work if nobody is looking for any, and wakes the next one if it finds more.
 // - Threads: `cached` begins with `core` of them. New work that finds all busy starts one more, on
@@ -31,18 +32,21 @@
 // - Allocates: post() nothing up to 48 bytes of closure, once the queue has grown to what is
 //   needed (its memory stays with the pool); submit() once. std::bad_alloc: nothing was handed
 //   over.
-// - Full: by default never. With a capacity OnFull says: `wait` (inside a task of this pool it acts
+// - Full: by default never. With a capacity, which it holds exactly, OnFull says: `wait` (inside a
+// task of this pool it acts
 //   as run_here, so a pool cannot block itself), `reject`, `run_here`. A task that runs here may
 //   hand over the next, and so on: the seventeenth inside each other, or one that finds the stack
-//   short, goes into the queue beyond the capacity. try_post() says `full` whatever OnFull is: it
-//   neither waits nor runs the task. What is refused is unmoved.
-// - Closed: try_post() says `closed`, post() and submit() throw NotRun. Also for tasks of the pool
-//   itself while it drains; their TaskGroups and loops go on.
+//   short, goes into the queue beyond the capacity. The try_ calls say `full` whatever OnFull is:
+//   they neither wait nor run the task. What is refused is unmoved.
+// - Closed: the try_ calls say `closed`, post() and submit() throw NotRun. Also for tasks of the
+//   pool itself while it drains; their TaskGroups and loops go on.
 // - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
 //   t, close(Closing::abandon) nothing more; each waits for what has begun, and returns the exact
 //   Tally. A second close() waits for the first and returns the same. The destructor finishes.
 // - Exceptions: of a task with a Future go there, of a TaskGroup there; of others to on_error, else
-//   the next wait() rethrows the first. All count as failed, and the Tally keeps the first.
+//   the next wait() rethrows the first. All count as failed, and the Tally keeps the first. Of what
+//   no on_error, wait() or close() told, the first is told when the pool ends, by a line on
+//   standard error or the program's handler (core/lost_failure.hpp).
 // - Stack: a task that waits runs what it waits for on its own stack, and nothing else. When three
 //   quarters of the stack are in use, a further thread runs the rest and stands in for this worker.
 // - Later: post_at(), post_after() and post_every() hand over when the moment has come, on a clock
@@ -79,6 +83,7 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/executor.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
@@ -178,26 +183,43 @@ class ThreadPool {
     requires(!detail::AreTaskOptions<Args...>)
   auto submit(F&& function, Args&&... args) {
     static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>,
-                  "submit: the function takes the arguments that follow it, moved from a copy");
+                  "submit: the function takes the arguments that follow it; for T& use std::ref()");
     static_assert((std::is_constructible_v<std::decay_t<Args>, Args> && ...),
                   "submit: keeps copies of the arguments: std::move() those that have none");
     using Result = detail::KeptResult<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
     const auto reserve = [this] { return engine_->reserve(); };
-    return submit_work<Result, Work>(reserve, TaskInfo{}, std::forward<F>(function),
-                                     std::forward<Args>(args)...);
+    Status said = Status::ok;
+    Future<Result> future = submit_work<Result, Work>(
+        reserve, said, false, std::forward<F>(function), std::forward<Args>(args)...);
+    accepted(said);
+    return future;
   }
   // With options; the function has its arguments as captures.
   template <class F>
   auto submit(F&& function, const TaskOptions& options) {
     static_assert(std::is_invocable_v<std::decay_t<F>>,
                   "submit: with options the function takes no arguments: capture what it needs");
-    using Result = detail::KeptResult<std::decay_t<F>>;
-    using Work = detail::LimitedWork<Result, std::decay_t<F>>;
     const auto reserve = [&] { return engine_->reserve(options); };
-    return submit_work<Result, Work>(
-        reserve, TaskInfo{.pinned = options.worker.has_value(), .name = options.name},
-        limits_of(options), std::forward<F>(function));
+    Status said = Status::ok;
+    auto future = submit_limited(reserve, said, std::forward<F>(function), options);
+    accepted(said, options.name);
+    return future;
+  }
+
+  // The same, and neither waits for room nor runs the function here: ok, and `future` is that of
+  // the task; or full or closed.
+  template <class R, class F>
+  Status try_submit(Future<R>& future, F&& function, const TaskOptions& options = {}) {
+    static_assert(std::is_invocable_v<std::decay_t<F>>,
+                  "try_submit: the function takes no arguments: capture what it needs");
+    static_assert(std::is_same_v<R, detail::KeptResult<std::decay_t<F>>>,
+                  "try_submit: the Future is one of what the function returns");
+    const auto reserve = [&] { return engine_->try_reserve(options); };
+    Status said = Status::ok;
+    Future<R> made = submit_limited(reserve, said, std::forward<F>(function), options);
+    if (said == Status::ok) future = std::move(made);
+    return said;
   }
 
   // Calls function() once, as soon as a worker is free from that moment on. Those of one moment are
@@ -206,14 +228,14 @@ class ThreadPool {
   // handle calls it off, and need not be kept. The options hold from the moment on: a stop before
   // it leaves the function where it is until then.
   template <class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
   TimerHandle post_at(sync::Deadline moment, F&& function, const TaskOptions& options = {}) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     return timed(moment, sync::clock::duration::zero(), options, std::forward<F>(function));
   }
   template <class Rep, class Period, class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
   TimerHandle post_after(std::chrono::duration<Rep, Period> delay, F&& function,
                          const TaskOptions& options = {}) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     return post_at(sync::deadline_after(delay), std::forward<F>(function), options);
   }
 
@@ -222,12 +244,12 @@ class ThreadPool {
   // while the one before it goes on: those whose moments pass meanwhile are left out, and the next
   // one is due at the first multiple that is still to come. (For a pause between end and beginning,
   // let the function ask for post_after().) Each run counts as a task. One that throws is
-  // treated as any task that throws, and the next one comes. The first run that a stop or the
-  // deadline of the options keeps from beginning ends the series. A period of nothing is misuse.
+  // treated as any task that throws, and the next one comes. The first run that options.until
+  // keeps from beginning ends the series. A period of nothing is misuse.
   template <class Rep, class Period, class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
   TimerHandle post_every(std::chrono::duration<Rep, Period> period, F&& function,
                          const TaskOptions& options = {}) {
+    static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     if (!(period > period.zero())) {
       misuse("ThreadPool: post_every() with a period of nothing or less");
     }
@@ -295,6 +317,9 @@ class ThreadPool {
   // may be at a time.
   [[nodiscard]] std::size_t width() const noexcept { return engine_->width(); }
 
+  // How many tasks may wait to begin; `unbounded`: any number.
+  [[nodiscard]] std::size_t capacity() const noexcept { return engine_->capacity(); }
+
   // The calling thread's index in this pool: below width() for its own threads, below index_count()
   // for a thread that helps; std::nullopt for others, which compares as less than any index.
   [[nodiscard]] std::optional<std::size_t> worker_index() const noexcept {
@@ -317,46 +342,54 @@ class ThreadPool {
     raise(NotRun(why, name));
   }
 
-  struct TaskInfo {
-    bool pinned = false;  // nobody but the worker that it is handed to may begin it
-    const char* name = "";
-  };
   static detail::Limits limits_of(const TaskOptions& options) {
-    return {.stop = options.stop, .deadline = options.deadline, .name = options.name};
+    return {.until = options.until, .name = options.name};
   }
 
   // The closure is no larger than the options need.
   template <class Reserve, class F>
   static Status hand_over(const Reserve& reserve, F&& function, const TaskOptions& options) {
     using Function = std::decay_t<F>;
-    if (options.deadline != sync::no_deadline || *options.name != 0) {
+    if (options.until.has_deadline() || *options.name != 0) {
       detail::ClosureMaker<detail::Limited<detail::Limits, Function>> maker;
       detail::TaskPlace place = reserve();
       return place.fill(maker, detail::LimitedOf<detail::Limits, F>{limits_of(options),
                                                                     std::forward<F>(function)});
     }
-    if (options.stop.stop_possible()) {
+    if (const sync::StopToken& stop = options.until.stop_token(); stop.stop_possible()) {
       detail::ClosureMaker<detail::Limited<detail::StopLimit, Function>> maker;
       detail::TaskPlace place = reserve();
-      return place.fill(maker, detail::LimitedOf<detail::StopLimit, F>{{options.stop},
-                                                                       std::forward<F>(function)});
+      return place.fill(maker,
+                        detail::LimitedOf<detail::StopLimit, F>{{stop}, std::forward<F>(function)});
     }
     detail::ClosureMaker<Function> maker;
     detail::TaskPlace place = reserve();
     return place.fill(maker, std::forward<F>(function));
   }
 
+  // Empty if refused. `pinned`: nobody but the worker that it is handed to may begin it.
   template <class Result, class Work, class Reserve, class... Given>
-  Future<Result> submit_work(const Reserve& reserve, const TaskInfo& info, Given&&... given) {
+  Future<Result> submit_work(const Reserve& reserve, Status& said, bool pinned, Given&&... given) {
     detail::RawBox<Work> box;
     detail::TaskPlace place = reserve();
-    accepted(place.status(), info.name);
+    said = place.status();
+    if (said != Status::ok) [[unlikely]]
+      return {};
     Work* const work = box.make(engine_.get(), std::forward<Given>(given)...);
-    if (info.pinned) work->leave_to_task();
+    if (pinned) work->leave_to_task();
     const detail::TaskKind& kind =
-        info.pinned ? detail::PinnedFutureKind::kind : detail::FutureKind::kind;
+        pinned ? detail::PinnedFutureKind::kind : detail::FutureKind::kind;
     (void)place.fill(detail::PointerMaker<detail::FutureState>(work, kind));
     return detail::FutureAccess::make<Result>(work);
+  }
+
+  template <class Reserve, class F>
+  auto submit_limited(const Reserve& reserve, Status& said, F&& function,
+                      const TaskOptions& options) {
+    using Result = detail::KeptResult<std::decay_t<F>>;
+    using Work = detail::LimitedWork<Result, std::decay_t<F>>;
+    return submit_work<Result, Work>(reserve, said, options.worker.has_value(), limits_of(options),
+                                     std::forward<F>(function));
   }
 
   template <class F>
@@ -374,9 +407,21 @@ class ThreadPool {
   std::unique_ptr<detail::Engine> engine_;
 };
 
+static_assert(Executor<ThreadPool> && Bulk<ThreadPool>);
+
 namespace detail {
 inline Engine& engine_of(ThreadPool& pool) noexcept { return *pool.engine_; }
+template <class E>
+struct LoopOn;  // of core/parallel_for.hpp
 }  // namespace detail
+
+// Without the header of the loops: says so.
+template <class Pool, class... Given>
+  requires(std::is_same_v<Pool, ThreadPool> && !requires { sizeof(detail::LoopOn<Pool>); })
+Tally parallel_for(Pool&, Given&&...) {
+  static_assert(sizeof(Pool) == 0, "parallel_for: include <handoff/pool/parallel_for.hpp>");
+  return {};
+}
 
 // A pool for the whole program, with the defaults, made at its first use. It drains when the
 // program's static objects end, after those that were made later than it. From then on post(),

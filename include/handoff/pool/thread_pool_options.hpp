@@ -13,7 +13,9 @@
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/capacity.hpp>
 #include <handoff/core/copyable_function.hpp>
+#include <handoff/core/detail/wrong_field.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/pool/pool_mode.hpp>
 #include <handoff/pool/task_failure.hpp>
@@ -22,6 +24,9 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct ThreadPoolOptions {
+  // What debuggers and `top` show for the threads.
+  std::string name = "handoff-pool";
+
   // How tasks get to threads.
   PoolMode mode = PoolMode::stealing;
 
@@ -29,6 +34,14 @@ struct ThreadPoolOptions {
   // ThreadPool::max_width. `cached`: the most there are at a time; 0: four times the CPUs, as its
   // tasks are those that wait for something else.
   std::size_t width = 0;
+  [[no_unique_address]] detail::CalledWidth threads = {};  // no field
+
+  // Tasks that may wait to begin: exactly so many. Tasks of a TaskGroup or a loop are never
+  // refused, and not counted here. 0 is misuse.
+  std::size_t capacity = unbounded;
+
+  // What happens to one task too many: reject, wait or run_here.
+  OnFull on_full = OnFull::wait;
 
   // `cached`: how many threads stay; 0: as many as CPUs, and no more than the width.
   std::size_t core = 0;
@@ -42,16 +55,6 @@ struct ThreadPoolOptions {
   // sleep and a wake-up cost, and not at all where that was in vain. Workers beyond the CPUs never
   // do.
   std::chrono::nanoseconds spin_for{-1};
-
-  // Tasks that may wait to begin; 0: no bound. Tasks of a TaskGroup or a loop are never refused,
-  // and not counted here.
-  std::size_t capacity = 0;
-
-  // What happens to one task too many: reject, wait or run_here.
-  OnFull on_full = OnFull::wait;
-
-  // What debuggers and `top` show for the threads.
-  std::string name = "handoff-pool";
 
   // Where the threads may run: thread i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};

@@ -9,7 +9,7 @@
 //
 //   handoff::ProcessPool pool{{.width = 8, .recycle_after = 1000}};
 //   handoff::Future<std::uint32_t> words = pool.submit<count_words>(Document{"a.txt"});
-//   use(words.get());  // the result; or throws WorkerDied, KernelFailure
+//   use(words.get());  // the result; or throws WorkFailed
 //
 // For: jobs that may crash, leak or hang, and come one by one; libraries that take a whole process
 // with them. Not for: one range of indices (ProcessTeam: no copies, no Futures); code that is
@@ -22,12 +22,12 @@
 //   when no other call on the pool is going on.
 // - Order: what came before submit() happens before the job; the job happens before get() returns.
 //   No order among jobs; they begin about in the order in which they were handed over.
-// - Blocks: submit() of a full pool with OnFull::wait, until there is room, or the job's own stop
-//   or deadline; wait() and close(). Nothing else waits for a worker.
+// - Blocks: submit() of a full pool with OnFull::wait, until there is room, or the job's own
+//   `until` has passed; wait() and close(). Nothing else waits for a worker.
 // - Full: see ProcessPoolOptions::capacity and on_full; `reject`: submit() throws NotRun.
 //   try_submit() says `full`.
 // - A job whose worker ended before the job was done is given again, until it ended
-//   ProcessPoolOptions::tries workers: then its Future has WorkerDied, with the signal. So a kernel
+//   ProcessPoolOptions::tries workers: then its Future has WorkFailed, with the signal. So a kernel
 //   may be called again for a job of which any part has been done; see process_team.hpp. It makes
 //   no difference why a worker ended: lack of memory is a kill like others. What is stopped, late
 //   or abandoned by then is not begun again.
@@ -37,9 +37,9 @@
 // - Recycling: a worker that has done `recycle_after` jobs, or has grown by `recycle_memory`, ends
 //   between two jobs, and another one takes its place. No job notices.
 // - No worker left, and none to be had for half a second, or a hundred in a row that ended before
-//   they had begun a job: all jobs that wait get ProcessTeamError, and count as failed. The pool
+//   they had begun a job: all jobs that wait get std::system_error, and count as failed. The pool
 //   goes on, and tries again when the next job comes.
-// - Exceptions: of a kernel they are a KernelFailure with the text, in the Future; nothing is done
+// - Exceptions: of a kernel they are a WorkFailed with the text, in the Future; nothing is done
 //   again. The Tally keeps the first failure.
 // - Futures: results are made ready by one thread of the pool. What follows them (then(),
 //   coroutines) runs there, and holds up all others. There submit() does not wait: of a full pool
@@ -71,6 +71,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/core/work_failed.hpp>
 #include <handoff/process/detail/process_job.hpp>
 #include <handoff/process/process_pool_options.hpp>
 
@@ -95,7 +96,7 @@ class ProcessPool {
   static constexpr std::size_t max_result = 4096;
 
   // Starts the thread that makes results ready, the fork server and the workers. Throws
-  // ProcessTeamError, std::system_error, std::bad_alloc, with nothing left behind.
+  // std::system_error, std::bad_alloc, with nothing left behind.
   explicit ProcessPool(const ProcessPoolOptions& options = {});
   // With so many workers: ProcessPool pool(4).
   explicit ProcessPool(std::size_t width) : ProcessPool(ProcessPoolOptions{.width = width}) {}
@@ -105,7 +106,7 @@ class ProcessPool {
   ProcessPool& operator=(ProcessPool&&) noexcept;
 
   // Calls kernel(arguments) in one of the workers, with a copy of them. Throws NotRun if refused,
-  // and ProcessTeamError (kernel) if its code was loaded after the pool was made.
+  // and std::system_error (ENOENT) if its code was loaded after the pool was made.
   template <auto kernel, class Arguments>
   auto submit(const Arguments& arguments, const ProcessJobOptions& options = {}) {
     check<kernel, Arguments>();
@@ -118,8 +119,8 @@ class ProcessPool {
   }
 
   // The same without waiting: ok, and `future` is that of the job; or full or closed.
-  template <auto kernel, class Arguments, class Result>
-  Status try_submit(const Arguments& arguments, Future<Result>& future,
+  template <auto kernel, class Result, class Arguments>
+  Status try_submit(Future<Result>& future, const Arguments& arguments,
                     const ProcessJobOptions& options = {}) {
     check<kernel, Arguments>();
     static_assert(std::is_same_v<Result, detail::JobResult<kernel, Arguments>>,
@@ -127,13 +128,11 @@ class ProcessPool {
     return hand_over<kernel, Result>(arguments, options, Refusal::at_once, future);
   }
 
-  // Until nothing is unfinished.
-  void wait() { (void)wait(Until()); }
-  // ok, stopped or timed_out.
-  Status wait(const Until& until);
+  // Until nothing is unfinished: ok, or stopped or timed_out.
+  Status wait(const Until& until = {});
 
   // See the head comment.
-  Tally close(const Closing& closing = Closing::finish);
+  Tally close(Closing how = Closing::finish);
 
   // What became of the jobs so far. A job is counted right behind its Future: exact after wait()
   // and close().

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// What a ProcessPool may be told when it is made, what may be said of one job, and what a Future
-// has if the job's workers died.
+// What a ProcessPool may be told when it is made, and what may be said of one job.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/wrong_field.hpp>
 #include <handoff/core/on_full.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/process/detail/team_tap.hpp>
 #include <handoff/process/process_team_options.hpp>
-#include <handoff/sync/clock.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct ProcessPoolOptions {
+  // What debuggers and `top` show for the workers; the kernel keeps 15 characters.
+  std::string name = "handoff-worker";
+
   // Workers; 0: as many as this process may use CPUs (affinity cut by the cgroup quota). At most
   // ProcessPool::max_width.
   std::size_t width = 0;
@@ -31,9 +32,6 @@ struct ProcessPoolOptions {
 
   // What submit() does with one job too many: wait or reject.
   OnFull on_full = OnFull::wait;
-
-  // What debuggers and `top` show for the workers; the kernel keeps 15 characters.
-  std::string name = "handoff-worker";
 
   // Where the workers may run: worker i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};
@@ -64,33 +62,16 @@ struct ProcessPoolOptions {
 
 // What may be said of one job.
 struct ProcessJobOptions {
-  // If a stop has been requested when the job would begin, it is not begun: it counts as cancelled,
-  // and its Future has NotRun (stopped). A request takes a moment to reach the pool: a job that
-  // waits there may begin meanwhile. A std::stop_token converts to one.
-  sync::StopToken stop = {};
-
-  // If this moment has passed when the job would begin, it is not begun: it counts as expired, and
-  // its Future has NotRun (timed_out). A moment of std::chrono::steady_clock.
-  sync::Deadline deadline = sync::no_deadline;
-
   // What NotRun calls it; a literal, or what outlives the job.
   const char* name = "";
-};
 
-// What the Future of a job has whose workers ended before it was done, as often as
-// ProcessPoolOptions::tries says.
-class WorkerDied : public std::runtime_error {
- public:
-  WorkerDied(const WorkerEnd& end, std::uint32_t attempts);
-
-  // How the last worker that had it ended.
-  [[nodiscard]] const WorkerEnd& end() const noexcept { return end_; }
-  // How many it ended.
-  [[nodiscard]] std::uint32_t attempts() const noexcept { return attempts_; }
-
- private:
-  WorkerEnd end_;
-  std::uint32_t attempts_;
+  // A job that would begin later is not begun. If the moment has passed, it counts as expired, and
+  // its Future has NotRun (timed_out); if a stop has been requested, it counts as cancelled, and
+  // its Future has NotRun (stopped). A request takes a moment to reach the pool: a job that waits
+  // there may begin meanwhile. A duration counts from where the options are made.
+  KeptUntil until = {};
+  [[no_unique_address]] detail::CalledUntil<0> deadline = {};  // no field
+  [[no_unique_address]] detail::CalledUntil<1> stop = {};  // no field
 };
 
 }}  // namespace handoff::HANDOFF_ABI

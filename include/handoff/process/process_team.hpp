@@ -32,11 +32,11 @@
 // - A worker that is at a block for longer than `limit` is killed; then as above. One that is
 //   stopped (SIGSTOP) is one that is late. Without a limit a kernel that hangs is waited for.
 // - No worker left, and none to be had: what is done stays done, the rest counts as cancelled, and
-//   run() throws ProcessTeamError.
+//   run() throws std::system_error.
 // - Order: what came before run() happens before every block; every block before run() returns.
 // - Exceptions: a block that throws is counted as failed, whole; all others run. Then run() throws
-//   the first failure, a KernelFailure with its text, or BlocksLost. After run(), also if it
-//   threw, tally() and lost() have the figures.
+//   the first failure, a WorkFailed. After run(), also if it threw, tally() and lost() have the
+//   figures.
 // - Stopped or late: blocks that have begun run to their end; the rest is cancelled or expired.
 // - Allocates: the constructor; run(), in the caller's process.
 //
@@ -46,7 +46,7 @@
 // - They have the memory of that moment. What they write is seen by others only in memory that is
 //   shared (SharedMemory). What was mapped before the team was made lies at the same address there,
 //   so arguments may hold pointers into it. What came later is handed over when a SharedSpan first
-//   asks for it; run() refuses pointers into it (ProcessTeamStep::arguments).
+//   asks for it; run() refuses pointers into it (EFAULT).
 // - Arguments are copied byte by byte, at most 4096 bytes.
 // - They have standard input, output and error (/dev/null for one that this program has closed) and
 //   what is needed here, but no other descriptor.
@@ -73,6 +73,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/core/work_failed.hpp>
 #include <handoff/process/detail/kernel_signature.hpp>
 #include <handoff/process/process_team_options.hpp>
 
@@ -90,7 +91,7 @@ class ProcessTeam {
   // The most bytes of a kernel's arguments.
   static constexpr std::size_t max_arguments = 4096;
 
-  // Starts the fork server and the workers. Throws ProcessTeamError, std::bad_alloc, with nothing
+  // Starts the fork server and the workers. Throws std::system_error, std::bad_alloc, with nothing
   // left behind.
   explicit ProcessTeam(const ProcessTeamOptions& options = {});
   // With so many workers: ProcessTeam team(4).
@@ -137,10 +138,10 @@ class ProcessTeam {
   }
 
   // What became of the indices of the last run(), also if it threw. Not while one is on.
-  [[nodiscard]] const Tally& tally() const noexcept;
+  [[nodiscard]] Tally tally() const noexcept;
 
   // The blocks that the last run() gave up, in the order of their ends. Not while one is on.
-  [[nodiscard]] const std::vector<LostBlock>& lost() const noexcept;
+  [[nodiscard]] const std::vector<LostWork>& lost() const noexcept;
 
  private:
   Tally run_named(std::size_t count, const detail::KernelSignature& kernel, const void* arguments,

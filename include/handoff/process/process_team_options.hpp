@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What a ProcessTeam may be told when it is made, and what it tells of deaths.
+// What a ProcessTeam may be told when it is made.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/index_range.hpp>
 #include <handoff/process/detail/team_tap.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -32,6 +29,9 @@ enum class OnFewerWorkers : std::uint8_t {
 };
 
 struct ProcessTeamOptions {
+  // What debuggers and `top` show for workers that are forks; the kernel keeps 15 characters.
+  std::string name = "handoff-worker";
+
   // Workers, without the caller; 0: as many as this process may use CPUs (affinity cut by the
   // cgroup quota). At most ProcessTeam::max_width.
   std::size_t width = 0;
@@ -39,9 +39,6 @@ struct ProcessTeamOptions {
   // A program whose processes are the workers, and its arguments, as Subprocess::start() has them;
   // none: they are forks of this program. See worker_program.hpp.
   std::vector<std::string> program = {};
-
-  // What debuggers and `top` show for workers that are forks; the kernel keeps 15 characters.
-  std::string name = "handoff-worker";
 
   // Where the workers may run: worker i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};
@@ -65,72 +62,6 @@ struct ProcessTeamOptions {
   OnFewerWorkers on_fewer = OnFewerWorkers::accept;
 
   detail::TeamTap* tap = nullptr;  // for tests
-};
-
-// How a worker ended.
-struct WorkerEnd {
-  enum class Kind : std::uint8_t {
-    unknown,  // it is gone; why is not known, because the fork server went with it
-    exited,  // its kernel called exit() with `code`
-    signalled,  // by `signal`
-    overdue,  // killed by the team: longer than ProcessTeamOptions::limit at a block
-  };
-
-  Kind kind = Kind::unknown;  // which of these
-  int code = 0;  // 0 .. 255
-  int signal = 0;  // the number of the signal
-
-  // "exited with 3", "killed by signal 11", "killed at the limit", "ended in an unknown way".
-  [[nodiscard]] std::string text() const;
-};
-
-// A block that was given up.
-struct LostBlock {
-  IndexRange indices;
-  WorkerEnd end;  // of the last worker that had it
-};
-
-// What the kernel threw in its process. Only the text comes over.
-class KernelFailure : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// Blocks were given up; ProcessTeam::lost() has all of them.
-class BlocksLost : public std::runtime_error {
- public:
-  explicit BlocksLost(const LostBlock& first);
-  // The first of them.
-  [[nodiscard]] const LostBlock& first() const noexcept { return first_; }
-
- private:
-  LostBlock first_;
-};
-
-// What could not be done.
-enum class ProcessTeamStep : std::uint8_t {
-  memory,  // the memory that the team shares could not be had
-  server,  // the fork server did not start, or did not answer
-  support,  // the kernel, or a filter of system calls, knows no pidfds
-  worker,  // no worker could be started, or fewer than OnFewerWorkers::refuse wants
-  kernel,  // the workers do not have the kernel, or have it with other arguments
-  lives,  // workers end, one after another, before they have done anything
-  arguments,  // they hold an address in shared memory that the workers do not have there
-};
-// The enumerator's name.
-const char* to_string(ProcessTeamStep step) noexcept;
-
-// Why a team cannot work: code() is the errno. what() is one line.
-class ProcessTeamError : public std::system_error {
- public:
-  ProcessTeamError(ProcessTeamStep step, int error);
-  // `why`: what the errno does not say.
-  ProcessTeamError(ProcessTeamStep step, int error, const std::string& why);
-  // What could not be done.
-  [[nodiscard]] ProcessTeamStep step() const noexcept { return step_; }
-
- private:
-  ProcessTeamStep step_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

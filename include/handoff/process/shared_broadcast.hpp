@@ -38,7 +38,7 @@
 //   or until another Producer goes on and says recovered().
 // Trust: as in SharedRing. A consumer that never waits (try_pop, consume) writes nothing: it may
 //   have the memory for reading only. pop() writes one word.
-// Exceptions: create() std::length_error, std::invalid_argument; attach() SharedRingError. If a
+// Exceptions: create() std::length_error, std::invalid_argument; attach() std::system_error. If a
 //   visitor throws, its message is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
@@ -83,8 +83,8 @@ class SharedBroadcast {
     oldest,  // with the oldest that is still there
   };
 
-  // What the memory of a ring needs. Throws std::length_error for 0 and for more places than there
-  // can be.
+  // What the memory of a ring needs. 0 is misuse. Throws std::length_error for more places than
+  // there can be.
   static std::size_t bytes_for(std::size_t capacity) {
     return detail::bytes_of(detail::with_capacity(kShape, capacity));
   }
@@ -223,7 +223,7 @@ class SharedBroadcast<T>::Consumer {
   // How many messages were overwritten before this consumer had copied them.
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
   // How many messages it has not seen yet, lost ones included.
-  [[nodiscard]] std::uint64_t was_behind() const noexcept {
+  [[nodiscard]] std::uint64_t behind() const noexcept {
     const auto behind = static_cast<std::int64_t>(sequence_.tail() - next_);
     return behind < 0 ? 0 : static_cast<std::uint64_t>(behind);
   }

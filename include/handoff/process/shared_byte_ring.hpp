@@ -29,7 +29,7 @@
 // Allocates: never; a wait as Until does.
 // Full: no room for this record, though a shorter one may have some.
 // Exceptions: a record longer than most() std::length_error; create() that and
-//   std::invalid_argument; attach() and the ends SharedRingError. If a visitor throws, its record
+//   std::invalid_argument; attach() and the ends std::system_error. If a visitor throws, its record
 //   is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
@@ -57,8 +57,8 @@ class SharedByteRing {
   class Producer;
   class Consumer;
 
-  // What the memory of a ring needs. Throws std::length_error for 0 and for more bytes than there
-  // can be.
+  // What the memory of a ring needs. 0 is misuse. Throws std::length_error for more bytes than
+  // there can be.
   static std::size_t bytes_for(std::size_t capacity);
   // Makes a ring of at least `capacity` bytes, lengths included, rounded up to a power of two and
   // to 64. The memory begins at a multiple of 128 bytes, and outlives all that use it.
@@ -83,10 +83,10 @@ class SharedByteRing {
   void recovered() noexcept { positions_->disturb(); }
 
   // About how many bytes there were during the call, lengths included.
-  [[nodiscard]] std::size_t was_size() const noexcept {
-    return static_cast<std::size_t>(positions_->was_size(capacity_));
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(positions_->size(capacity_));
   }
-  [[nodiscard]] bool was_empty() const noexcept { return was_size() == 0; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
  private:
   struct Fixed;
@@ -104,7 +104,7 @@ class SharedByteRing {
 // The end that pushes.
 class SharedByteRing::Producer {
  public:
-  // Throws SharedRingError for a ring whose positions cannot be.
+  // Throws std::system_error for a ring whose positions cannot be.
   explicit Producer(SharedByteRing ring);
 
   // ok, full or closed.
@@ -139,7 +139,7 @@ class SharedByteRing::Producer {
 // The end that pops.
 class SharedByteRing::Consumer {
  public:
-  // Throws SharedRingError for a ring whose positions cannot be.
+  // Throws std::system_error for a ring whose positions cannot be.
   explicit Consumer(SharedByteRing ring);
 
   // The first record, where it lies; again and again the same one until release(). ok, empty or

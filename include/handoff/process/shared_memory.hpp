@@ -34,8 +34,9 @@
 //   can do: docs/design/processes.md.
 // Concurrency: a handle belongs to one thread at a time; bytes() is as safe as what lies in it.
 // Blocks: create(), while pages are reserved. Allocates: a handle.
-// Exceptions: SharedMemoryError, with errno and step; std::invalid_argument for options that can
-//   never work; use of an empty handle is misuse. A failed call leaves nothing behind.
+// Exceptions: std::system_error; EPROTO: memory that is not what was asked for; EAGAIN: not
+//   published. std::invalid_argument for options that can never work; use of an empty handle is
+//   misuse. A failed call leaves nothing behind.
 // Source: memfd_create(2), fcntl_locking(2) F_ADD_SEALS, shm_overview(7).
 #pragma once
 
@@ -44,7 +45,6 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 
 #include <handoff/config.hpp>
@@ -56,25 +56,11 @@ struct SharedMapping;
 struct SharedMemoryAccess;
 }  // namespace detail
 
-// What create(), attach(), open() or remove() could not do.
-class SharedMemoryError : public std::runtime_error {
- public:
-  SharedMemoryError(const char* step, int error, const std::string& what);
-  // An errno. EPROTO: memory that is not what was asked for. EAGAIN: not published.
-  [[nodiscard]] int error() const noexcept { return error_; }
-  // The system call that failed, or what was checked: "header", "seals", "owner", "size", "span".
-  [[nodiscard]] const char* step() const noexcept { return step_; }
-
- private:
-  const char* step_;
-  int error_;
-};
-
 // What create() makes.
 struct SharedMemoryOptions {
+  std::string name = {};  // "/name"; empty: anonymous
   std::size_t bytes = 0;  // at least 1
   std::uint64_t layout = 0;  // what will lie there: shared_layout<T...>(), or any number
-  std::string name = {};  // "/name"; empty: anonymous
   bool huge_pages = false;  // pages of 2 MiB, where the system has some
   bool only_creator_writes = false;  // sealed so; not with a name
 };

@@ -47,7 +47,7 @@
 //   anything, waits end as their Until says.
 // Trust: as in SharedRing. A producer with another's slot can spoil that one's items, no memory.
 // Exceptions: create() std::length_error, std::invalid_argument; attach(), Producer and Consumer
-//   SharedRingError. If a visitor throws, its item is consumed.
+//   std::system_error. If a visitor throws, its item is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
 
@@ -85,8 +85,8 @@ class SharedMpscRing {
   class Producer;
   class Consumer;
 
-  // What the memory of a ring needs. Throws std::length_error for 0 and for more than there can be;
-  // there can be 65536 producers.
+  // What the memory of a ring needs. A capacity of 0 is misuse. Throws std::length_error for no
+  // producers, and for more than there can be; there can be 65536 producers.
   static std::size_t bytes_for(std::size_t capacity, std::size_t producers) {
     return detail::bytes_of(shape(capacity, producers));
   }
@@ -121,8 +121,8 @@ class SharedMpscRing {
   void recovered() noexcept { ring_.recovered(); }
 
   // About how many items there were during the call, claimed places included.
-  [[nodiscard]] std::size_t was_size() const noexcept { return ring_.tickets().was_size(); }
-  [[nodiscard]] bool was_empty() const noexcept { return was_size() == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return ring_.tickets().size(); }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
  private:
   template <class>
@@ -155,7 +155,7 @@ class SharedMpscRing {
 template <class T>
 class SharedMpscRing<T>::Producer {
  public:
-  // Throws SharedRingError if there is no such slot, or a producer has it: one that lives, or one
+  // Throws std::system_error if there is no such slot, or a producer has it: one that lives, or one
   // of whose death nobody has said producer_died().
   Producer(SharedMpscRing ring, std::size_t slot) : ring_(ring), end_(ring_.ring_, slot) {}
 

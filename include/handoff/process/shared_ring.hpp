@@ -43,7 +43,7 @@
 //   it says `closed` from then on. A hostile process can hold up the other one, and lie about
 //   items; read an item once, check it, then use it. pop() copies before it gives the place back.
 // Exceptions: create() std::length_error, std::invalid_argument; attach() and the ends
-//   SharedRingError. If a visitor throws, its item is consumed.
+//   std::system_error. If a visitor throws, its item is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
 
@@ -83,8 +83,8 @@ class SharedRing {
   class Producer;
   class Consumer;
 
-  // What the memory of a ring needs. Throws std::length_error for 0 and for more places than there
-  // can be.
+  // What the memory of a ring needs. 0 is misuse. Throws std::length_error for more places than
+  // there can be.
   static std::size_t bytes_for(std::size_t capacity) {
     return detail::bytes_of(detail::with_capacity(kShape, capacity));
   }
@@ -117,10 +117,10 @@ class SharedRing {
   void recovered() noexcept { positions_->disturb(); }
 
   // About how many items there were during the call.
-  [[nodiscard]] std::size_t was_size() const noexcept {
-    return static_cast<std::size_t>(positions_->was_size(capacity_));
+  [[nodiscard]] std::size_t size() const noexcept {
+    return static_cast<std::size_t>(positions_->size(capacity_));
   }
-  [[nodiscard]] bool was_empty() const noexcept { return was_size() == 0; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
 
  protected:
   static SharedRing create(std::span<std::byte> bytes, std::size_t capacity,
@@ -168,9 +168,9 @@ class SharedRing {
 template <class T>
 class SharedRing<T>::Producer {
  public:
-  // Throws SharedRingError for a ring whose positions cannot be.
+  // Throws std::system_error for a ring whose positions cannot be.
   explicit Producer(SharedRing ring) : ring_(ring), end_(*ring.positions_, ring.capacity_) {
-    if (damaged()) raise(SharedRingError("a ring whose positions cannot be"));
+    if (damaged()) detail::refuse_ring("its positions cannot be");
   }
 
   // ok, full or closed.
@@ -231,9 +231,9 @@ class SharedRing<T>::Producer {
 template <class T>
 class SharedRing<T>::Consumer {
  public:
-  // Throws SharedRingError for a ring whose positions cannot be.
+  // Throws std::system_error for a ring whose positions cannot be.
   explicit Consumer(SharedRing ring) : ring_(ring), end_(*ring.positions_, ring.capacity_) {
-    if (damaged()) raise(SharedRingError("a ring whose positions cannot be"));
+    if (damaged()) detail::refuse_ring("its positions cannot be");
   }
 
   // ok, empty or closed (and drained).

@@ -27,8 +27,8 @@
 // Blocks: get(), while another thread attaches or ends a handle, and until the team has answered.
 //   Cost: a search in the list of this process's memories; ask once for a block of work, not for
 //   each element. Allocates: for memory that is handed over.
-// Exceptions: SharedMemoryError, step "span": ENXIO, no such memory here; ERANGE, it does not lie
-//   within; EACCES, the memory is mapped for reading and T is not const.
+// Exceptions: std::system_error: ENXIO, no such memory here; ERANGE, it does not lie within it;
+//   EACCES, the memory is mapped for reading and T is not const.
 #pragma once
 
 #include <cstddef>

@@ -37,13 +37,12 @@
 // - Allocates: start(), output that is captured; a wait with a std::stop_token once. The wait with
 //   a stop token has a descriptor of its own meanwhile; without one it looks every 10 ms.
 // - Destroyed: kills the child and its group, if it still runs, and waits for it.
-// - Exceptions: start(): SubprocessError (what and errno; nothing was started then),
-//   std::invalid_argument, std::bad_alloc. What has begun throws SubprocessError for what is said
-//   below, and std::bad_alloc where it allocates: then the child goes on, and the call may be
-//   repeated.
+// - Exceptions: start(): std::system_error (nothing was started then), std::invalid_argument,
+//   std::bad_alloc. What has begun throws std::system_error for what is said below, and
+//   std::bad_alloc where it allocates: then the child goes on, and the call may be repeated.
 // - Other users of children: SIGCHLD comes to this program as from any child of its own. If it
 //   ignores SIGCHLD, or waits for any child, see SubprocessExit::Kind::unknown.
-// Needs Linux 5.4 (pidfd); without, start() says so (SubprocessStep::support).
+// Needs Linux 5.4 (pidfd); without, start() says so.
 //
 // Source: vfork(2), pidfd_open(2), close_range(2); how it works: docs/design/processes.md.
 #pragma once
@@ -91,15 +90,15 @@ class [[nodiscard("the child is killed when this is destroyed")]] Subprocess {
   // ... or until `until` is over: nothing. wait(0ms) only looks.
   std::optional<SubprocessExit> wait(const Until& until);
 
-  // Sends a signal to the child. False: it has ended, and the end is known. Throws SubprocessError
-  // (EINVAL: no such signal; EPERM: it has become another user).
+  // Sends a signal to the child. False: it has ended, and the end is known. Throws
+  // std::system_error (EINVAL: no such signal; EPERM: it has become another user).
   bool signal(int number);
   // SIGKILL, to the child and to its group if it has one of its own.
   void kill() noexcept;
 
   // Writes to an input that is a pipe. Returns how many bytes were written: fewer if `until` is
   // over or the child does not read any more, which closes the pipe. No SIGPIPE comes. Throws
-  // SubprocessError.
+  // std::system_error.
   std::size_t write(std::string_view bytes, const Until& until = {});
   std::size_t write(std::span<const std::byte> bytes, const Until& until = {});
   // The child finds the end of its input. Does nothing if it is closed, or no pipe.
@@ -111,7 +110,7 @@ class [[nodiscard("the child is killed when this is destroyed")]] Subprocess {
   [[nodiscard]] const std::string& output() const;
   [[nodiscard]] const std::string& error() const;
   // Waits until something was captured, and takes it: nothing at the end of the output, or if
-  // `until` is over. Throws SubprocessError.
+  // `until` is over. Throws std::system_error.
   std::string read_output(const Until& until = {});
   std::string read_error(const Until& until = {});
   // How many bytes went beyond the limit and were dropped.

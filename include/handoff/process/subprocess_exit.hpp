@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// How a Subprocess ended, and why one could not be started.
+// How a Subprocess ended.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <string>
-#include <system_error>
 
 #include <handoff/config.hpp>
 
@@ -41,39 +40,6 @@ struct [[nodiscard("it says whether the program did its work")]] SubprocessExit 
   [[nodiscard]] bool ok() const noexcept { return kind == Kind::exited && code == 0; }
   // "exited with 3", "killed by SIGSEGV, core dumped", "ended in an unknown way".
   [[nodiscard]] std::string text() const;
-};
-
-// What could not be done.
-enum class SubprocessStep : std::uint8_t {
-  support,  // the kernel, or a filter of system calls, knows no pidfds: nothing was started
-  spawner,  // the thread that starts children could not be started
-  streams,  // a pipe, /dev/null or memory for the input could not be had
-  clone,  // no new process
-  parent,  // in the child: to end with this process
-  group,  // in the child: a process group of its own
-  directory,  // in the child: to go to SubprocessOptions::directory
-  descriptors,  // in the child: to pass a descriptor
-  close,  // in the child: to close all others
-  affinity,  // in the child: SubprocessOptions::cpus
-  limits,  // in the child: SubprocessOptions::limits
-  privileges,  // in the child: to give up new privileges
-  execute,  // in the child: to run the program
-  signal,  // Subprocess::signal()
-  transfer,  // reading from the child, or writing to it
-};
-// The enumerator's name.
-const char* to_string(SubprocessStep step) noexcept;
-
-// Why there is no child, or what cannot be done with it: code() is the errno. what() is one line:
-// "no-such-program: execute: No such file or directory". Bytes that would break it are escaped.
-class SubprocessError : public std::system_error {
- public:
-  SubprocessError(SubprocessStep step, int error, const std::string& program);
-  // What could not be done.
-  [[nodiscard]] SubprocessStep step() const noexcept { return step_; }
-
- private:
-  SubprocessStep step_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

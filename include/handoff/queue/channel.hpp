@@ -55,6 +55,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/transfer.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
@@ -73,13 +74,14 @@ class Channel {
   static_assert(std::is_object_v<T> && std::is_nothrow_move_constructible_v<T>,
                 "a channel holds values that move without throwing: mark the move constructor "
                 "noexcept, or hold a std::unique_ptr");
+  static_assert(Transfer<Queue>, "a channel adds waiting to a queue: a Transfer of its items");
   static constexpr bool kBounded = requires(const Queue& queue) { queue.capacity(); };
 
  public:
   using value_type = T;
 
-  // At least `capacity` places, as many as the ring makes of it. Throws as the ring does:
-  // std::length_error for 0 and for more than there can be.
+  // At least `capacity` places, as many as the ring makes of it. 0 is misuse; throws
+  // std::length_error for more than there can be.
   explicit Channel(std::size_t capacity)
     requires kBounded
       : queue_(capacity) {}
@@ -207,8 +209,8 @@ class Channel {
   // --- Looks. ---
 
   // What the queue knows of itself; figures of the moment.
-  std::size_t was_size() const noexcept { return queue_.was_size(); }
-  bool was_empty() const noexcept { return queue_.was_empty(); }
+  std::size_t size() const noexcept { return queue_.size(); }
+  bool empty() const noexcept { return queue_.empty(); }
   bool closed() const noexcept { return queue_.closed(); }
 
  private:
@@ -258,13 +260,13 @@ class Channel {
   // was woken for them in vain did not take them; so each that had to wait looks behind what it
   // took.
   void pass_items_on() noexcept {
-    if (!queue_.was_empty()) wake_readers(1);
+    if (!queue_.empty()) wake_readers(1);
   }
 
   // The same for `full`.
   void pass_places_on() noexcept {
     // equivalent(bound): a writer that is woken in vain sleeps again
-    if (queue_.was_size() < queue_.capacity()) writers_.notify_one();
+    if (queue_.size() < queue_.capacity()) writers_.notify_one();
   }
 
   static constexpr std::uint32_t kAll = std::numeric_limits<std::uint32_t>::max();
@@ -291,7 +293,7 @@ class Channel {
     if constexpr (kBounded) {
       return capacity();
     } else {
-      return was_size();
+      return size();
     }
   }
 
@@ -316,12 +318,12 @@ class Channel {
   }
 
   // ok, empty or closed, without asking T for an assignment. Asks the queue for nothing more than
-  // each has: once it is closed its tail stands still, so `was_empty` is then exact.
+  // each has: once it is closed its tail stands still, so empty() is then exact.
   Status take(std::optional<T>& item) noexcept {
     if (queue_.consume([&](T& front) { item.emplace(std::move(front)); }, 1) == 1) {
       return Status::ok;
     }
-    return looked(queue_.closed() && queue_.was_empty() ? Status::closed : Status::empty);
+    return looked(queue_.closed() && queue_.empty() ? Status::closed : Status::empty);
   }
 
   template <class Attempt>
@@ -382,6 +384,8 @@ class Channel<T, Queue>::Iterator {
 // A push never waits and is never refused for want of room.
 template <class T>
 using UnboundedChannel = Channel<T, SegmentQueue<T>>;
+
+static_assert(Transfer<Channel<int>>);
 
 }}  // namespace handoff::HANDOFF_ABI
 

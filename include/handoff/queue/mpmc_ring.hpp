@@ -34,6 +34,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
+#include <handoff/core/transfer.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/queue/detail/ticket_ring.hpp>
 
@@ -50,5 +51,7 @@ class MpmcRing : public detail::TicketRing<T, detail::Consumers::many> {
  public:
   using detail::TicketRing<T, detail::Consumers::many>::TicketRing;
 };
+
+static_assert(Transfer<MpmcRing<int>>);
 
 }}  // namespace handoff::HANDOFF_ABI

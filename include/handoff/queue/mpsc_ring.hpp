@@ -33,6 +33,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
+#include <handoff/core/transfer.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/queue/detail/ticket_ring.hpp>
 
@@ -49,5 +50,7 @@ class MpscRing : public detail::TicketRing<T, detail::Consumers::one> {
  public:
   using detail::TicketRing<T, detail::Consumers::one>::TicketRing;
 };
+
+static_assert(Transfer<MpscRing<int>>);
 
 }}  // namespace handoff::HANDOFF_ABI

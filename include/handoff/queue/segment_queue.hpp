@@ -45,6 +45,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/transfer.hpp>
 #include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -182,7 +183,7 @@ class SegmentQueue {
     requires std::is_invocable_v<Visitor&, T&>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
-    const std::size_t limit = detail::min(most, was_size());
+    const std::size_t limit = detail::min(most, size());
     for (std::size_t count = 0; count < limit; ++count) {
       TakenItem taken;
       if (take_to(taken) != Status::ok) return count;
@@ -191,15 +192,15 @@ class SegmentQueue {
     return limit;
   }
 
-  // About how many items there were during the call; exact at rest.
-  std::size_t was_size() const noexcept {
+  // Figures of the moment, exact at rest.
+  std::size_t size() const noexcept {
     // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
     const std::uint64_t popped = popped_.load(sync::order::relaxed);
     // order: relaxed, as above.
     const auto size = static_cast<std::int64_t>(pushed_.load(sync::order::relaxed) - popped);
     return static_cast<std::size_t>(size < 0 ? 0 : size);
   }
-  bool was_empty() const noexcept { return was_size() == 0; }
+  bool empty() const noexcept { return size() == 0; }
 
   // Whether close() was called.
   bool closed() const noexcept {
@@ -368,6 +369,8 @@ class SegmentQueue {
   // A segment on its way back from pops to pushes.
   alignas(sync::destructive_span) sync::atomic<Segment*> spare_{nullptr};
 };
+
+static_assert(Transfer<SegmentQueue<int>>);
 
 }}  // namespace handoff::HANDOFF_ABI
 

@@ -40,6 +40,7 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/transfer.hpp>
 #include <handoff/queue/detail/ring_item.hpp>
 #include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -62,8 +63,8 @@ class SpscRing {
  public:
   using value_type = T;
 
-  // At least `capacity` places, rounded up to a power of two. Throws std::length_error for 0 and
-  // for more than there can be.
+  // At least `capacity` places, rounded up to a power of two. 0 is misuse; throws
+  // std::length_error for more than there can be.
   explicit SpscRing(std::size_t capacity) : SpscRing(capacity, detail::RingStart{}) {}
   ~SpscRing() {
     consume([](T&) {});
@@ -192,8 +193,8 @@ class SpscRing {
     return count;
   }
 
-  // About how many items there were during the call; exact when both ends rest.
-  std::size_t was_size() const noexcept {
+  // Figures of the moment, exact when both ends rest.
+  std::size_t size() const noexcept {
     // order: acquire pairs with the releases of head_ and keeps the two loads in this order: the
     // tail read is not older than the head, so the difference is not negative.
     const std::uint64_t head = head_.load(sync::order::acquire);
@@ -201,7 +202,7 @@ class SpscRing {
     const std::uint64_t tail = tail_.load(sync::order::relaxed);
     return static_cast<std::size_t>(detail::min<std::uint64_t>(tail - head, capacity()));
   }
-  bool was_empty() const noexcept { return was_size() == 0; }
+  bool empty() const noexcept { return size() == 0; }
 
   // Whether close() was called. What came before it happens before a true.
   bool closed() const noexcept {
@@ -273,6 +274,8 @@ class SpscRing {
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> head_;  // of the next pop
   std::uint64_t tail_seen_;  // tail_ or before
 };
+
+static_assert(Transfer<SpscRing<int>>);
 
 }}  // namespace handoff::HANDOFF_ABI
 

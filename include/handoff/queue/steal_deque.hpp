@@ -12,8 +12,8 @@
 // queue between equals (MpmcRing).
 // T: trivially copyable and at most a word, so usually a pointer to the work.
 // Tier: transfer, without a close: its owner drains it.
-// Concurrency: only the owner, one thread, may call reserve(), push(), pop() and was_size(); any
-//   thread may call steal(), steal_if() and was_empty().
+// Concurrency: only the owner, one thread, may call reserve(), push() and pop(); any thread may
+//   call steal(), steal_if() and empty().
 // Order: what came before a push happens before the pop or steal of that item.
 // Blocks: never; lock-free. A steal is repeated only because another steal or a pop succeeded.
 // Allocates: reserve(), when full: an array of twice the size. The smaller array stays until the
@@ -134,8 +134,8 @@ class StealDeque {
     }
   }
 
-  // Whether there seemed to be nothing during the call.
-  bool was_empty() const noexcept {
+  // A figure of the moment.
+  bool empty() const noexcept {
     // order: relaxed, both, a hint.
     return bottom_.load(sync::order::relaxed) <= top_.load(sync::order::relaxed);
   }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// How long to spin before going to sleep: spin a little, yield a little, then say so.
+// How long to spin before sleeping: spins a little, yields a little, then says that it is spent.
 //
 //   for (Backoff backoff; !ready();) {
 //     if (!backoff.snooze()) { ... }  // spent: sleep until it is ready
 //   }
 //
-// Spinning helps only while the awaited thread runs on another CPU. Where it cannot (one CPU, a
-// quota below two, more threads than CPUs), use Spin::never: such a Backoff is spent from the
-// start. A Backoff takes 10 to 40 microseconds until it is spent (`pause` takes 40 to 140 cycles),
-// about as long as a sleep and a wake-up: so waiting this way costs at most twice as much as the
-// best choice made in hindsight (the ski-rental argument).
+// Spinning helps only while the awaited thread runs on another CPU. If it cannot (one CPU, a quota
+// below two, more threads than CPUs), use Spin::never: such a Backoff is spent from the start. A
+// Backoff is spent after 10 to 40 microseconds (`pause` takes 40 to 140 cycles). A sleep and a
+// wake-up take about the same time, so this wait costs at most twice as much as the best choice in
+// hindsight (the ski-rental argument).
 // Concurrency: one thread owns it. Blocks, allocates, throws: never.
 // Source: the names and steps follow the Backoff of crossbeam-utils.
 #pragma once

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// How many threads can really run at once: by the affinity mask and the quota of the cgroups.
+// How many threads can really run at once, by the affinity mask and the cgroup quotas.
 //
 //   const unsigned width = cpu_budget().width();
 //
 // For: default widths, and deciding whether spinning makes sense (backoff.hpp). Not for: the shape
 // of the machine (caches, nodes, cores).
-// A container that may use 1.5 CPUs of a machine with 64 has room for 2 threads, not for 64: with
-// more threads the kernel would only stop them all earlier. The quota is read from cgroup v1, v2
-// or both at once: the smallest of all groups above this process that its mounts show. Cpusets
-// need not be read, because the kernel keeps the affinity mask inside them.
+// A container that may use 1.5 CPUs of a machine with 64 has room for 2 threads, not for 64: more
+// threads would use up the quota earlier, and then the kernel stops all of them. The quota is the
+// smallest of all groups above this process, in cgroup v1 and v2, as far as its mounts show them.
+// Cpusets are not read, because the kernel keeps the affinity mask inside them.
 // Concurrency: any thread at any time. cpu_budget() reads small files, which takes as long as
 // starting two threads; recent_cpu_budget() does so once a second at most.
-// Throws: never. What cannot be read or makes no sense sets no limit.
+// Throws: never. A file that cannot be read or makes no sense sets no limit.
 #pragma once
 
 #include <handoff/config.hpp>

@@ -2,9 +2,9 @@
 //
 // The one way to sleep until another thread has made a condition true.
 //
-// The condition lives in the caller's own variables (a queue that is not empty, a count that is
-// zero); the EventCount only tells that it may have changed. The thread that changes the condition
-// calls notify_*() afterwards; the thread that needs it waits:
+// The condition is in the caller's own variables (a queue that is not empty, a count that is zero).
+// The EventCount only reports that it may have changed. A thread that changes the condition calls
+// notify_*() afterwards; a thread that needs the condition waits:
 //
 //   Wakeup why = events.await([&] { return queue.try_pop(item) == Status::ok; });  // the usual way
 //
@@ -15,15 +15,15 @@
 // For: every blocking call of the library. Not for: carrying data, or waking a chosen thread.
 // Concurrency: notify_*() and await() are thread-safe; a Waiter belongs to its thread. The
 // EventCount must outlive its waiters and every notify_*().
-// Order: if the condition's change comes before notify_*() in the notifier, and the look at it
-// comes after Waiter's constructor in the waiter, then either the look sees the change or the
-// waiter is notified: no wake-up is lost (proof in docs/design/event_count.md). The longest
-// waiter is notified first. notify_*() begins with a seq_cst fence, which the caller may build on.
+// Order: the notifier changes the condition before notify_*(); the waiter looks at it after
+// Waiter's constructor. Then either the look sees the change or the waiter is notified: no wake-up
+// is lost (proof in docs/design/event_count.md). The thread that waits longest is notified first.
+// notify_*() begins with a seq_cst fence, which the caller may rely on.
 // Blocks: await() and wait(). notify_*() takes a short lock if a thread waits.
 // Cost: without a waiter, notify_*() is a fence and a load. It makes a system call only for a
 // thread that is asleep, and unlinks that thread at once, so that none is woken twice.
 // Allocates, throws: never (await: what the condition throws).
-// Source: the idea and the name are D. Reed and R. Kanodia's (1979), the two-phase wait is
+// Source: the idea and the name are from D. Reed and R. Kanodia (1979), the two-phase wait from
 // D. Vyukov's eventcount.
 #pragma once
 

@@ -2,8 +2,8 @@
 //
 // A lock of four bytes that spins a little and then sleeps.
 //
-// For: rare paths, and state that does not fit one atomic. Not for: hot paths of queues and pools,
-// waiting for a condition (EventCount), use across processes.
+// For: rare paths, and state that does not fit into one atomic. Not for: frequent paths of queues
+// and pools, waiting for a condition (EventCount), use across processes.
 // Concurrency: lock() and try_lock() by any thread, unlock() by the holder. Not recursive.
 // Order: unlock() happens before the next lock() that succeeds. Not fair; no priority inheritance.
 // Blocks: lock(). Allocates, throws: never.

@@ -2,13 +2,13 @@
 //
 // Asking blocked and running work to stop.
 //
-// A StopSource requests the stop, its StopTokens see the request, and a StopCallback runs when it
-// is made. Every blocking call of the library takes a StopToken. A std::stop_token converts to one,
+// A StopSource requests the stop, its StopTokens see the request, and a StopCallback runs at the
+// request. Every blocking call of the library takes a StopToken. A std::stop_token converts to one,
 // so users of std::jthread need nothing from this file.
 // Not for: cancelling a callback that is already running (it runs to its end).
 // Concurrency: sources and tokens are handles, copied freely; several threads may use different
 // handles on one state at once. A StopCallback belongs to one thread.
-// Order: what came before request_stop() happens before whatever sees that a stop is requested.
+// Order: what came before request_stop() happens before a call that sees the request.
 // Blocks: only ~StopCallback(), while its function runs on another thread. Allocates: making a
 // StopSource, converting a std::stop_token. Throws: only these two, std::bad_alloc; a callback must
 // not throw.

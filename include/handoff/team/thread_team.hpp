@@ -48,6 +48,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
+#include <handoff/core/detail/wrong_field.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/run_options.hpp>
@@ -62,12 +63,13 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 // What a team may be told when it is made.
 struct ThreadTeamOptions {
+  // What debuggers and `top` show for the threads.
+  std::string name = "handoff-team";
+
   // Members, with the caller; 0: as many as this process may use CPUs (affinity cut by the cgroup
   // quota). At most ThreadTeam::max_width.
   std::size_t width = 0;
-
-  // What debuggers and `top` show for the threads.
-  std::string name = "handoff-team";
+  [[no_unique_address]] detail::CalledWidth threads = {};  // no field
 
   // Where the threads may run: thread i on cpus[i % size] alone; empty: anywhere.
   std::vector<int> cpus = {};

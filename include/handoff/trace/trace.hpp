@@ -6,15 +6,15 @@
 //   ... work ...
 //   const handoff::trace::Tally tally = handoff::trace::stop();
 //
-// A program that is linked with the library needs none of this: run as `HANDOFF_TRACE=trace.json
-// ./program` it is traced from its start to its end (docs/guide/tracing.md).
-// For: to see which thread did what and when, which one handed it over, and what threads slept for.
+// To trace a whole program, this header is not needed: run `HANDOFF_TRACE=trace.json ./program`
+// (docs/guide/tracing.md).
+// For: to see what each thread did and when, which thread handed it over, and why threads slept.
 // Not for: counting (Tally, PoolStatistics).
-// Cost: 15 to 30 ns an event, most of it the clock's; while there is no trace a load and a branch.
-// Each thread has a buffer of its own, which is never waited for: what finds it full is dropped and
-// counted. A thread of the recorder writes, a thousand times a second, whole lines.
+// Cost: 15 to 30 ns an event, most of it for the clock; without a trace a load and a branch. Each
+// thread has a buffer of its own and never waits for it: if the buffer is full, events are dropped
+// and counted. A thread of the recorder writes whole lines, a thousand times a second.
 // Concurrency: any thread; start() and stop() come one after the other.
-// Blocks: stop(), until all is written; on a pipe that is not read, for ten seconds at most.
+// Blocks: stop(), until all events are written; on a pipe that nobody reads, at most ten seconds.
 // Allocates: start(), and each thread at its first event.
 // Exceptions: none.
 // fork(): the child is not traced, and may start a trace of its own. exit() ends a trace that runs;

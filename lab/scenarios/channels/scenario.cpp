@@ -21,7 +21,7 @@ class Exchange final : public AnswerProblem<Answer> {
     if (answer.count != messages) {
       return fmt::format("received {} messages of {}", answer.count, messages);
     }
-    if (answer.sum != sum_) return "received some messages twice or broken, and others not at all";
+    if (answer.sum != sum_) return "received some messages twice or damaged, and others not at all";
     return {};
   }
 
@@ -32,7 +32,7 @@ class Channels final : public Scenario {
  public:
   std::string name() const override { return "channels"; }
   std::string summary() const override {
-    return "64 bytes from thread to thread, through a queue for 1024 of them";
+    return "64 bytes from thread to thread, through a queue of 1024";
   }
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{

@@ -36,8 +36,8 @@ Article adding_together() {
            {"version 7 (MT, thread-local linear & bucket)", 1.25, work, "seed.v7", cores, {}}}};
 }
 
-Article submitting() {
-  return {std::string(title) + "submitting 40,000 commands",
+Article dispatching() {
+  return {std::string(title) + "dispatching 40,000 commands",
           cell_of("submit", "2"),
           {{"version 3 (MT, global new)", 0.7, "", "seed.v3", {}, {}},
            {"version 4 (MT, linear)", 0.7, "", "seed.v4", {}, {}},
@@ -49,7 +49,7 @@ Article submitting() {
 }  // namespace
 
 std::vector<Article> articles_of_commands() {
-  return {adding_alone(), adding_together(), submitting()};
+  return {adding_alone(), adding_together(), dispatching()};
 }
 
 // There a command took 7 ns by version 1 and 2.2 by version 2 on one thread; 49 by version 4 and 45

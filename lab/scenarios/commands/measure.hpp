@@ -4,7 +4,7 @@
 //   void begin()               throws the last frame away; not timed
 //   void add()                 adds all commands of a frame, by the crew
 //   void sort()                brings them into the order of their keys
-//   void submit(Sink&)         dispatches them in that order
+//   void dispatch(Sink&)         dispatches them in that order
 //   std::uint64_t misplaced()  how many keys are below the one before; not timed
 //   double shared_rmw(claims)  read-modify-writes of memory that threads share, of the last add()
 //
@@ -57,7 +57,7 @@ class Frames {
       step("add", [&] { scheme_.add(); });
       claims = crew_.claims();
       step("sort", [&] { scheme_.sort(); });
-      step("submit", [&] { scheme_.submit(sink); });
+      step("submit", [&] { scheme_.dispatch(sink); });
     };
     crew_.call();
     (void)crew_.claims();

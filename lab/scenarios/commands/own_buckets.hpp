@@ -102,8 +102,8 @@ class OwnBuckets {
     }
   }
 
-  void submit(Sink& sink) {
-    for (Bucket& bucket : buckets_) bucket.submit(sink);
+  void dispatch(Sink& sink) {
+    for (Bucket& bucket : buckets_) bucket.dispatch(sink);
   }
 
   std::uint64_t misplaced() {
@@ -136,17 +136,17 @@ class OwnBuckets {
   std::array<Bucket, kPasses> buckets_{Bucket(frame_), Bucket(frame_), Bucket(frame_)};
 };
 
-// Each thread submits a piece to a list of its own.
+// Each thread dispatches a piece to a list of its own.
 template <class Key>
 class OwnBucketsInLists : public OwnBuckets<Key> {
  public:
   OwnBucketsInLists(const Task& task, Crew& crew)
       : OwnBuckets<Key>(task, crew), lists_(task.threads) {}
 
-  void submit(Sink& sink) {
+  void dispatch(Sink& sink) {
     for (auto& bucket : this->buckets_) {
       for (List& list : lists_) list = {};
-      bucket.submit(this->crew_, std::span(lists_));
+      bucket.dispatch(this->crew_, std::span(lists_));
       for (const List& list : lists_) {
         sink.sum += list.sum;
         sink.commands += list.commands;

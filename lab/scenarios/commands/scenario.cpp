@@ -31,7 +31,7 @@ class Recording final : public AnswerProblem<Answer> {
       return fmt::format("dispatched {} commands of {}", answer.commands, wanted);
     }
     if (answer.sum != answer.operations * sum_) {
-      return "the hash of all arguments is another one";
+      return "the hash of all arguments is wrong";
     }
     if (answer.misplaced != 0) {
       return fmt::format("{} commands came out of their order", answer.misplaced);
@@ -48,18 +48,19 @@ class Commands final : public Scenario {
  public:
   std::string name() const override { return "commands"; }
   std::string summary() const override {
-    return "a frame's commands, recorded by threads, sorted by key, submitted in that order";
+    return "a frame's commands, recorded by threads, sorted by key, dispatched in that order";
   }
 
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
         {"add", "ns", false,
-         "a command: its arguments written where they stay, with a key or behind another one; from "
-         "a line at which all threads wait"},
-        {"sort", "ns", false, "a command that has a key, by that key, in three buckets"},
-        {"submit", "ns", false, "a command, in the order of keys, all of its arguments hashed"},
-        {"frame", "ms", false, "all of it: added, sorted and submitted once"},
-        {"command", "ns", false, "a command of such a frame"},
+         "a command recorded: its arguments written in place, with a key or appended; all threads "
+         "begin together"},
+        {"sort", "ns", false, "a command sorted by its key, in three buckets"},
+        {"submit", "ns", false,
+         "a command dispatched in the order of keys; all its arguments are hashed"},
+        {"frame", "ms", false, "a whole frame: added, sorted and dispatched once"},
+        {"command", "ns", false, "a command of such a whole frame"},
         {"shared_rmw", "operations", false,
          "a command that is added: read-modify-writes of memory that threads share, on any number "
          "of cores"}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The scenario `commands`: what it costs to record a frame's commands by many threads, to sort them
-// by key, and to submit them in that order.
+// by key, and to dispatch them in that order.
 #pragma once
 
 #include <memory>

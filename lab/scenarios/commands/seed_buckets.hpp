@@ -284,7 +284,7 @@ class SeedBuckets {
     shadow_.sort();
     lighting_.sort();
   }
-  void submit(Sink& sink) {
+  void dispatch(Sink& sink) {
     backend::sink = &sink;
     gbuffer_.submit();
     shadow_.submit();

@@ -34,7 +34,7 @@ class SortedKeys {
   void sort() {
     for (std::vector<Item>& items : passes_) sorter_(items);
   }
-  void submit(Sink& sink) {
+  void dispatch(Sink& sink) {
     for (const Item& item : passes_[kGbuffer]) sink.draw(draw_of(kGbuffer, item.index));
     for (const Item& item : passes_[kShadow]) sink.draw(draw_of(kShadow, item.index));
     for (const Item& item : passes_[kLighting]) {

@@ -54,7 +54,7 @@ class Pending {
 class OwnEngine final : public Way {
  public:
   OwnEngine(const Task& task, FileBackend backend)
-      : task_(task), engine_({.backend = backend, .name = "lab"}) {
+      : task_(task), engine_({.name = "lab", .backend = backend}) {
     const FileChoice choice = engine_.choice();
     if (backend == FileBackend::io_uring && !choice.io_uring_possible) {
       throw Unavailable("io_uring cannot be had here");

@@ -136,7 +136,7 @@ std::vector<Parameter> sizes() {
 std::vector<Parameter> all_parameters() {
   std::vector<Parameter> all = sizes();
   const std::vector<std::string> either{"0", "1"};
-  const char* const durable = "whether the work is done when a loss of power cannot undo it";
+  const char* const durable = "whether the work ends when it survives a loss of power";
   std::vector<std::string> synced = kWrites;
   for (const char* metric : {"one_file", "append", "append_p99", "copy"}) {
     synced.emplace_back(metric);
@@ -178,30 +178,28 @@ class Files final : public Scenario {
  public:
   std::string name() const override { return "files"; }
   std::string summary() const override {
-    return "files written, read, appended to and copied; each looked at, on a real device";
+    return "files written, read, appended to and copied; each is checked, on a real device";
   }
 
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
         {"write_new", "MB/s", true, "new files: made, written, synced if durable, closed"},
-        {"write_new_cpu", "s/GB", false, "CPU time of that, of all threads, for 1 GB"},
-        {"overwrite", "MB/s", true, "the same of files that are there"},
-        {"overwrite_cpu", "s/GB", false, "CPU time of that, of all threads, for 1 GB"},
+        {"write_new_cpu", "s/GB", false, "CPU time of all threads for that, for 1 GB"},
+        {"overwrite", "MB/s", true, "the same for existing files"},
+        {"overwrite_cpu", "s/GB", false, "CPU time of all threads for that, for 1 GB"},
         {"read_cold", "MB/s", true,
-         "files that the page cache does not have, which is checked; both ends of each 4 KiB are "
-         "looked at"},
-        {"read_cold_cpu", "s/GB", false, "CPU time of that, of all threads, for 1 GB"},
-        {"read_warm", "MB/s", true, "the same of files that are in the page cache"},
-        {"read_warm_cpu", "s/GB", false, "CPU time of that, of all threads, for 1 GB"},
+         "files that are not in the page cache (checked); both ends of each 4 KiB are read"},
+        {"read_cold_cpu", "s/GB", false, "CPU time of all threads for that, for 1 GB"},
+        {"read_warm", "MB/s", true, "the same for files in the page cache"},
+        {"read_warm_cpu", "s/GB", false, "CPU time of all threads for that, for 1 GB"},
         {"small", "files/s", true, "files of 4 KiB in one folder"},
         {"file", "ns", false, "one of many new files of 4 KiB, not synced"},
         {"random_read", "IO/s", true, "4 KiB at places of one file at random"},
         {"random_write", "IO/s", true, "4 KiB at places of one file at random, not synced"},
         {"append", "records/s", true, "256 bytes appended to a log"},
         {"append_p99", "syncs", false,
-         "how long 99 of 100 appends take at most; 1 is what one thread takes to write and sync a "
-         "record"},
-        {"one_file", "MB/s", true, "one new file that many write blocks of"},
+         "p99 of an append; 1 is the time of one thread to write and sync a record"},
+        {"one_file", "MB/s", true, "one new file, written in blocks by many threads"},
         {"copy", "MB/s", true, "a tree copied, with modes, times, links and holes"},
         {"article", "ms", false, "new files written and synced, as the article times it"}};
     return metrics;

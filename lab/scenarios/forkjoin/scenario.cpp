@@ -27,7 +27,7 @@ class Division final : public AnswerProblem<Answer> {
       return fmt::format("ran {} tasks of {}", answer.forks, right_.forks);
     }
     if (answer.value != right_.value) {
-      return fmt::format("its answer is {}, right is {}", answer.value, right_.value);
+      return fmt::format("its answer is {}, not {}", answer.value, right_.value);
     }
     return {};
   }
@@ -44,7 +44,7 @@ class ForkJoin final : public Scenario {
 
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
-        {"ns_per_fork", "ns", false, "per task, made, run and waited for, with its work"}};
+        {"ns_per_fork", "ns", false, "a task made, run and waited for, with its work"}};
     return metrics;
   }
 

@@ -122,19 +122,19 @@ class Grain final : public Scenario {
  public:
   std::string name() const override { return "grain"; }
   std::string summary() const override {
-    return "tasks of every size, from a nanosecond on: how much of the threads' time is work?";
+    return "tasks of every size from a nanosecond on: which share of the threads' time is work?";
   }
 
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
         {"metg50", "ns", false,
-         "work in the smallest task that runs at half of full efficiency; some 65 us: that or "
+         "work in the smallest task that reaches half of full efficiency; 65 us means 65 us or "
          "more"},
-        {"loop", "ns", false, "an item of a loop over `count` tiny ones, with no grain given"},
+        {"loop", "ns", false, "one of `count` tiny items of a loop, without a given grain"},
         {"loop_1us", "ns", false,
-         "a loop of 1 us of work for each of `width` threads, beyond that 1 us"},
+         "a loop with 1 us of work for each of `width` threads, without that 1 us"},
         {"beside_plain", "ns", false,
-         "a loop, in turns with plain ones and on the scale on which these take `work`"}};
+         "a loop, measured in turns with plain loops, on a scale on which these take `work`"}};
     return metrics;
   }
 

@@ -71,7 +71,7 @@ class Drawn final : public AnswerProblem<Answer> {
     if (answer.shift >= kLines) return "its pieces walked beyond the memory";
     const Answer right = answer.shift == 0 ? right_ : right_answer(load_, answer.shift);
     if (answer.sum == right.sum) return {};
-    return fmt::format("the digest of its pieces is {:#x}, right is {:#x}", answer.sum, right.sum);
+    return fmt::format("the digest of its pieces is {:#x}, not {:#x}", answer.sum, right.sum);
   }
 
   Load load_;
@@ -82,7 +82,7 @@ class Loads final : public Scenario {
  public:
   std::string name() const override { return "loads"; }
   std::string summary() const override {
-    return "loads drawn at random: which way is best, and does advice know it beforehand?";
+    return "random loads: which way is best, and does advice predict it?";
   }
 
   const std::vector<Metric>& metrics() const override {

@@ -26,8 +26,7 @@ class Bare : public AnswerProblem<Answer> {
     }
     const std::uint64_t right = result_after(answer);
     if (answer.result == right) return {};
-    return fmt::format("after {} {} it came to {}, right is {}", count_, what_, answer.result,
-                       right);
+    return fmt::format("after {} {} its result is {}, not {}", count_, what_, answer.result, right);
   }
 
   const char* what_;
@@ -68,15 +67,16 @@ class Machine final : public Scenario {
  public:
   std::string name() const override { return "machine"; }
   std::string summary() const override {
-    return "what the machine itself takes, to set hand-overs against";
+    return "costs of the machine itself, to compare with hand-overs";
   }
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
         {"cache_miss", "ns", false,
-         "a load from memory, far beyond the caches, from where the load before it said"},
+         "a load from memory, far beyond the caches, from the address that the load before it "
+         "read"},
         {"line_transfer", "ns", false,
-         "a cache line's way from one core to another: half of a round trip"},
-        {"system_call", "ns", false, "a call of the kernel that does next to nothing: getppid"}};
+         "a cache line moved from one core to another: half of a round trip"},
+        {"system_call", "ns", false, "a system call that does almost nothing: getppid"}};
     return metrics;
   }
   const std::vector<Parameter>& parameters() const override {

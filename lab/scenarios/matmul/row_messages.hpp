@@ -29,13 +29,13 @@ class RowMessages {
     done_.fetch_add(1, std::memory_order_release);
   }
 
-  // `submit(message)` is repeated until it says true.
-  template <class Submit>
-  void hand_over(Submit&& submit) {
+  // `publish(message)` is repeated until it says true.
+  template <class Publish>
+  void hand_over(Publish&& publish) {
     done_.store(0, std::memory_order_relaxed);
     std::size_t count = 0;
     for (std::size_t first = 0; first < task_.m; first += claim_, ++count) {
-      while (!submit(RowMessage{static_cast<std::uint32_t>(first)})) std::this_thread::yield();
+      while (!publish(RowMessage{static_cast<std::uint32_t>(first)})) std::this_thread::yield();
     }
     while (done_.load(std::memory_order_acquire) != count) std::this_thread::yield();
   }

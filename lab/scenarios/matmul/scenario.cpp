@@ -82,7 +82,7 @@ class SquareProduct final : public Problem {
     const double bound =
         std::numeric_limits<float>::epsilon() * std::sqrt(static_cast<double>(matrices_->n()));
     if (error <= bound) return {};
-    return fmt::format("its relative error is {:.2g}, allowed is {:.2g}", error, bound);
+    return fmt::format("its relative error is {:.2g}, more than {:.2g}", error, bound);
   }
 
   std::optional<std::string> fault_of_count(std::span<const std::byte> answer) const {
@@ -119,9 +119,9 @@ class Matmul final : public Scenario {
          "how a row is computed (naive: the article's loop; tile: a library on a block of rows)",
          {"ikj", "tile"},
          {"naive", "naive_restrict", "ikj", "tile"}},
-        {"width", "members, the caller included; of a process team without it", {"2"}, {}, 1, 256},
+        {"width", "members, the caller included (not in a process team)", {"2"}, {}, 1, 256},
         {"kill",
-         "so many workers a second are killed at random (--kill); the answer must be right",
+         "workers killed at random a second (--kill); the answer must be right",
          {},
          {},
          1,

@@ -39,14 +39,13 @@ class OwnBus {
   void await(F& /*f*/) {
     static_cast<void>(bus_.wait());
   }
-  void close() { bus_.close(); }
+  void close() { bus_.shut(); }
 
  protected:
   Bus bus_;
 
  private:
   static typename Bus::Options as_measured(typename Bus::Options options) {
-    options.admission = {.high = 100, .normal = 100, .low = 100};  // there are no classes
     // Receivers spin long enough before they wait (receivers.hpp).
     options.spin_for = std::chrono::nanoseconds(0);
     return options;

@@ -67,11 +67,11 @@ class Transport final : public AnswerProblem<Answer> {
       return fmt::format("received {} messages of {}", answer.received, wanted);
     }
     if (answer.misplaced != 0) {
-      return fmt::format("received {} messages after later ones of their producer, or again",
+      return fmt::format("received {} messages twice, or after later ones of their producer",
                          answer.misplaced);
     }
     if (answer.sum != answer.operations * copies_ * (slow ? slow_sum_ : sum_)) {
-      return "received some messages broken, or others in their place";
+      return "received damaged messages, or others than those sent";
     }
     return {};
   }
@@ -87,20 +87,20 @@ class Messages final : public Scenario {
  public:
   std::string name() const override { return "messages"; }
   std::string summary() const override {
-    return "messages of some bytes to the threads that handle them, at most 1024 under way";
+    return "messages of some bytes to the threads that handle them, at most 1024 at a time";
   }
 
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
         {"throughput", "ns", false,
-         "a message: written, published by one of `producers`, handled by one of `consumers`, who "
-         "take what is there"},
+         "a message written, published by one of `producers`, handled by one of `consumers`, which "
+         "take all that wait"},
         {"latency_p50", "ns", false,
-         "of 72 bytes, from the moment at which it was to be sent to its handler, with a message "
-         "at each such moment whatever became of those before"},
-        {"latency_p99", "ns", false, "the same, which one of a hundred exceeds"},
-        {"latency_p999", "ns", false, "the same, which one of a thousand exceeds"},
-        {"latency_max", "ns", false, "the same, of the latest in a burst"},
+         "median from the planned send of a message of 72 bytes to its handler, at a fixed rate, "
+         "even if earlier ones are late"},
+        {"latency_p99", "ns", false, "the same, p99"},
+        {"latency_p999", "ns", false, "the same, p99.9"},
+        {"latency_max", "ns", false, "the same, the maximum in a burst"},
         {"broadcast", "ns", false, "a message of 72 bytes that each of `consumers` handles"}};
     return metrics;
   }
@@ -121,7 +121,7 @@ class Messages final : public Scenario {
          64,
          {"broadcast"}},
         {"bytes",
-         "of a message; each is written and read",
+         "size of a message; each is written and read",
          {"72"},
          {"8", "72", "1024"},
          0,

@@ -30,8 +30,7 @@ class Exchange final : public AnswerProblem<Answer> {
       return fmt::format("received {} messages of {}", answer.received, messages_);
     }
     if (answer.wrong != 0) {
-      return fmt::format("{} messages were broken, or others than those sent in their place",
-                         answer.wrong);
+      return fmt::format("{} messages were damaged, or not those that were sent", answer.wrong);
     }
     if (answer.sum != weight_of(answer.first, messages_, bytes_)) {
       return "received other messages than those that were sent";
@@ -53,11 +52,11 @@ class Processes final : public Scenario {
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
         {"latency", "ns", false,
-         "a message's way to the other process: half of a round trip, of one message at a time"},
+         "a message to the other process: half of a round trip, one message at a time"},
         {"throughput", "messages/s", true,
          "messages from one process to the other, one after the other, until all are read"},
         {"wake", "us", false,
-         "from sending a message until the other process, which slept, has it: the median"}};
+         "median from the send of a message until the other process, which slept, has it"}};
     return metrics;
   }
   const std::vector<Parameter>& parameters() const override {

@@ -38,7 +38,7 @@ class ReplayedLoad final : public Problem {
       }
       for (const std::uint32_t child : load.children_of(i)) {
         if (answers[child].begin_ns >= answers[i].end_ns) continue;
-        return fmt::format("the piece of line {} began before the one of line {} had ended",
+        return fmt::format("the piece in line {} began before the piece in line {} had ended",
                            load_->line(child), load_->line(i));
       }
     }
@@ -63,7 +63,7 @@ class Replay final : public Scenario {
   explicit Replay(std::shared_ptr<const Load> load) : load_(std::move(load)) {}
 
   std::string name() const override { return "replay"; }
-  std::string summary() const override { return "the pieces of a trace, by every way that fits"; }
+  std::string summary() const override { return "the pieces of a trace, in every way that fits"; }
 
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
@@ -75,8 +75,11 @@ class Replay final : public Scenario {
     static const std::vector<Parameter> parameters{
         {"pieces", "of the trace", {"1"}, {}, 1, most_pieces},
         {"arrivals", "as in the trace, or all at once", {"kept"}, {"kept", "at-once"}},
-        {"keys", "some: pieces with one run one after the other", {"none"}, {"none", "some"}},
-        {"width", "threads that execute, the one that hands over is one more", {"2"}, {}, 1, 64}};
+        {"keys",
+         "some: pieces with the same key run one after the other",
+         {"none"},
+         {"none", "some"}},
+        {"width", "threads that execute, without the one that hands over", {"2"}, {}, 1, 64}};
     return parameters;
   }
 

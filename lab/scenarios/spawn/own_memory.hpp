@@ -15,7 +15,7 @@ namespace handoff::lab::spawn {
 // Without a name if that is empty.
 inline SharedMemory made(const std::string& name) {
   SharedMemory memory =
-      SharedMemory::create({.bytes = kMemoryBytes, .layout = kFirstWord, .name = name});
+      SharedMemory::create({.name = name, .bytes = kMemoryBytes, .layout = kFirstWord});
   std::memcpy(memory.bytes().data(), &kFirstWord, sizeof kFirstWord);
   memory.publish();
   return memory;

@@ -65,19 +65,17 @@ class Spawn final : public Scenario {
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
         {"thread", "ns", false,
-         "a thread started, which stores a word, until its starter knows that it has ended"},
+         "a thread that stores a word, from its start until its starter knows that it has ended"},
         {"ready", "us", false,
-         "a worker process asked for, until its parent knows that it is there and at work"},
+         "a worker process, from the request until its parent knows that it works"},
         {"job", "us", false,
-         "an empty job handed over to another process, until its answer is there"},
-        {"jobs", "jobs/s", true,
-         "empty jobs done by other processes, each answered, 64 of them under way at a time"},
+         "an empty job, from the hand-over to another process until its answer is there"},
+        {"jobs", "jobs/s", true, "empty jobs done and answered by other processes, 64 at a time"},
         {"claim", "ns", false,
-         "a row of next to no work claimed, eight at a time, and written to: the time of a run, of "
-         "each CPU that its workers have, by its rows"},
+         "a row of almost no work claimed, eight at a time, and written: CPUs x time of a run, "
+         "divided by its rows"},
         {"attach", "us", false,
-         "memory of 1 MiB that another one has made: opened, mapped, its first word read, and let "
-         "go of again"}};
+         "1 MiB of memory of another process opened, mapped, its first word read, and unmapped"}};
     return metrics;
   }
   const std::vector<Parameter>& parameters() const override {

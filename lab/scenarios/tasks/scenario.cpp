@@ -72,21 +72,24 @@ class Tasks final : public Scenario {
 
   const std::vector<Metric>& metrics() const override {
     static const std::vector<Metric> metrics{
-        {"fire_and_forget", "ns", false, "per task: `count` handed over, then waited for together"},
-        {"future", "ns", false, "per task: the same with a future each, whose result is read"},
+        {"fire_and_forget", "ns", false,
+         "a task: `count` are handed over, then waited for together"},
+        {"future", "ns", false,
+         "a task with a future whose result is read: `count` are handed over together"},
         {"spread", "x", false,
          "p90 over the median of fire_and_forget's time, in samples of a millisecond or more"},
         {"balance", "%", true,
-         "of tasks of 1 us that the least busy of `width` threads ran, as fire_and_forget does"},
+         "share of tasks of 1 us that the least busy of `width` threads ran, in fire_and_forget"},
         {"crowded", "ns", false, "fire_and_forget, with all threads on one CPU"},
         {"ping", "us", false,
-         "until a task given to an idle pool has run on another thread, and the caller knows"},
+         "from the hand-over to an idle pool until the caller knows that the task has run on "
+         "another thread"},
         {"run_and_wait", "us", false,
          "one task given to an idle pool and waited for in one call; the caller may run it"},
         {"run_then_wait", "us", false,
          "the same in two calls, between which another thread may begin it"},
         {"first_use", "us", false, "a pool made, given one task, waited for, and stopped"},
-        {"idle_cpu", "%", false, "of one CPU, used by a pool that has nothing to do"}};
+        {"idle_cpu", "%", false, "share of one CPU that an idle pool uses"}};
     return metrics;
   }
 
@@ -98,7 +101,7 @@ class Tasks final : public Scenario {
         {"count", "tasks in a batch", {"1000", "100000"}, {}, 1, 1'000'000, counted},
         {"work", "ns of work in each task", {"0"}, {}, 0, 1'000'000, batched},
         {"state",
-         "of the pool when a batch comes: hot, or idle for a millisecond",
+         "of the pool when a batch comes: hot (threads awake), or idle for a millisecond",
          {"hot", "idle"},
          {"hot", "idle"},
          0,

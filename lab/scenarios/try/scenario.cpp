@@ -32,7 +32,7 @@ class KernelProblem final : public AnswerProblem<Answer> {
     switch (answer.fault) {
       case Fault::none: break;
       case Fault::other_items:
-        return fmt::format("{} items were run in a pass of {}", answer.other, answer.items);
+        return fmt::format("{} items were run in a pass over {}", answer.other, answer.items);
       case Fault::other_order:
         return two(
             "its result depends on the order of its items: digest {:016x}, backwards "
@@ -42,7 +42,7 @@ class KernelProblem final : public AnswerProblem<Answer> {
       default: return "it left its answer untouched";
     }
     if (!reference_ || answer.digest == *reference_) return {};
-    return fmt::format("digest {:016x}, and the first serial run had {:016x}", answer.digest,
+    return fmt::format("digest {:016x}, but the first serial run had {:016x}", answer.digest,
                        *reference_);
   }
 
@@ -66,7 +66,7 @@ const std::vector<Parameter>& Trial::parameters() const {
        {},
        1,
        1024},
-      {"block", "items at least that are handed over at once", {}, {}, 1, 1'000'000'000}};
+      {"block", "items in one hand-over, at least", {}, {}, 1, 1'000'000'000}};
   return parameters;
 }
 

@@ -36,7 +36,7 @@ int main() {
     caught = error.what();
   }
 
-  auto named = pool.submit([] { return 1; }, {.priority = handoff::Priority::high, .name = "one"});
+  auto named = pool.submit([] { return 1; }, {.name = "one", .priority = handoff::Priority::high});
   if (named.wait(1min) != handoff::Status::ok) return 1;
   sum += named.get();
 

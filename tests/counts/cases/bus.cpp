@@ -226,14 +226,14 @@ HANDOFF_COUNT_CASE(message_workers) {
   options.width = 1;
   handoff::MessageWorkers<Reading> workers(options, [](const Reading& r) { keep(r); });
   rounds([&](bool counts) {
-    const CountedOfAll counted("MessageWorkers.submit + run/width 1, hot", counts);
-    (void)workers.submit(Reading{7});
+    const CountedOfAll counted("MessageWorkers.publish + run/width 1, hot", counts);
+    (void)workers.publish(Reading{7});
     settle();
   });
   rounds([&](bool counts) {
     let_all_sleep();
-    const CountedOfAll counted("MessageWorkers.submit + run/width 1, asleep", counts);
-    (void)workers.submit(Reading{7});
+    const CountedOfAll counted("MessageWorkers.publish + run/width 1, asleep", counts);
+    (void)workers.publish(Reading{7});
     let_all_sleep();
   });
   const CountedOfAll counted("MessageWorkers.idle/ten seconds");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Commands: recorded, sorted by key, submitted to a backend.
+// Commands: recorded, sorted by key, dispatched to a backend.
 #include <cstdint>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/core/inline_executor.hpp>
@@ -50,8 +50,8 @@ HANDOFF_COUNT_CASE(command_bucket) {
       bucket.sort(here);
     }
     {
-      const Counted counted("CommandBucket.submit/256 commands, alone", counts);
-      bucket.submit(gpu);
+      const Counted counted("CommandBucket.dispatch/256 commands, alone", counts);
+      bucket.dispatch(gpu);
     }
     {
       const Counted counted("CommandBucket.clear/256 commands", counts);
@@ -82,7 +82,7 @@ HANDOFF_COUNT_CASE(command_bucket_parallel) {
       bucket.sort(pool);
       let_all_sleep();
     }
-    bucket.submit(gpu);
+    bucket.dispatch(gpu);
     bucket.clear();
     (void)frame.next();
   });

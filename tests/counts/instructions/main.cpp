@@ -3,40 +3,20 @@
 // Paths of one thread, for callgrind to count the instructions of: a lost inline, a check that
 // moved into a loop change no access, and are seen here. counts_test.py reads what callgrind
 // writes.
-#include <valgrind/callgrind.h>
-
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <handoff/handoff.hpp>
 #include <string>
 
+#include "counted.hpp"
+
 namespace {
 
+using handoff::test::count;
+using handoff::test::keep;
+
 using Item = std::uint64_t;
-
-constexpr std::uint64_t kTimes = 2000;
-
-template <class T>
-void keep(const T& value) {
-  asm volatile("" : : "m"(value) : "memory");
-}
-
-// Counts kTimes calls, after as many that warm up. The name of the dump is that of the row, and how
-// many operations there were.
-template <class F>
-void count(const std::string& row, const F& operate, std::uint64_t operations = 1) {
-  const auto repeat = [&] {
-    for (std::uint64_t i = 0; i < kTimes; ++i) operate(i);
-  };
-  repeat();
-  CALLGRIND_ZERO_STATS;
-  CALLGRIND_TOGGLE_COLLECT;
-  repeat();
-  CALLGRIND_TOGGLE_COLLECT;
-  const std::string name = row + "\t" + std::to_string(kTimes * operations);
-  CALLGRIND_DUMP_STATS_AT(name.c_str());
-}
 
 template <class Queue>
 void push_and_pop(const std::string& type, Queue& queue) {
@@ -149,7 +129,7 @@ void commands() {
   Gpu gpu;
   constexpr std::uint64_t kCommands = 64;
   count(
-      "CommandBucket.record + sort + submit/64 commands, instructions",
+      "CommandBucket.record + sort + dispatch/64 commands, instructions",
       [&](std::uint64_t) {
         {
           auto recorder = bucket.recorder(0);
@@ -158,7 +138,7 @@ void commands() {
           }
         }
         bucket.sort(here);
-        bucket.submit(gpu);
+        bucket.dispatch(gpu);
         bucket.clear();
         (void)frame.next();
       },
@@ -236,4 +216,5 @@ int main(int argc, char**) {
   functions();
   synchronisation();
   pools();
+  handoff::test::groups();
 }

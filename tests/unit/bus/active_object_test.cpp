@@ -82,7 +82,8 @@ TEST(ActiveObject, AFullOneLetsItsSendersWait) {
   }
   Text text{"kept"};
   EXPECT_EQ(book.try_publish(std::move(text)), Status::full);
-  EXPECT_EQ(book.publish(Until(1ms), std::move(text)), Status::timed_out);
+  EXPECT_EQ(book.publish(std::move(text), 1ms), Status::timed_out);
+  EXPECT_EQ(book.publish(std::move(text), Admission::urgent, 1ms), Status::timed_out);
   EXPECT_EQ(text.value, "kept");
   std::thread sender([&] { EXPECT_EQ(book.publish(std::move(text)), Status::ok); });
   gate.open();
@@ -170,8 +171,23 @@ TEST(ActiveObject, ACloseTellsWhoWaitsForRoom) {
   EXPECT_EQ(book.state().sum, static_cast<int>(book.state().numbers.size()));
 }
 
-TEST(ActiveObject, ACapacityThatCannotBeIsALengthError) {
-  EXPECT_THROW(BookObject({.capacity = 0}), std::length_error);
+// What was accepted before is handled, and a close has nothing left to do.
+TEST(ActiveObject, ShutItTakesNoMore) {
+  BookObject book({.capacity = 3, .reserve = {.urgent = 1}});
+  EXPECT_EQ(book.capacity(), 4U);
+  EXPECT_EQ(book.publish(Number{1}), Status::ok);
+  book.shut();
+  EXPECT_EQ(book.publish(Number{2}), Status::closed);
+  for (const Closing& how : {Closing::finish, Closing::abandon}) {
+    const Tally tally = book.close(how);
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.accepted, 1U);
+    EXPECT_EQ(tally.pending, 0U);
+  }
+}
+
+TEST(ActiveObject, ACapacityThatCannotBeIsRefused) {
+  EXPECT_THROW(BookObject({.capacity = 0}), std::logic_error);
   EXPECT_THROW(BookObject({.capacity = std::numeric_limits<std::size_t>::max()}),
                std::length_error);
 }
@@ -213,7 +229,7 @@ TEST(ActiveObject, InsideItNeitherClosesNorWaitsForRoom) {
   ActiveObject<Talker, Number> talker({.capacity = 2}, Talker{&self, &refused, &full});
   self = &talker;
   ASSERT_EQ(talker.publish(Number{10}), Status::ok);
-  while (talker.depth() != 0) std::this_thread::yield();
+  while (talker.size() != 0) std::this_thread::yield();
   const Tally tally = talker.close();
   EXPECT_EQ(static_cast<std::uint64_t>(refused), tally.done);
   EXPECT_EQ(static_cast<std::uint64_t>(full), 10 - (tally.done - 1));

@@ -117,9 +117,10 @@ TYPED_TEST(AnyBroadcast, CapacityIsTheNextPowerOfTwo) {
     EXPECT_EQ(Tested(asked).capacity(), got);
   }
   constexpr std::size_t huge = ~std::size_t{0};
-  for (const std::size_t wrong : {std::size_t{0}, huge, huge / 2, huge / 4}) {
+  for (const std::size_t wrong : {huge, huge / 2, huge / 4}) {
     EXPECT_THROW(Tested{wrong}, std::length_error) << wrong;
   }
+  EXPECT_THROW(Tested{std::size_t{0}}, std::logic_error);
 }
 
 TYPED_TEST(AnyBroadcast, AVisitorMayTakeTheSequenceAndTheEndOfABatch) {
@@ -194,7 +195,7 @@ TYPED_TEST(AnyBroadcast, PositionsRunOver) {
           if (!TestFixture::lossy) {
             ASSERT_EQ(broadcast.try_push(0), Status::full) << edge << " - " << before;
           }
-          ASSERT_EQ(first.was_behind(), capacity);
+          ASSERT_EQ(first.behind(), capacity);
           ASSERT_EQ(all_found(first), expected) << edge << " - " << before;
         }
         broadcast.close();
@@ -245,7 +246,7 @@ TYPED_TEST(AnyBroadcast, AWaitEndsByAStopOrADeadline) {
     ASSERT_EQ(broadcast.try_push(1), Status::ok);
     EXPECT_EQ(consumer.wait(0ms), Status::ok) << "what is there comes first";
     EXPECT_EQ(consumer.wait(stop.get_token()), Status::ok);
-    EXPECT_EQ(consumer.wait_and_consume([](const int&) {}, {}, 0), Status::ok) << "none asked for";
+    EXPECT_EQ(consumer.wait_and_consume([](const int&) {}, 0), Status::ok) << "none asked for";
     EXPECT_EQ(all_found(consumer), std::vector{1});
   }
 }
@@ -260,7 +261,7 @@ TYPED_TEST(AnyBroadcast, AThrowingVisitorHasConsumedItsMessage) {
     if (message == 1) throw message;
   };
   EXPECT_THROW(consumer.consume(throw_at_one), int);
-  EXPECT_EQ(consumer.was_behind(), 2U);
+  EXPECT_EQ(consumer.behind(), 2U);
   EXPECT_EQ(broadcast.try_push(4), Status::ok) << "its place is free";
   EXPECT_EQ(consumer.consume(throw_at_one), 3U);
   EXPECT_EQ(seen, (std::vector{0, 1, 2, 3, 4}));
@@ -382,7 +383,7 @@ TYPED_TEST(AnyBroadcast, WhoFollowsNothingFindsTheEnd) {
     EXPECT_EQ(nobody.consume(look), 0U);
     EXPECT_EQ(nobody.wait(), Status::closed);
     EXPECT_EQ(nobody.wait_and_consume(look), Status::closed);
-    EXPECT_EQ(nobody.was_behind(), 0U);
+    EXPECT_EQ(nobody.behind(), 0U);
     if constexpr (TestFixture::lossy) {
       EXPECT_EQ(nobody.lost(), 0U);
     }
@@ -534,7 +535,7 @@ TYPED_TEST(AnyBroadcast, AThrowingConstructorPublishesNothing) {
   EXPECT_THROW((void)broadcast.try_push(sample), int);
   EXPECT_THROW((void)broadcast.push(sample), int);
   EXPECT_EQ(consumer.consume([](const ThrowsWhenMade&) { ADD_FAILURE(); }), 0U);
-  EXPECT_EQ(consumer.was_behind(), 0U);
+  EXPECT_EQ(consumer.behind(), 0U);
   auto claim = broadcast.claim(2);
   EXPECT_THROW((void)claim.emplace(-1), int);
   claim.emplace(1);
@@ -910,7 +911,7 @@ TEST(Broadcast, AClaimHoldsUpThoseBehindIt) {
   ASSERT_EQ(broadcast.try_push(2), Status::ok);
   EXPECT_TRUE(all_found(consumer).empty()) << "2 is there, but the claim goes first";
   EXPECT_EQ(consumer.wait(0ms), Status::timed_out);
-  EXPECT_EQ(consumer.was_behind(), 2U);
+  EXPECT_EQ(consumer.behind(), 2U);
   broadcast.close();
   EXPECT_FALSE(consumer.closed()) << "a message may still come";
   claim.emplace(1);

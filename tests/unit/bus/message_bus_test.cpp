@@ -90,7 +90,7 @@ TYPED_TEST(MessageBusTest, EachTypeReachesItsFunction) {
   EXPECT_EQ(came, "reading 3 some wide 9 reading 4 ");
   ASSERT_NE(kept, nullptr);
   EXPECT_EQ(*kept, 7);
-  EXPECT_EQ(bus.depth(), 0U);
+  EXPECT_EQ(bus.size(), 0U);
   EXPECT_EQ(bus.tally().done, 5U);
 }
 
@@ -103,12 +103,12 @@ TYPED_TEST(MessageBusTest, TwoBusesOfTheSameTypesAreTwo) {
 }
 
 TYPED_TEST(MessageBusTest, OrderHoldsRoundAndRound) {
-  typename TestFixture::template Of<int> bus({.capacity = 4, .admission = {.normal = 99}});
+  typename TestFixture::template Of<int> bus({.capacity = 4});
   int next = 0;
   for (int round = 0; round < 50; ++round) {
     int published = 0;
     while (bus.publish(next + published) == Status::ok) ++published;
-    EXPECT_EQ(published, 3) << "99 % of 4";
+    EXPECT_EQ(published, 4);
     for (const int number : drained(bus, 2)) EXPECT_EQ(number, next++);
     for (const int number : drained(bus)) EXPECT_EQ(number, next++);
   }
@@ -126,17 +126,18 @@ TYPED_TEST(MessageBusTest, CountersRunOverUnseen) {
     for (const std::uint64_t before : {1U, 3U, 5U}) {
       const std::uint64_t end = bits == 64 ? 0 : std::uint64_t{1} << bits;
       SCOPED_TRACE(testing::Message() << before << " before 2^" << bits);
-      Bus bus({.capacity = 2, .admission = {.high = 100, .normal = 100, .low = 100}}, end - before);
+      Bus bus({.capacity = 2}, end - before);
       auto producer = bus.producer();
       for (int i = 0; i < 10; i += 2) {
         EXPECT_EQ(producer.publish(i), Status::ok);
         EXPECT_EQ(producer.publish(i + 1), Status::ok);
         EXPECT_EQ(producer.publish(i + 2), Status::full);
-        EXPECT_EQ(bus.depth(), 2U);
+        EXPECT_EQ(bus.size(), 2U);
         EXPECT_EQ(drained(bus), (Numbers{i, i + 1}));
-        EXPECT_EQ(bus.depth(), 0U);
+        EXPECT_EQ(bus.size(), 0U);
       }
-      const Tally tally = bus.close();
+      bus.shut();
+      const Tally tally = bus.tally();
       EXPECT_EQ(tally.accepted, 10U);
       EXPECT_EQ(tally.done, 10U);
       EXPECT_TRUE(tally.balanced());
@@ -145,40 +146,53 @@ TYPED_TEST(MessageBusTest, CountersRunOverUnseen) {
   }
 }
 
-// However small it is, there is a place that only what is urgent gets.
+// What holds no reserve is anybody's.
+TYPED_TEST(MessageBusTest, AllMessagesMayFillIt) {
+  for (const auto admission : {Admission::urgent, Admission::normal, Admission::low}) {
+    for (const std::size_t capacity : {1U, 2U, 256U}) {
+      typename TestFixture::template Of<int> bus({.capacity = capacity});
+      for (std::size_t i = 0; i < capacity; ++i) EXPECT_EQ(bus.publish(1, admission), Status::ok);
+      EXPECT_EQ(bus.pressure(), Pressure::urgent);
+      EXPECT_EQ(bus.publish(1, Admission::urgent), Status::full);
+    }
+  }
+}
+
+// However small it is, a place that is kept is there.
 TYPED_TEST(MessageBusTest, WhatIsUrgentGetsTheLastPlaceOfASmallBus) {
   for (const std::size_t capacity : {2U, 4U, 8U}) {
-    typename TestFixture::template Of<int> bus({.capacity = capacity});
+    typename TestFixture::template Of<int> bus({.capacity = capacity, .reserve = {.urgent = 1}});
     while (bus.publish(1) == Status::ok) {
     }
     EXPECT_EQ(bus.pressure(), Pressure::normal) << capacity;
-    EXPECT_EQ(bus.publish(2, Priority::high), Status::ok) << capacity;
-    while (bus.publish(2, Priority::high) == Status::ok) {
+    EXPECT_EQ(bus.publish(2, Admission::urgent), Status::ok) << capacity;
+    while (bus.publish(2, Admission::urgent) == Status::ok) {
     }
-    EXPECT_EQ(bus.depth(), capacity);
+    EXPECT_EQ(bus.size(), capacity);
   }
 }
 
 // Whatever the depth, each class is refused at its threshold and not below.
 TYPED_TEST(MessageBusTest, EachClassIsAdmittedUpToItsPart) {
-  typename TestFixture::template Of<int> bus({.capacity = 128});
+  typename TestFixture::template Of<int> bus(
+      {.capacity = 128, .reserve = {.urgent = 20, .normal = 20}});
   EXPECT_EQ(bus.capacity(), 128U);
-  const auto fill = [&](Priority priority) {
-    while (bus.publish(1, priority) == Status::ok) {
+  const auto fill = [&](Admission admission) {
+    while (bus.publish(1, admission) == Status::ok) {
     }
-    return bus.depth();
+    return bus.size();
   };
   EXPECT_EQ(bus.pressure(), Pressure::none);
-  EXPECT_EQ(fill(Priority::low), 76U) << "60 %";
+  EXPECT_EQ(fill(Admission::low), 76U) << "60 %";
   EXPECT_EQ(bus.pressure(), Pressure::low);
-  EXPECT_EQ(fill(Priority::normal), 102U) << "80 %";
+  EXPECT_EQ(fill(Admission::normal), 102U) << "80 %";
   EXPECT_EQ(bus.pressure(), Pressure::normal);
-  EXPECT_EQ(fill(Priority::high), 128U) << "all";
-  EXPECT_EQ(bus.pressure(), Pressure::high);
+  EXPECT_EQ(fill(Admission::urgent), 128U) << "all";
+  EXPECT_EQ(bus.pressure(), Pressure::urgent);
   EXPECT_EQ(bus.publish(1), Status::full);
-  EXPECT_EQ(bus.refused(Priority::low), 1U);
-  EXPECT_EQ(bus.refused(Priority::normal), 2U);
-  EXPECT_EQ(bus.refused(Priority::high), 1U);
+  EXPECT_EQ(bus.refused(Admission::low), 1U);
+  EXPECT_EQ(bus.refused(Admission::normal), 2U);
+  EXPECT_EQ(bus.refused(Admission::urgent), 1U);
   EXPECT_EQ(bus.tally().accepted, 128U) << "what was refused is no part of it";
   // A place that comes free is seen at once, one by one.
   EXPECT_EQ(bus.drain([](int) {}, 26), 26U);
@@ -188,32 +202,30 @@ TYPED_TEST(MessageBusTest, EachClassIsAdmittedUpToItsPart) {
   EXPECT_EQ(bus.publish(1), Status::full);
 }
 
-TYPED_TEST(MessageBusTest, AdmissionIsSettable) {
+TYPED_TEST(MessageBusTest, WhatIsKeptLeavesEachClassAPlace) {
   using Bus = typename TestFixture::template Of<int>;
-  Bus bus({.capacity = 10, .admission = {.high = 100, .normal = 50, .low = 1}});
+  Bus bus({.capacity = 10, .reserve = {.urgent = 50, .normal = 50}});
   EXPECT_EQ(bus.capacity(), 16U);
-  EXPECT_EQ(bus.publish(1, Priority::low), Status::ok) << "each class has a place";
-  EXPECT_EQ(bus.publish(1, Priority::low), Status::full);
+  EXPECT_EQ(bus.publish(1, Admission::low), Status::ok) << "each class has a place";
+  EXPECT_EQ(bus.publish(1, Admission::low), Status::full);
   while (bus.publish(1) == Status::ok) {
   }
-  EXPECT_EQ(bus.depth(), 8U);
-  while (bus.publish(1, Priority::high) == Status::ok) {
+  EXPECT_EQ(bus.size(), 8U);
+  while (bus.publish(1, Admission::urgent) == Status::ok) {
   }
-  EXPECT_EQ(bus.depth(), 16U);
-  const Admission wrong[] = {{.high = 101}, {.high = 50, .normal = 60}, {.low = 0}, {.low = 81}};
-  for (const Admission& admission : wrong) {
-    EXPECT_THROW(Bus({.admission = admission}), std::logic_error);
-  }
+  EXPECT_EQ(bus.size(), 16U);
+  const Reserve wrong[] = {{.urgent = 101}, {.urgent = 50, .normal = 51}, {.normal = ~0U}};
+  for (const Reserve& reserve : wrong) EXPECT_THROW(Bus({.reserve = reserve}), std::logic_error);
 }
 
 TYPED_TEST(MessageBusTest, CapacitiesThatCannotBeAreSaid) {
   using Bus = typename TestFixture::template Of<Wide>;
-  EXPECT_THROW(Bus({.capacity = 0}), std::length_error);
+  EXPECT_THROW(Bus({.capacity = 0}), std::logic_error);
   EXPECT_THROW(Bus({.capacity = ~std::size_t{0}}), std::length_error);
   EXPECT_THROW(Bus({.capacity = std::size_t{1} << 60}), std::length_error);
   Bus one({.capacity = 1});
-  EXPECT_EQ(one.publish(Wide{1}, Priority::low), Status::ok);
-  EXPECT_EQ(one.publish(Wide{1}, Priority::high), Status::full);
+  EXPECT_EQ(one.publish(Wide{1}, Admission::low), Status::ok);
+  EXPECT_EQ(one.publish(Wide{1}, Admission::urgent), Status::full);
   const auto can_be = [](std::size_t capacity) {
     try {
       return Bus::bytes_needed({.capacity = capacity}) != 0;
@@ -236,19 +248,19 @@ TYPED_TEST(MessageBusTest, ARefusedMessageIsStillTheCallers) {
   Owned second = std::make_unique<int>(2);
   EXPECT_EQ(bus.publish(std::move(second)), Status::full);
   ASSERT_NE(second, nullptr);
-  (void)bus.close();
+  bus.shut();
   EXPECT_EQ(bus.try_publish(std::move(second)), Status::closed);
   ASSERT_NE(second, nullptr);
 }
 
 TYPED_TEST(MessageBusTest, Batches) {
-  typename TestFixture::template Of<int, Owned> bus({.capacity = 16});
+  typename TestFixture::template Of<int, Owned> bus({.capacity = 16, .reserve = {.urgent = 20}});
   std::array<int, 8> numbers{};
   std::iota(numbers.begin(), numbers.end(), 0);
   const std::vector<int> more{8, 9, 10, 11, 12, 13};
   EXPECT_EQ(bus.publish_batch(numbers), 8U);
-  EXPECT_EQ(bus.publish_batch(more), 4U) << "80 % of 16 are 12";
-  EXPECT_EQ(bus.publish_batch(more, Priority::low), 0U);
+  EXPECT_EQ(bus.publish_batch(more), 4U) << "20 % of 16 are kept";
+  EXPECT_EQ(bus.publish_batch(more, Admission::low), 0U);
   Numbers came;
   std::vector<bool> ends;
   const auto visit = overloaded{[&](int number, std::uint64_t sequence, bool end) {
@@ -283,7 +295,7 @@ TYPED_TEST(MessageBusTest, AHandlerThatThrowsLosesItsMessageOnly) {
     if (number % 3 == 1) throw std::runtime_error(std::to_string(number));
   };
   EXPECT_THROW(bus.drain(visit), std::runtime_error);
-  EXPECT_EQ(bus.depth(), 4U);
+  EXPECT_EQ(bus.size(), 4U);
   EXPECT_THROW(bus.drain(visit), std::runtime_error);
   EXPECT_EQ(bus.drain(visit), 1U);
   EXPECT_EQ(came, (Numbers{0, 1, 2, 3, 4, 5}));
@@ -328,7 +340,8 @@ TYPED_TEST(MessageBusTest, AMessageThatCannotBeMadeWasNeverPublished) {
   EXPECT_EQ(bus.drain(visit), 3U);
   EXPECT_EQ(came, (std::vector<std::pair<int, bool>>{{1, false}, {2, false}, {3, true}}));
   EXPECT_EQ(bus.wait(0ms), Status::timed_out) << "what is stepped over is no message";
-  const Tally tally = bus.close();
+  bus.shut();
+  const Tally tally = bus.tally();
   EXPECT_EQ(tally.accepted, 3U);
   EXPECT_EQ(tally.done, 3U);
   EXPECT_TRUE(tally.balanced());
@@ -343,7 +356,7 @@ TYPED_TEST(MessageBusTest, HandlersMayPublishAndClose) {
     if (number > 0) {
       EXPECT_EQ(bus.publish(number - 1), Status::ok);
     } else {
-      (void)bus.close();
+      bus.shut();
       EXPECT_EQ(bus.publish(9), Status::closed);
     }
   };
@@ -375,18 +388,27 @@ TYPED_TEST(MessageBusTest, AWaitingBusWaitsForRoom) {
   Bus bus({.capacity = 1});
   EXPECT_EQ(bus.publish(1), Status::ok);
   EXPECT_EQ(bus.try_publish(2), Status::full);
-  EXPECT_EQ(bus.publish(1ms, 2), Status::timed_out);
+  EXPECT_EQ(bus.publish(2, 1ms), Status::timed_out);
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(bus.publish(stop.get_token(), 2), Status::stopped);
-  EXPECT_EQ(bus.refused(Priority::normal), 3U);
+  EXPECT_EQ(bus.publish(2, stop.get_token()), Status::stopped);
+  EXPECT_EQ(bus.refused(Admission::normal), 3U);
+  EXPECT_EQ(bus.publish(2, Admission::urgent, 1ms), Status::timed_out);
+  EXPECT_EQ(bus.publish(2, {.admission = Admission::low}, 1ms), Status::timed_out);
+  std::array<int, 2> two{2, 2};
+  EXPECT_EQ(bus.publish_batch(two, 1ms), 0U);
+  EXPECT_EQ(bus.publish_batch(two, Admission::low, stop.get_token()), 0U);
+  EXPECT_EQ(bus.refused(Admission::urgent), 1U);
+  EXPECT_EQ(bus.refused(Admission::low), 2U);
+  EXPECT_EQ(bus.refused(), 7U) << "of all classes";
+  EXPECT_FALSE(bus.empty());
   EXPECT_EQ(bus.drain([&](int) { EXPECT_EQ(bus.publish(2), Status::full) << "no deadlock"; }), 1U);
   EXPECT_EQ(bus.publish(3), Status::ok);
   std::thread producer([&] {
     EXPECT_EQ(bus.publish(4), Status::ok);
     std::array<int, 5> rest{5, 6, 7, 8, 9};
     EXPECT_EQ(bus.publish_batch(rest), 5U) << "it waits for room for all";
-    (void)bus.close();
+    bus.shut();
   });
   Numbers came;
   while (bus.wait() == Status::ok) {
@@ -402,7 +424,7 @@ TYPED_TEST(MessageBusTest, ACloseEndsWaitsForRoom) {
   EXPECT_EQ(bus.publish(1), Status::ok);
   std::thread producer([&] { EXPECT_EQ(bus.publish(2), Status::closed); });
   std::this_thread::sleep_for(5ms);
-  (void)bus.close();
+  bus.shut();
   producer.join();
 }
 
@@ -422,7 +444,7 @@ TYPED_TEST(MessageBusTest, WaitsAsLongAsItIsTold) {
     producer.join();
     std::thread closer([&] {
       std::this_thread::sleep_for(5ms);
-      (void)bus.close();
+      bus.shut();
     });
     EXPECT_EQ(bus.drain([](int) {}), 1U);
     EXPECT_EQ(bus.wait(), Status::closed);
@@ -435,7 +457,8 @@ TYPED_TEST(MessageBusTest, AClosedBusDrains) {
   EXPECT_EQ(bus.publish(1), Status::ok);
   auto producer = bus.producer();
   EXPECT_EQ(producer.publish(2), Status::ok);
-  const Tally closed = bus.close();
+  bus.shut();
+  const Tally closed = bus.tally();
   EXPECT_EQ(closed.accepted, 2U);
   EXPECT_EQ(closed.pending, 2U);
   EXPECT_EQ(bus.publish(3), Status::closed);
@@ -445,8 +468,9 @@ TYPED_TEST(MessageBusTest, AClosedBusDrains) {
   EXPECT_EQ(bus.wait(), Status::ok);
   EXPECT_EQ(drained(bus), (Numbers{1, 2}));
   EXPECT_EQ(bus.wait(), Status::closed);
-  EXPECT_EQ(bus.close().done, 2U) << "closed twice";
-  EXPECT_EQ(bus.refused(Priority::normal), 0U) << "not for want of room";
+  bus.shut();
+  EXPECT_EQ(bus.tally().done, 2U) << "closed twice";
+  EXPECT_EQ(bus.refused(Admission::normal), 0U) << "not for want of room";
 }
 
 TYPED_TEST(MessageBusTest, ClosedForGoodInEachStrength) {
@@ -527,7 +551,7 @@ TYPED_TEST(MessageBusTest, LentMemoryAndNoAllocation) {
         EXPECT_EQ(came, 2 * i);
       }
       EXPECT_EQ(bus->drain(), 0U);
-      (void)bus->close();
+      bus->shut();
     }
     EXPECT_EQ(test::calls(Call::allocation), made);
   }
@@ -600,7 +624,8 @@ TEST(MessageBus, MetaDataWhereTheyAreAskedFor) {
   Bus bus;
   const auto before = sync::clock::now();
   const std::string topic = "engine/left";
-  EXPECT_EQ(bus.publish(1, {.priority = Priority::high, .sender = 7, .topic = topic}), Status::ok);
+  EXPECT_EQ(bus.publish(1, {.admission = Admission::urgent, .sender = 7, .topic = topic}),
+            Status::ok);
   EXPECT_EQ(bus.publish(2), Status::ok);
   const auto after = sync::clock::now();
   std::vector<std::uint64_t> ids;
@@ -632,7 +657,7 @@ TEST(LanedMessageBus, EachProducerHasItsOrder) {
     EXPECT_EQ(three.publish(300 + i), Status::ok);
     EXPECT_EQ(bus.publish(400 + i), Status::ok);
   }
-  EXPECT_EQ(bus.depth(), 20U);
+  EXPECT_EQ(bus.size(), 20U);
   std::array<int, 5> next{};
   std::vector<std::uint64_t> ids;
   std::size_t taken = 0;
@@ -687,8 +712,8 @@ TEST(LanedMessageBus, AProducerIsAssignedOneOfAnotherBus) {
     EXPECT_FALSE(two.producer().has_lane()) << "it is still taken";
     EXPECT_EQ(producer.publish(1), Status::ok);
     EXPECT_EQ(producer.publish(2), Status::full);
-    EXPECT_EQ(one.refused(Priority::normal), 0U);
-    EXPECT_EQ(two.refused(Priority::normal), 1U);
+    EXPECT_EQ(one.refused(Admission::normal), 0U);
+    EXPECT_EQ(two.refused(Admission::normal), 1U);
     EXPECT_EQ(other.publish(3), Status::ok);  // NOLINT(bugprone-use-after-move): it shares one
   }
   EXPECT_TRUE(two.producer().has_lane());

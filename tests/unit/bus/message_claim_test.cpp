@@ -64,7 +64,7 @@ TYPED_TEST(MessageClaimTest, LaterMessagesWaitForIt) {
   EXPECT_EQ(producer.publish(3), Status::ok);
   second.commit();
   EXPECT_EQ(drained(bus), Numbers{});
-  EXPECT_EQ(bus.depth(), 3U);
+  EXPECT_EQ(bus.size(), 3U);
   EXPECT_EQ(bus.wait(0ms), Status::timed_out);
   EXPECT_LT(first.id(), producer.template claim<int>(4).id());
   first.commit();
@@ -72,7 +72,7 @@ TYPED_TEST(MessageClaimTest, LaterMessagesWaitForIt) {
 }
 
 TYPED_TEST(MessageClaimTest, DroppedItIsSteppedOver) {
-  typename TestFixture::Bus bus({.capacity = 4, .admission = {.high = 100, .normal = 100}});
+  typename TestFixture::Bus bus({.capacity = 4});
   const auto alive = std::make_shared<int>(0);
   for (int round = 0; round < 10; ++round) {
     {
@@ -88,12 +88,13 @@ TYPED_TEST(MessageClaimTest, DroppedItIsSteppedOver) {
     EXPECT_EQ(bus.tally().pending, 2U);
     EXPECT_EQ(bus.wait(), Status::ok);
     EXPECT_EQ(drained(bus), (Numbers{2, 3}));
-    EXPECT_EQ(bus.depth(), 0U);
+    EXPECT_EQ(bus.size(), 0U);
   }
   {
     const auto dropped = bus.template claim<int>(1);
   }
-  const Tally tally = bus.close();
+  bus.shut();
+  const Tally tally = bus.tally();
   EXPECT_EQ(tally.accepted, 20U);
   EXPECT_EQ(tally.done, 20U);
   EXPECT_TRUE(tally.balanced());
@@ -125,7 +126,7 @@ TYPED_TEST(MessageClaimTest, DroppedItTakesNoTurnOfADrain) {
 }
 
 TYPED_TEST(MessageClaimTest, TheEndOfABatchIsBehindDroppedOnes) {
-  typename TestFixture::Bus bus({.capacity = 4, .admission = {.high = 100, .normal = 100}});
+  typename TestFixture::Bus bus({.capacity = 4});
   auto producer = bus.producer();
   EXPECT_EQ(producer.publish(1), Status::ok);
   for (int i = 0; i < 2; ++i) producer.template claim<int>(0).drop();
@@ -179,7 +180,7 @@ TYPED_TEST(MessageClaimTest, RefusedItHasNoPlace) {
   EXPECT_FALSE(full);
   EXPECT_EQ(full.status(), Status::full);
   EXPECT_NE(owned, nullptr) << "untouched";
-  (void)bus.close();
+  bus.shut();
   EXPECT_EQ(bus.template claim<int>(2).status(), Status::closed);
   EXPECT_EQ(typename TestFixture::Bus::template Claim<int>().status(), Status::empty);
 }
@@ -190,7 +191,7 @@ TYPED_TEST(MessageClaimTest, AnOpenOneHoldsBackTheEndOfAClose) {
     typename TestFixture::Bus bus;
     auto claim = bus.template claim<int>(1);
     EXPECT_EQ(bus.publish(2), Status::ok);
-    (void)bus.close();
+    bus.shut();
     EXPECT_EQ(bus.wait(1ms), Status::timed_out) << "not closed yet: it may come";
     std::thread other([&] {
       std::this_thread::sleep_for(5ms);

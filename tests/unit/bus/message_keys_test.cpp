@@ -54,7 +54,7 @@ TEST(MessageKeys, MessagesOfOneKeyKeepTheirOrder) {
         [&](const Step& step) { seen[step.key].take(step.number); });
     for (int number = 0; number < each; ++number) {
       for (std::size_t key = 0; key < keys; ++key) {
-        ASSERT_EQ(workers.submit(Step{key, number}), Status::ok);
+        ASSERT_EQ(workers.publish(Step{key, number}), Status::ok);
       }
     }
     EXPECT_EQ(workers.close().done, keys * each);
@@ -81,9 +81,9 @@ TEST(MessageKeys, DifferentKeysDoNotWaitForEachOther) {
       ++ran;
     }
   });
-  ASSERT_EQ(workers.submit(Step{0, 0}), Status::ok);
+  ASSERT_EQ(workers.publish(Step{0, 0}), Status::ok);
   begun.wait();
-  for (const std::uint64_t key : others) ASSERT_EQ(workers.submit(Step{key, 0}), Status::ok);
+  for (const std::uint64_t key : others) ASSERT_EQ(workers.publish(Step{key, 0}), Status::ok);
   while (ran < others.size()) std::this_thread::yield();
   gate.open();
   EXPECT_EQ(workers.close().done, others.size() + 1);
@@ -99,9 +99,9 @@ TEST(MessageKeys, TypesWithoutAKeyRunBesideThem) {
         ++steps;
       },
       [](const Free& free) { free.gate->open(); });
-  ASSERT_EQ(workers.submit(Step{}), Status::ok);
-  ASSERT_EQ(workers.submit(Step{}), Status::ok);
-  ASSERT_EQ(workers.submit(Free{&gate}), Status::ok);
+  ASSERT_EQ(workers.publish(Step{}), Status::ok);
+  ASSERT_EQ(workers.publish(Step{}), Status::ok);
+  ASSERT_EQ(workers.publish(Free{&gate}), Status::ok);
   EXPECT_EQ(workers.close().done, 3U);
   EXPECT_EQ(steps, 2);
 }
@@ -116,19 +116,19 @@ TEST(MessageKeys, ABusyKeyLetsOthersGoFirst) {
   workers.emplace(MessageWorkersOptions{.width = 1}, [&](const Step& step) {
     if (step.key == 1) other_ran = true;
     if (step.key == 0 && !other_ran && ++before < 100'000) {
-      EXPECT_EQ(workers->submit(step), Status::ok);
+      EXPECT_EQ(workers->publish(step), Status::ok);
     }
   });
   EXPECT_EQ(workers->pause(), Status::ok);  // until both are there
-  for (int i = 0; i < 40; ++i) ASSERT_EQ(workers->submit(Step{0, i}), Status::ok);
-  ASSERT_EQ(workers->submit(Step{1, 0}), Status::ok);
+  for (int i = 0; i < 40; ++i) ASSERT_EQ(workers->publish(Step{0, i}), Status::ok);
+  ASSERT_EQ(workers->publish(Step{1, 0}), Status::ok);
   workers->resume();
   EXPECT_EQ(workers->wait(Until(std::chrono::hours(1))), Status::ok);  // does not help
   EXPECT_TRUE(other_ran);
   EXPECT_LE(before, 1 + at_once);
 }
 
-// Waits while it is moved into its place: a submit that is stopped half way.
+// Waits while it is moved into its place: a publish that is stopped half way.
 struct Stalling {
   Stalling(std::uint64_t its_key, int its_number, Gate* its_begun = nullptr,
            Gate* its_gate = nullptr)
@@ -149,7 +149,7 @@ struct ByStallingKey {
 
 // It has a place and no more: its key's other messages do not wait for it, let alone those of other
 // keys.
-TEST(MessageKeys, AStalledSubmitDelaysNobodyElse) {
+TEST(MessageKeys, AStalledPublishDelaysNobodyElse) {
   constexpr int each = 100;
   std::array<Seen, 3> seen;
   std::atomic<int> ran{0};
@@ -161,11 +161,11 @@ TEST(MessageKeys, AStalledSubmitDelaysNobodyElse) {
   Gate begun;
   Gate gate;
   std::thread stalled(
-      [&] { EXPECT_EQ(workers.submit(Stalling(0, each, &begun, &gate)), Status::ok); });
+      [&] { EXPECT_EQ(workers.publish(Stalling(0, each, &begun, &gate)), Status::ok); });
   begun.wait();
   for (int number = 0; number < each; ++number) {
     for (std::uint64_t key = 0; key < seen.size(); ++key) {
-      ASSERT_EQ(workers.submit(Stalling(key, number)), Status::ok);
+      ASSERT_EQ(workers.publish(Stalling(key, number)), Status::ok);
     }
   }
   while (ran < 3 * each) std::this_thread::yield();
@@ -194,13 +194,13 @@ TEST(MessageKeys, InsideAHandlerTheyAreAcceptedBeyondTheCapacity) {
                       seen.take(step.number);
                       if (step.number == 0) {
                         for (int i = 1; i <= 100; ++i) {
-                          EXPECT_EQ(workers->submit(Step{7, i}), Status::ok);
+                          EXPECT_EQ(workers->publish(Step{7, i}), Status::ok);
                         }
-                        EXPECT_EQ(workers->try_submit(Step{7, 101}), Status::full);
+                        EXPECT_EQ(workers->try_publish(Step{7, 101}), Status::full);
                       }
                       inside = false;
                     });
-    ASSERT_EQ(workers->submit(Step{7, 0}), Status::ok);
+    ASSERT_EQ(workers->publish(Step{7, 0}), Status::ok);
     EXPECT_EQ(workers->wait(), Status::ok);
     EXPECT_EQ(workers->close().done, 101U);
     EXPECT_EQ(seen.next, 101);
@@ -216,11 +216,11 @@ TEST(MessageKeys, TwoHandlersThatHandOverToEachOtherGoOn) {
   workers.emplace(MessageWorkersOptions{.width = 2, .capacity = 2}, [&](const Step& step) {
     ++ran;
     if (step.number == 0) return;
-    EXPECT_EQ(workers->submit(Step{1 - step.key, step.number - 1}), Status::ok);
-    EXPECT_EQ(workers->submit(Step{1 - step.key, 0}), Status::ok);
+    EXPECT_EQ(workers->publish(Step{1 - step.key, step.number - 1}), Status::ok);
+    EXPECT_EQ(workers->publish(Step{1 - step.key, 0}), Status::ok);
   });
-  ASSERT_EQ(workers->submit(Step{0, 100}), Status::ok);
-  ASSERT_EQ(workers->submit(Step{1, 100}), Status::ok);
+  ASSERT_EQ(workers->publish(Step{0, 100}), Status::ok);
+  ASSERT_EQ(workers->publish(Step{1, 100}), Status::ok);
   EXPECT_EQ(workers->wait(), Status::ok);
   EXPECT_EQ(ran, 2 * 201);
 }
@@ -235,14 +235,14 @@ TEST(MessageKeys, RunHereKeepsTheOrder) {
                                              gate.wait();
                                              seen.take(step.number);
                                            });
-  ASSERT_EQ(workers.submit(Step{3, 0}), Status::ok);
+  ASSERT_EQ(workers.publish(Step{3, 0}), Status::ok);
   begun.wait();
   std::thread opener([&] {
     while (workers.tally().accepted < 2) std::this_thread::yield();
     gate.open();
   });
-  EXPECT_EQ(workers.submit(Step{3, 1}), Status::ok);  // waits for its turn
-  EXPECT_EQ(workers.submit(Step{3, 2}), Status::ok);
+  EXPECT_EQ(workers.publish(Step{3, 1}), Status::ok);  // waits for its turn
+  EXPECT_EQ(workers.publish(Step{3, 2}), Status::ok);
   opener.join();
   EXPECT_EQ(workers.close().done, 3U);
   EXPECT_EQ(seen.next, 3);
@@ -258,9 +258,9 @@ TEST(MessageKeys, WhatACloseDropsOnItsCallerWasAccepted) {
                                              begun.open();
                                              gate.wait();
                                            });
-  ASSERT_EQ(workers.submit(Step{3, 0}), Status::ok);
+  ASSERT_EQ(workers.publish(Step{3, 0}), Status::ok);
   begun.wait();
-  std::thread caller([&] { EXPECT_EQ(workers.submit(Step{3, 1}), Status::ok); });
+  std::thread caller([&] { EXPECT_EQ(workers.publish(Step{3, 1}), Status::ok); });
   while (workers.tally().accepted < 2) std::this_thread::yield();
   Tally tally;
   std::thread closer([&] { tally = workers.close(Closing::abandon); });
@@ -272,9 +272,9 @@ TEST(MessageKeys, WhatACloseDropsOnItsCallerWasAccepted) {
   EXPECT_EQ(tally.cancelled, 1U);
 }
 
-// ---- submit_and_wait() --------------------------------------------------------------------------
+// ---- publish_and_wait() ------------------------------------------------------------------------
 
-TEST(MessageKeys, SubmitAndWaitTakesItsTurn) {
+TEST(MessageKeys, PublishAndWaitTakesItsTurn) {
   Gate begun;
   Gate gate;
   Seen seen;
@@ -284,16 +284,16 @@ TEST(MessageKeys, SubmitAndWaitTakesItsTurn) {
     seen.take(step.number);
     if (step.number == 3) throw std::range_error("told");
   });
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(workers.submit(Step{3, i}), Status::ok);
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(workers.publish(Step{3, i}), Status::ok);
   begun.wait();
   std::thread opener([&] {
     while (workers.tally().accepted < 4) std::this_thread::yield();
     gate.open();
   });
-  EXPECT_THROW((void)workers.submit_and_wait(Step{3, 3}), std::range_error);
+  EXPECT_THROW((void)workers.publish_and_wait(Step{3, 3}), std::range_error);
   EXPECT_EQ(seen.next, 4);
   opener.join();
-  EXPECT_EQ(workers.submit_and_wait(Step{3, 4}), Status::ok);  // nobody has the key: here
+  EXPECT_EQ(workers.publish_and_wait(Step{3, 4}), Status::ok);  // nobody has the key: here
   EXPECT_EQ(seen.next, 5);
   EXPECT_EQ(workers.close().done, 4U);
   EXPECT_EQ(seen.overtakings, 0);
@@ -307,10 +307,10 @@ TEST(MessageKeys, ACloseTellsWhoWaitsForItsTurn) {
       begun.open();
       gate.wait();
     });
-    ASSERT_EQ(workers.submit(Step{}), Status::ok);
+    ASSERT_EQ(workers.publish(Step{}), Status::ok);
     begun.wait();
     Status said = Status::ok;
-    std::thread caller([&] { said = workers.submit_and_wait(Step{}); });
+    std::thread caller([&] { said = workers.publish_and_wait(Step{}); });
     while (workers.tally().accepted < 2) std::this_thread::yield();
     Tally tally;
     std::thread closer(
@@ -332,11 +332,11 @@ TEST(MessageKeys, AHandlerThatWaitsForABusyKeyLendsItsWorker) {
   Seen of_other;
   workers.emplace(MessageWorkersOptions{.width = 1}, [&](const Step& step) {
     if (step.key == 8) return of_other.take(step.number);
-    EXPECT_EQ(workers->submit(Step{8, 0}), Status::ok);
-    EXPECT_EQ(workers->submit_and_wait(Step{8, 1}), Status::ok);
+    EXPECT_EQ(workers->publish(Step{8, 0}), Status::ok);
+    EXPECT_EQ(workers->publish_and_wait(Step{8, 1}), Status::ok);
     EXPECT_EQ(of_other.next, 2);
   });
-  ASSERT_EQ(workers->submit(Step{7, 0}), Status::ok);
+  ASSERT_EQ(workers->publish(Step{7, 0}), Status::ok);
   EXPECT_EQ(workers->wait(Until(std::chrono::hours(1))), Status::ok);  // does not help
   EXPECT_EQ(workers->close().done, 3U);
   EXPECT_EQ(of_other.overtakings, 0);
@@ -349,14 +349,14 @@ TEST(MessageKeys, WaitingForTheOwnKeyIsMisuse) {
   workers.emplace(MessageWorkersOptions{.width = 1}, [&](const Step& step) {
     if (step.key == 8) ++other;
     if (step.key != 7) return;
-    EXPECT_EQ(workers->submit_and_wait(Step{8, 0}), Status::ok);
+    EXPECT_EQ(workers->publish_and_wait(Step{8, 0}), Status::ok);
     try {
-      (void)workers->submit_and_wait(Step{7, 1});
+      (void)workers->publish_and_wait(Step{7, 1});
     } catch (const std::logic_error&) {
       ++refused;
     }
   });
-  ASSERT_EQ(workers->submit(Step{7, 0}), Status::ok);
+  ASSERT_EQ(workers->publish(Step{7, 0}), Status::ok);
   EXPECT_EQ(workers->wait(), Status::ok);
   EXPECT_EQ(other, 1);
   EXPECT_EQ(refused, 1);
@@ -371,7 +371,7 @@ TEST(MessageKeys, AFailureLeavesTheRestOfItsKey) {
     seen.take(step.number);
     if (step.number % 2 == 0) throw std::range_error("even");
   });
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.submit(Step{1, i}), Status::ok);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.publish(Step{1, i}), Status::ok);
   EXPECT_THROW((void)workers.wait(), std::range_error);
   const Tally tally = workers.close();
   EXPECT_EQ(tally.failed, 50U);
@@ -385,7 +385,7 @@ TEST(MessageKeys, APauseStopsWithinAKey) {
     ++ran;
     std::this_thread::yield();
   });
-  for (int i = 0; i < 1000; ++i) ASSERT_EQ(workers.submit(Step{1, i}), Status::ok);
+  for (int i = 0; i < 1000; ++i) ASSERT_EQ(workers.publish(Step{1, i}), Status::ok);
   while (ran == 0) std::this_thread::yield();
   EXPECT_EQ(workers.pause(), Status::ok);
   const int before = ran;
@@ -409,13 +409,13 @@ TEST(MessageKeys, APauseThatAHandlerKeepsWaitingGivesUp) {
     if (step.key != 7) return;
     begun.open();
     gate.wait();
-    EXPECT_EQ(workers->submit_and_wait(Step{8, 1}), Status::ok);
+    EXPECT_EQ(workers->publish_and_wait(Step{8, 1}), Status::ok);
   });
-  ASSERT_EQ(workers->submit(Step{7, 0}), Status::ok);
+  ASSERT_EQ(workers->publish(Step{7, 0}), Status::ok);
   begun.wait();
   std::thread opener([&] {
     std::this_thread::sleep_for(5ms);  // until the pause has begun
-    EXPECT_EQ(workers->submit(Step{8, 0}), Status::ok);
+    EXPECT_EQ(workers->publish(Step{8, 0}), Status::ok);
     gate.open();
   });
   const Status said = workers->pause(20ms);
@@ -435,7 +435,7 @@ TEST(MessageKeys, AnExpiredCloseDropsWhatWaitsBehindAKey) {
     begun.open();
     gate.wait();
   });
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.submit(Step{1, i}), Status::ok);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.publish(Step{1, i}), Status::ok);
   begun.wait();
   std::thread opener([&] {
     while (workers.pause(0ms) != Status::closed) std::this_thread::yield();
@@ -454,7 +454,7 @@ TEST(MessageKeys, AnAbandonCancelsWhatWaitsBehindAKey) {
   BasicMessageWorkers<ByKey, Step> workers({.width = 1}, [&](const Step&) { ++ran; });
   EXPECT_EQ(workers.pause(), Status::ok);
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(workers.submit(Step{static_cast<std::uint64_t>(i % 3), i}), Status::ok);
+    ASSERT_EQ(workers.publish(Step{static_cast<std::uint64_t>(i % 3), i}), Status::ok);
   }
   EXPECT_EQ(workers.close(Closing::abandon).cancelled, 100U);
   EXPECT_EQ(ran, 0);

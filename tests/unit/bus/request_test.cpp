@@ -59,7 +59,7 @@ const auto kIgnores = [](auto&) {};
 TYPED_TEST(RequestTest, Answered) {
   typename TestFixture::Bus bus;
   auto producer = bus.producer();
-  auto squared = bus.template request<int>(Square{7});
+  auto squared = bus.template request<int>(Square{7}, {.admission = Admission::urgent}, 1h);
   auto greeting =
       producer.template request<std::string>(Name{std::make_unique<std::string>("you")}, 1h);
   auto done = producer.template request<void>(3);
@@ -76,7 +76,7 @@ TYPED_TEST(RequestTest, AnsweredByAThreadThatWaits) {
     while (bus.wait() == Status::ok) bus.drain(kAnswers);
   });
   for (int i = 0; i < 100; ++i) EXPECT_EQ(bus.template request<int>(Square{i}).get(), i * i);
-  (void)bus.close();
+  bus.shut();
   consumer.join();
 }
 

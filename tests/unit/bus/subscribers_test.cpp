@@ -66,7 +66,7 @@ TEST(Subscribers, TheyMayDoAnythingToTheirBus) {
     if (r.value != 0) return;
     EXPECT_EQ(bus.publish(Command{}), Status::ok);
   });
-  const auto closes = bus.subscribe<Command>([&](const Command&) { (void)bus.close(); });
+  const auto closes = bus.subscribe<Command>([&](const Command&) { bus.shut(); });
   EXPECT_EQ(bus.publish(Reading{0}), Status::ok);
   while (bus.wait() == Status::ok) bus.drain();
   EXPECT_EQ(came, "ab");

@@ -51,7 +51,7 @@ TEST(WorkerHealth, AStuckWorkerIsNoticedAndNamesItsMessage) {
   Workers workers = workers_of({.width = 2, .stuck_after = 1ms});
   EXPECT_TRUE(workers.health().healthy());
   ASSERT_EQ(workers.health().workers.size(), 2U);
-  ASSERT_EQ(workers.submit(Job{&begun, &gate}), Status::ok);
+  ASSERT_EQ(workers.publish(Job{&begun, &gate}), Status::ok);
   await(workers, State::stuck, 1);
   const HealthReport report = workers.health();
   EXPECT_FALSE(report.healthy());
@@ -70,7 +70,7 @@ TEST(WorkerHealth, WithoutALimitNobodyIsStuck) {
   Gate begun;
   Gate gate;
   Workers workers = workers_of({.width = 1});
-  ASSERT_EQ(workers.submit(Job{&begun, &gate}), Status::ok);
+  ASSERT_EQ(workers.publish(Job{&begun, &gate}), Status::ok);
   begun.wait();
   std::this_thread::sleep_for(2ms);
   const HealthReport report = workers.health();
@@ -84,7 +84,7 @@ TEST(WorkerHealth, WithoutALimitNobodyIsStuck) {
 TEST(WorkerHealth, ManyShortMessagesAreNotOneLongOne) {
   Workers workers = workers_of({.width = 1, .stuck_after = 1h});
   for (int i = 0; i < 5000; ++i) {
-    ASSERT_EQ(workers.submit(Other{}), Status::ok);
+    ASSERT_EQ(workers.publish(Other{}), Status::ok);
     if (i % 50 == 0) {
       ASSERT_TRUE(workers.health().healthy());
     }
@@ -95,7 +95,7 @@ TEST(WorkerHealth, ManyShortMessagesAreNotOneLongOne) {
 TEST(WorkerHealth, APausedWorkerIsIdle) {
   Workers workers = workers_of({.width = 1, .stuck_after = 1ns});
   EXPECT_EQ(workers.pause(), Status::ok);
-  ASSERT_EQ(workers.submit(Other{}), Status::ok);
+  ASSERT_EQ(workers.publish(Other{}), Status::ok);
   EXPECT_EQ(workers.wait(5ms), Status::timed_out);
   EXPECT_EQ(workers.health().count(State::idle), 1U);
   workers.resume();
@@ -107,9 +107,9 @@ TEST(WorkerHealth, WhoHelpsInAWaitIsNoWorker) {
   Gate second;
   Gate gate;
   Workers workers = workers_of({.width = 1});
-  ASSERT_EQ(workers.submit(Job{&first, &gate}), Status::ok);
+  ASSERT_EQ(workers.publish(Job{&first, &gate}), Status::ok);
   first.wait();
-  ASSERT_EQ(workers.submit(Job{&second, &gate}), Status::ok);
+  ASSERT_EQ(workers.publish(Job{&second, &gate}), Status::ok);
   std::thread helper([&] { EXPECT_EQ(workers.wait(), Status::ok); });
   second.wait();
   const HealthReport report = workers.health();
@@ -141,11 +141,11 @@ TEST(WorkerHealth, AForkLeavesTheWorkersBehind) {
   Gate begun;
   Gate gate;
   Workers workers = workers_of({.width = 2});
-  ASSERT_EQ(workers.submit(Job{&begun, &gate}), Status::ok);
+  ASSERT_EQ(workers.publish(Job{&begun, &gate}), Status::ok);
   begun.wait();
   // Both have said who they are.
   Gate second;
-  ASSERT_EQ(workers.submit(Job{&second, &gate}), Status::ok);
+  ASSERT_EQ(workers.publish(Job{&second, &gate}), Status::ok);
   second.wait();
   const int gone = in_child([&] { return static_cast<int>(workers.health().count(State::gone)); });
   EXPECT_EQ(gone, 2);
@@ -158,7 +158,7 @@ TEST(WorkerHealth, AKilledThreadIsGone) {
   if (test::sanitized) GTEST_SKIP() << "their runtimes do not survive it";
   const int gone = in_child([] {
     MessageWorkers<Other> workers({.width = 2}, [](const Other&) { ::syscall(SYS_exit, 0); });
-    (void)workers.submit(Other{});
+    (void)workers.publish(Other{});
     for (int i = 0; i < 10'000; ++i) {
       const auto count = static_cast<int>(workers.health().count(State::gone));
       if (count != 0) ::_exit(count);  // closing would wait for the message

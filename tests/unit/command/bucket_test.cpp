@@ -151,7 +151,7 @@ std::vector<std::uint64_t> dispatched(E& executor, Keys kind, std::size_t count,
   });
   bucket.sort(executor);
   Notes notes;
-  EXPECT_EQ(bucket.submit(notes), count);
+  EXPECT_EQ(bucket.dispatch(notes), count);
   EXPECT_EQ(bucket.tally().done, count);
   EXPECT_TRUE(bucket.tally().balanced());
   return notes.numbers;
@@ -199,7 +199,7 @@ TEST(CommandBucket, EachKindOfKeysIsSorted) {
     });
     bucket.sort(executor);
     Notes notes;
-    bucket.submit(notes);
+    bucket.dispatch(notes);
     return notes.numbers;
   };
   for (const Keys kind : kAllKeys) {
@@ -281,7 +281,7 @@ TEST(CommandBucket, KeysOfEachRecordingDifferInBitsOfTheirOwn) {
       std::ranges::sort(right);
       ASSERT_EQ(keys(), right);
       Notes notes;
-      ASSERT_EQ(bucket.submit(notes), count);
+      ASSERT_EQ(bucket.dispatch(notes), count);
       ASSERT_EQ(notes.numbers, expected<std::uint64_t>(kind, count, 5));
     }
   }
@@ -299,7 +299,7 @@ TEST(CommandBucket, ALargeOneIsSortedByThreadsAgainAndAgain) {
     });
     bucket.sort(team);
     Notes notes;
-    bucket.submit(notes);
+    bucket.dispatch(notes);
     ASSERT_EQ(notes.numbers, expected<std::uint32_t>(kind, count, 1));
     EXPECT_EQ(bucket.statistics().sort, CommandSort::split);
   }
@@ -328,10 +328,10 @@ TEST(CommandBucket, SeveralAreSortedAtOnce) {
           wide, usual, small);
       sort_all(executor, wide, usual, none, small);
       Notes notes[3];
-      wide.submit(notes[0]);
-      usual.submit(notes[1]);
-      small.submit(notes[2]);
-      EXPECT_EQ(none.submit(notes[2]), 0U);
+      wide.dispatch(notes[0]);
+      usual.dispatch(notes[1]);
+      small.dispatch(notes[2]);
+      EXPECT_EQ(none.dispatch(notes[2]), 0U);
       ASSERT_EQ(notes[0].numbers, expected<std::uint64_t>(Keys::random, count, round));
       ASSERT_EQ(notes[1].numbers, expected<std::uint32_t>(Keys::two_fields, count, round));
       ASSERT_EQ(notes[2].numbers, expected<std::uint16_t>(Keys::few, count, round));
@@ -362,7 +362,7 @@ TEST(CommandBucket, RecordersByHandAreInTheOrderOfTheirNumbers) {
     }
     Notes notes;
     bucket.sort();
-    EXPECT_EQ(bucket.submit(notes), recorders * each);
+    EXPECT_EQ(bucket.dispatch(notes), recorders * each);
     std::vector<std::uint64_t> right(recorders * each);
     std::iota(right.begin(), right.end(), 0U);
     ASSERT_EQ(notes.numbers, right);
@@ -390,7 +390,7 @@ TEST(CommandBucket, RoundsAreInTheOrderOfTheirCalls) {
   right.resize(number);
   std::iota(right.begin(), right.end(), 0U);
   Notes notes;
-  bucket.submit(notes);
+  bucket.dispatch(notes);
   EXPECT_EQ(notes.numbers, right) << "without a sort, too";
 }
 
@@ -409,8 +409,8 @@ TEST(CommandBucket, SeveralAtOnce) {
       one, other);
   other.sort(team);
   Notes notes;
-  EXPECT_EQ(one.submit(notes), 5000U);
-  EXPECT_EQ(other.submit(notes), 2500U);
+  EXPECT_EQ(one.dispatch(notes), 5000U);
+  EXPECT_EQ(other.dispatch(notes), 2500U);
   EXPECT_EQ(notes.numbers[5000], 4998U);
 }
 
@@ -428,7 +428,7 @@ TEST(CommandBucket, ARecorderIsNoThread) {
     test::add_any(moved, 0, 2000);
   }
   Notes notes;
-  EXPECT_EQ(bucket.submit(notes), 2001U);
+  EXPECT_EQ(bucket.dispatch(notes), 2001U);
   for (std::uint64_t i = 0; i <= 2000; ++i) ASSERT_EQ(notes.numbers[i], i);
 }
 
@@ -441,16 +441,16 @@ TEST(CommandBucket, RecordedAgainAndAgain) {
     });
     bucket.sort(team);
     Notes notes;
-    EXPECT_EQ(bucket.submit(notes), 1000U);
+    EXPECT_EQ(bucket.dispatch(notes), 1000U);
     EXPECT_EQ(notes.numbers.front(), 999U);
     const CommandStatistics figures = bucket.statistics();
     EXPECT_EQ(figures.commands, 1000U);
     EXPECT_EQ(figures.recorders, 100U);
     EXPECT_GT(figures.memory, 0U);
-    EXPECT_EQ(figures.submits, 1U);
+    EXPECT_EQ(figures.dispatches, 1U);
     bucket.clear();
     EXPECT_EQ(bucket.statistics().commands, 0U);
-    EXPECT_EQ(bucket.submit(notes), 0U) << "nothing is left";
+    EXPECT_EQ(bucket.dispatch(notes), 0U) << "nothing is left";
   }
   EXPECT_EQ(bucket.tally().done, 5000U);
 }
@@ -462,7 +462,7 @@ TEST(CommandBucket, RecordedAfterASort) {
   bucket.sort();
   test::add_any(*std::make_unique<Bucket64::Recorder>(bucket.recorder(1)), 3, 3);
   Notes notes;
-  bucket.submit(notes);
+  bucket.dispatch(notes);
   EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{3, 5}));
 }
 
@@ -480,9 +480,9 @@ TEST(CommandBucket, InAFrame) {
     Notes notes;
     if (number > 1) {
       before.sort(team);
-      EXPECT_EQ(before.submit(notes), 500U);
+      EXPECT_EQ(before.dispatch(notes), 500U);
       ASSERT_EQ(notes.numbers[0], (number - 1) * 1000) << "that of the frame before";
-      EXPECT_EQ(before.submit(notes), 500U) << "and again";
+      EXPECT_EQ(before.dispatch(notes), 500U) << "and again";
     }
     ASSERT_EQ(frame.next(), Status::ok);
   }
@@ -524,17 +524,17 @@ TEST(CommandBucket, Misuse) {
     Bucket64::Recorder recorder = bucket.recorder(0);
     recorder.add<Tiny>(1).number = 1;
     EXPECT_THROW(bucket.sort(), std::logic_error) << "a recorder is open";
-    EXPECT_THROW(bucket.submit(notes), std::logic_error);
+    EXPECT_THROW(bucket.dispatch(notes), std::logic_error);
     EXPECT_THROW(bucket.clear(), std::logic_error);
   }
-  EXPECT_EQ(bucket.submit(notes), 1U);
+  EXPECT_EQ(bucket.dispatch(notes), 1U);
   ASSERT_EQ(frame.next(), Status::ok);
-  EXPECT_EQ(bucket.submit(notes), 1U) << "its memory is still there";
+  EXPECT_EQ(bucket.dispatch(notes), 1U) << "its memory is still there";
   ASSERT_EQ(frame.next(), Status::ok);
-  EXPECT_THROW(bucket.submit(notes), std::logic_error) << "its frame is over";
+  EXPECT_THROW(bucket.dispatch(notes), std::logic_error) << "its frame is over";
   EXPECT_THROW(bucket.sort(), std::logic_error);
   bucket.recorder(0).add<Tiny>(1).number = 2;
-  EXPECT_EQ(bucket.submit(notes), 1U) << "another recording began";
+  EXPECT_EQ(bucket.dispatch(notes), 1U) << "another recording began";
   EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{1, 1, 2}));
   {
     Bucket64::Recorder recorder = bucket.recorder(0);
@@ -552,8 +552,8 @@ TEST(CommandBucket, Misuse) {
   EXPECT_THROW(bucket.record(here, 10, 0, nothing), std::logic_error) << "chunks of nothing";
 }
 
-// Recording, sorting and submitting inside a submit.
-TEST(CommandBucket, MisuseInsideASubmit) {
+// Recording, sorting and dispatching inside a dispatch.
+TEST(CommandBucket, MisuseInsideADispatch) {
   struct Curious {
     CommandBucket<std::uint64_t, Curious>* bucket;
     int refused;
@@ -569,16 +569,16 @@ TEST(CommandBucket, MisuseInsideASubmit) {
       };
       try_to([&] { (void)curious.bucket->recorder(1); });
       try_to([&] { curious.bucket->sort(); });
-      try_to([&] { curious.bucket->submit(curious); });
+      try_to([&] { curious.bucket->dispatch(curious); });
       try_to([&] { curious.bucket->clear(); });
     }
   };
   CommandBucket<std::uint64_t, Curious> bucket;
   bucket.recorder(0).add<Look>(1);
   Curious curious{&bucket, 0};
-  EXPECT_EQ(bucket.submit(curious), 1U);
+  EXPECT_EQ(bucket.dispatch(curious), 1U);
   EXPECT_EQ(curious.refused, 4);
-  EXPECT_EQ(bucket.submit(curious), 1U) << "it can be used on";
+  EXPECT_EQ(bucket.dispatch(curious), 1U) << "it can be used on";
 }
 
 TEST(CommandBucket, AFunctionThatThrowsDropsItsChunk) {
@@ -596,7 +596,7 @@ TEST(CommandBucket, AFunctionThatThrowsDropsItsChunk) {
     EXPECT_THROW(record(), std::domain_error);
     Notes notes;
     const std::size_t whole = bad / 10 * 10;
-    EXPECT_EQ(bucket.submit(notes), whole) << "chunks before it";
+    EXPECT_EQ(bucket.dispatch(notes), whole) << "chunks before it";
     for (std::size_t i = 0; i < whole; ++i) ASSERT_EQ(notes.numbers[i], i);
     const Tally tally = bucket.tally();
     EXPECT_TRUE(tally.balanced());
@@ -619,7 +619,7 @@ TEST(CommandBucket, ADispatchThatThrowsAtEachPlace) {
       }
     }
     Notes notes{.numbers = {}, .throws_at = bad};
-    EXPECT_THROW(bucket.submit(notes), std::runtime_error);
+    EXPECT_THROW(bucket.dispatch(notes), std::runtime_error);
     EXPECT_EQ(notes.numbers.size(), bad) << "all before it, none behind it";
     const Tally after = bucket.tally();
     EXPECT_TRUE(after.balanced());
@@ -627,7 +627,7 @@ TEST(CommandBucket, ADispatchThatThrowsAtEachPlace) {
     EXPECT_EQ(after.failed, 1U);
     EXPECT_EQ(after.pending, count - bad - 1);
     notes = {};
-    EXPECT_EQ(bucket.submit(notes), count) << "the bucket can be used on";
+    EXPECT_EQ(bucket.dispatch(notes), count) << "the bucket can be used on";
     EXPECT_EQ(bucket.tally().done, count);
     bucket.clear();
     EXPECT_EQ(bucket.tally().done, count);
@@ -635,7 +635,7 @@ TEST(CommandBucket, ADispatchThatThrowsAtEachPlace) {
   }
 }
 
-TEST(CommandBucket, WhatWasNotSubmittedIsCancelled) {
+TEST(CommandBucket, WhatWasNotDispatchedIsCancelled) {
   Bucket64 bucket;
   bucket.recorder(0).add<Tiny>(1).number = 1;
   EXPECT_EQ(bucket.tally().pending, 1U);
@@ -667,7 +667,7 @@ TEST(CommandBucket, AFullOneRefuses) {
     EXPECT_LE(bucket.statistics().memory, most);
     EXPECT_EQ(bucket.statistics().refused, 3U);
     Notes notes;
-    EXPECT_EQ(bucket.submit(notes), added) << "what it took it keeps";
+    EXPECT_EQ(bucket.dispatch(notes), added) << "what it took it keeps";
     EXPECT_EQ(bucket.tally().accepted, added);
     bucket.clear();
     EXPECT_EQ(bucket.recorder(0).try_add<Tiny>(1) != nullptr, added != 0) << "there is room again";
@@ -686,7 +686,7 @@ TEST(CommandBucket, ManyCommands) {
   bucket.sort(team);
   Notes notes;
   notes.numbers.reserve(count);
-  ASSERT_EQ(bucket.submit(notes), count);
+  ASSERT_EQ(bucket.dispatch(notes), count);
   for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(notes.numbers[i], count - 1 - i);
 }
 
@@ -719,7 +719,7 @@ TEST(CommandBucket, AFailedAllocationLeavesItUsable) {
       for (int tries = 0; tries < 2 && notes.numbers.size() != right; ++tries) {
         try {
           notes.numbers.clear();
-          EXPECT_EQ(bucket.submit(notes), right);
+          EXPECT_EQ(bucket.dispatch(notes), right);
         } catch (const std::bad_alloc&) {
         }
       }

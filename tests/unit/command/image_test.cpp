@@ -70,7 +70,7 @@ std::size_t load(Bucket& bucket, const Image& image) {
 
 std::vector<std::uint64_t> dispatched(Bucket& bucket) {
   Notes notes;
-  bucket.submit(notes);
+  bucket.dispatch(notes);
   return notes.numbers;
 }
 
@@ -171,7 +171,7 @@ TEST(CommandImages, OfSmallKeys) {
   EXPECT_EQ(other.load<Tiny>(std::span(image)), 2U);
   other.sort();
   Notes notes;
-  other.submit(notes);
+  other.dispatch(notes);
   EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{0, 1}));
   const auto larger = changed_at(image, command_at(image) + 8, std::uint64_t{0x10000});
   try {
@@ -320,12 +320,12 @@ TEST(CommandImages, IntoABucketThatIsFull) {
     if (has_state) small.state<Target>().number = 7;
     EXPECT_THROW((small.load<Tiny, Target>(std::span(image))), std::length_error);
     Notes notes;
-    EXPECT_EQ(small.submit(notes), 0U);
+    EXPECT_EQ(small.dispatch(notes), 0U);
     EXPECT_EQ(notes.numbers, std::vector<std::uint64_t>(has_state ? 1U : 0U, 7U));
     small.state<Target>().number = 8;
     small.recorder(0).template add<Tiny>(0).number = 9;
     notes = {};
-    small.submit(notes);
+    small.dispatch(notes);
     std::vector<std::uint64_t> right{8, 9};
     if (has_state) right.insert(right.begin(), 7U);
     EXPECT_EQ(notes.numbers, right) << "it can be used on";

@@ -72,9 +72,9 @@ TEST(CommandStore, RecordersOfAThreadGoOnInItsMemory) {
       test::add_any(*std::make_unique<Bucket::Recorder>(second.recorder(i)), 0, i + 1);
     }
     Notes notes;
-    EXPECT_EQ(first.submit(notes), count);
+    EXPECT_EQ(first.dispatch(notes), count);
     EXPECT_EQ(notes.numbers.back(), count - 1);
-    EXPECT_EQ(second.submit(notes), count);
+    EXPECT_EQ(second.dispatch(notes), count);
     EXPECT_EQ(notes.numbers.back(), count);
     EXPECT_LE(segments_of(first), first.statistics().memory / 16'384);
     EXPECT_LE(segments_of(second), second.statistics().memory / 16'384);
@@ -123,7 +123,7 @@ TEST(CommandStore, AFullOneTakesNoChainsEither) {
   EXPECT_GE(added, 100U) << "most of it was used";
   EXPECT_EQ(bucket.statistics().refused, 3U);
   Notes notes;
-  EXPECT_EQ(bucket.submit(notes), added) << "what it took it keeps";
+  EXPECT_EQ(bucket.dispatch(notes), added) << "what it took it keeps";
   EXPECT_EQ(bucket.tally().accepted, added);
 }
 
@@ -199,7 +199,7 @@ TEST(CommandStore, OneAfterAnotherWithTheSameNumber) {
   }
   bucket.sort();
   Notes notes;
-  bucket.submit(notes);
+  bucket.dispatch(notes);
   std::vector<std::uint64_t> right(count);
   std::iota(right.begin(), right.end(), 0U);
   EXPECT_EQ(notes.numbers, right);
@@ -221,7 +221,7 @@ TEST(CommandStore, ChunksBetweenOthers) {
   bucket.recorder(0).add<Tiny>(0).number = count;
   record(count + 1);
   Notes notes;
-  bucket.submit(notes);
+  bucket.dispatch(notes);
   EXPECT_EQ(notes.numbers, right);
 }
 

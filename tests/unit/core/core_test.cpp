@@ -8,6 +8,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -85,7 +86,7 @@ TEST(Closing, TakesNoStop) {
   EXPECT_EQ(Closing::finish_until(sync::StopToken()).deadline, sync::no_deadline);
 }
 
-TEST(Misuse, RaiseThrowsTheErrorItself) {
+TEST(MisuseTest, RaiseThrowsTheErrorItself) {
   try {
     raise(std::length_error("too long"));
   } catch (const std::length_error& error) {
@@ -95,13 +96,24 @@ TEST(Misuse, RaiseThrowsTheErrorItself) {
 
 std::string reported;
 
-TEST(Misuse, ThrowsLogicErrorAfterTellingTheHandler) {
-  EXPECT_THROW(misuse("wrong"), std::logic_error);
+TEST(MisuseTest, IsThrownAfterTellingTheHandler) {
+  EXPECT_THROW(misuse("wrong"), Misuse);
   const MisuseHandler before = set_misuse_handler([](const char* what) { reported = what; });
   EXPECT_EQ(before, nullptr);
   EXPECT_THROW(misuse("wrong again"), std::logic_error);
   EXPECT_EQ(reported, "wrong again");
   EXPECT_NE(set_misuse_handler(nullptr), nullptr);
+}
+
+TEST(LostFailure, GoesToTheHandlerOrToStandardError) {
+  const auto keep = [](const char* what) noexcept { reported = what; };
+  EXPECT_EQ(set_lost_failure_handler(keep), nullptr);
+  testing::internal::CaptureStderr();
+  lost_failure("lost");
+  EXPECT_EQ(reported, "lost");
+  EXPECT_EQ(set_lost_failure_handler(nullptr), LostFailureHandler(keep));
+  lost_failure("lost again");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "handoff: lost again\n");
 }
 
 }  // namespace

@@ -115,4 +115,41 @@ TEST(Until, AnotherStopTakesThePlaceOfTheFirst) {
   EXPECT_EQ(see(both), (Seen{true, false, false}));
 }
 
+Seen see_kept(const KeptUntil& until) {
+  return {until.has_deadline(), until.stop_token().stop_possible(),
+          until.stop_token().stop_requested()};
+}
+
+TEST(KeptUntilTest, IsMadeOfWhatAnUntilIsMadeOf) {
+  std::stop_source source;
+  sync::StopSource own;
+  const auto moment = steady_clock::now();
+  EXPECT_EQ(see_kept({}), (Seen{false, false, false}));
+  EXPECT_EQ(see_kept(10s), (Seen{true, false, false}));
+  EXPECT_EQ(see_kept(std::chrono::hours::max()), (Seen{false, false, false}));
+  EXPECT_EQ(KeptUntil(moment).deadline(), moment);
+  EXPECT_EQ(KeptUntil(std::chrono::time_point_cast<std::chrono::hours>(moment)).deadline(),
+            std::chrono::time_point_cast<std::chrono::hours>(moment));
+  EXPECT_EQ(see_kept(source.get_token()), (Seen{false, true, false}));
+  EXPECT_EQ(see_kept(own.token()), (Seen{false, true, false}));
+  EXPECT_EQ(see_kept({10s, source.get_token()}), (Seen{true, true, false}));
+  EXPECT_EQ(see_kept({moment, own.token()}), (Seen{true, true, false}));
+  const sync::StopToken token = own.token();
+  EXPECT_EQ(see_kept(Until(10s, token)), (Seen{true, true, false}));
+}
+
+TEST(KeptUntilTest, OwnsItsToken) {
+  sync::StopSource source;
+  std::stop_source standard;
+  KeptUntil own = source.token();
+  const KeptUntil copy = own;
+  const KeptUntil other = standard.get_token();
+  own = {};
+  EXPECT_EQ(see_kept(own), (Seen{false, false, false}));
+  source.request_stop();
+  standard.request_stop();
+  EXPECT_EQ(see_kept(copy), (Seen{false, true, true}));
+  EXPECT_EQ(see_kept(other), (Seen{false, true, true}));
+}
+
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// EventQueue: what a close finds under way, who shares a batch, and coalescing beside a bound.
+// EventQueue: its capacity, what a close finds under way, who shares a batch, and coalescing beside
+// a bound.
 #include <algorithm>
 #include <atomic>
 #include <barrier>
@@ -29,6 +30,16 @@ using test::Coalesces;
 template <class Policies>
 using QueueOf = test::Audited<EventQueue<int, void(int), Policies>>;
 
+TEST(EventQueueCapacity, ItsCapacityIsAsAskedOrUnbounded) {
+  using Few = QueueOf<Bounded<OnFull::reject>>;
+  EXPECT_EQ(QueueOf<EventPolicies>().capacity(), unbounded);
+  EXPECT_EQ(Few({.capacity = 3}).capacity(), 3U);
+  EXPECT_THROW(Few({.capacity = 0}), std::logic_error);
+  EventQueue<int, void(int), Bounded<OnFull::reject>> all({.capacity = unbounded});
+  EXPECT_EQ(all.capacity(), unbounded);
+  for (int i = 0; i < 5000; ++i) EXPECT_EQ(all.enqueue(1, i), Status::ok);
+}
+
 // ---- Close ----
 
 TEST(EventQueueClose, AProducerThatWaitsForRoomIsToldClosed) {
@@ -40,12 +51,50 @@ TEST(EventQueueClose, AProducerThatWaitsForRoomIsToldClosed) {
   std::thread producer([&] { status = queue.enqueue(1, std::move(second)); });
   // Asleep by then, mostly; what comes later is told the same.
   std::this_thread::sleep_for(5ms);
-  (void)queue.close();
+  queue.shut();
   producer.join();
   EXPECT_EQ(status, Status::closed);
   EXPECT_NE(second, nullptr) << "what is refused is unmoved";
   EXPECT_EQ(queue.drain(), 1U);
   EXPECT_EQ(queue.wait(), Status::closed);
+}
+
+// In each strength, to the listeners and to a visitor: all that was accepted has its outcome.
+TEST(EventQueueClose, GivesWhatIsLeftItsOutcome) {
+  for (const Closing& how :
+       {Closing::finish, Closing::abandon, Closing::finish_until(0s), Closing::finish_until(1h)}) {
+    for (const bool visits : {false, true}) {
+      QueueOf<EventPolicies> queue;
+      std::uint64_t calls = 0;
+      const auto handle = [&](int number) {
+        ++calls;
+        if (number == 4) throw std::runtime_error("as asked");
+      };
+      queue.append_listener(1, handle);
+      for (int i = 0; i < 1000; ++i) ASSERT_EQ(queue.enqueue(1, i), Status::ok);
+      const Tally tally =
+          visits ? queue.close(how, [&](int, int number) { handle(number); }) : queue.close(how);
+      const bool runs = how.begins_more && how.deadline > sync::clock::now();
+      EXPECT_TRUE(tally.balanced());
+      EXPECT_EQ(calls, runs ? 1000U : 0U);
+      EXPECT_EQ(tally.done, runs ? 999U : 0U);
+      EXPECT_EQ(tally.failed, runs ? 1U : 0U);
+      EXPECT_EQ(tally.first_failure != nullptr, runs);
+      EXPECT_EQ(tally.cancelled, how.begins_more ? 0U : 1000U);
+      EXPECT_EQ(tally.expired, how.begins_more && !runs ? 1000U : 0U);
+      EXPECT_EQ(tally.pending, 0U);
+      EXPECT_EQ(queue.enqueue(1, 1), Status::closed);
+      EXPECT_EQ(queue.close().accepted, 1000U) << "closed twice";
+    }
+  }
+}
+
+TEST(EventQueueClose, InsideAListenerItIsMisuse) {
+  QueueOf<EventPolicies> queue;
+  queue.append_listener(1, [&](int) { EXPECT_THROW((void)queue.close(), std::logic_error); });
+  ASSERT_EQ(queue.enqueue(1, 1), Status::ok);
+  EXPECT_EQ(queue.drain(), 1U);
+  EXPECT_FALSE(queue.closed());
 }
 
 TEST(EventQueueClose, ABatchThatWaitsForRoomIsToldClosed) {
@@ -55,7 +104,7 @@ TEST(EventQueueClose, ABatchThatWaitsForRoomIsToldClosed) {
   std::size_t count = 0;
   std::thread producer([&] { count = queue.enqueue_batch(events); });
   std::this_thread::sleep_for(5ms);
-  (void)queue.close();
+  queue.shut();
   producer.join();
   EXPECT_EQ(queue.drain(), count);
   EXPECT_EQ(queue.wait(), Status::closed);
@@ -90,7 +139,7 @@ void closed_while_copied(bool fails) {
     }
   });
   gate.entered.wait(false);
-  (void)queue.close();
+  queue.shut();
   EXPECT_EQ(queue.enqueue(1, Slow(gate)), Status::closed);
   EXPECT_EQ(queue.wait(1ms), Status::timed_out) << "it is under way, and may be accepted";
   std::thread consumers[2];
@@ -144,7 +193,7 @@ TEST(EventQueueClose, AListenerMayCloseAndAwaitTheOtherConsumers) {
   });
   std::atomic<bool> ended{false};
   const auto handle = queue.append_listener(1, [&] {
-    (void)queue.close();
+    queue.shut();
     if (other.get_id() != std::this_thread::get_id()) other.join();
     ended = true;
   });
@@ -174,7 +223,7 @@ void shared_by_four(const Feed& feed) {
     const std::uint64_t fed = 4 * (static_cast<std::uint64_t>(round) + 1);
     while (queue.tally().done != fed) std::this_thread::yield();
   }
-  (void)queue.close();
+  queue.shut();
   for (std::thread& consumer : consumers) consumer.join();
 }
 TEST(EventQueueWaking, ABatchIsSharedByThoseWhoWait) {

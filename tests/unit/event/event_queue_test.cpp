@@ -442,13 +442,15 @@ TEST(EventQueue, ClearCountsAsCancelled) {
 TEST(EventQueue, ClosedIsClosed) {
   Queue queue;
   fill(queue, 2);
-  EXPECT_EQ(queue.close().pending, 2U);
+  queue.shut();
+  EXPECT_EQ(queue.tally().pending, 2U);
   EXPECT_EQ(queue.enqueue(0, 1), Status::closed);
   EXPECT_TRUE(queue.closed());
   EXPECT_EQ(queue.wait(), Status::ok);
   EXPECT_EQ(queue.drain(), 2U);
   EXPECT_EQ(queue.wait(), Status::closed);
-  EXPECT_EQ(queue.close().done, 2U);
+  queue.shut();
+  EXPECT_EQ(queue.tally().done, 2U);
 }
 
 TEST(EventQueue, Batches) {
@@ -463,7 +465,7 @@ TEST(EventQueue, Batches) {
     EXPECT_EQ(text, std::to_string(next++));
   });
   EXPECT_EQ(next, 500);
-  (void)queue.close();
+  queue.shut();
   EXPECT_EQ(queue.enqueue_batch(events), 0U);
 }
 
@@ -657,7 +659,7 @@ TEST(EventQueue, WaitingEnds) {
     producer.join();
     EXPECT_EQ(queue.wait(0s), Status::ok);
     queue.drain();
-    std::thread closer([&] { (void)queue.close(); });
+    std::thread closer([&] { queue.shut(); });
     EXPECT_EQ(queue.wait(), Status::closed);
     closer.join();
   }

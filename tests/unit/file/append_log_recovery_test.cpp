@@ -192,12 +192,11 @@ TEST(AppendLogRecovery, WhatCannotBeKeptIsNotCut) {
     const std::string torn = contents(folder.segment()) + std::string(50, 'x');
     test::put(folder.segment(), torn);
     NothingCanBeKept tap(calls);
-    const FileFailure failure =
+    const test::Told failure =
         failure_of([&] { AppendLog(folder.log(), {.preallocate = false, .tap = &tap}); });
     ASSERT_TRUE(tap.failed);
     EXPECT_EQ(failure.error, ENOSPC) << calls;
-    EXPECT_NE(failure.text().find("keep what must be cut off"), std::string::npos)
-        << failure.text();
+    EXPECT_NE(failure.text.find("keep what must be cut off"), std::string::npos) << failure.text;
     EXPECT_EQ(contents(folder.segment()), torn);
     EXPECT_TRUE(folder.kept().empty()) << "nothing half-written";
     const AppendLog log(folder.log(), kPlain);
@@ -293,8 +292,8 @@ TEST(AppendLogPlace, AFifoInPlaceOfTheLockIsNoHang) {
   const Folder folder;
   fs::create_directory(folder.log());
   ASSERT_EQ(::mkfifo((folder.log() + "/lock").c_str(), 0600), 0);
-  const FileFailure failure = failure_of([&] { AppendLog(folder.log(), kPlain); });
-  EXPECT_TRUE(failure.error == 0 || failure.error == EINVAL) << failure.text();
+  const test::Told failure = failure_of([&] { AppendLog(folder.log(), kPlain); });
+  EXPECT_TRUE(failure.error == 0 || failure.error == EINVAL) << failure.text;
 }
 
 TEST(AppendLogPlace, ALinkInPlaceOfAFileIsNotFollowed) {
@@ -343,7 +342,7 @@ TEST(AppendLogPlace, AFolderAboveThatCannotBeRead) {
     if (is_root && ::setresuid(nobody, nobody, nobody) != 0) ::_exit(2);
     if (::open(above.c_str(), O_RDONLY | O_DIRECTORY) >= 0) ::_exit(3);
     for (int opening = 0; opening < 2; ++opening) {
-      const FileFailure failure =
+      const test::Told failure =
           failure_of([&] { AppendLog(folder.log(), kPlain).append("kept").check(); });
       if (failure.error != 0) ::_exit(4);
     }
@@ -369,18 +368,20 @@ TEST(AppendLogPlace, AFolderThatCannotBeSynced) {
 
 TEST(AppendLogPlace, WhatIsWrongIsSaid) {
   const Folder folder;
-  const FileFailure none = failure_of([&] { AppendLog(folder.log() + "/no/log"); });
+  const test::Told none = failure_of([&] { AppendLog(folder.log() + "/no/log"); });
   EXPECT_EQ(none.error, ENOENT);
-  EXPECT_NE(none.text().find("/no/log: make the folder, as the one above it is not there: "),
-            std::string::npos)
-      << none.text();
+  EXPECT_EQ(none.text, "AppendLog " + folder.log() +
+                           "/no/log: no such folder above it: make that first: No such file or "
+                           "directory");
   const AppendLog log(folder.log(), kPlain);
-  const FileFailure locked = failure_of([&] { AppendLog(folder.log()); });
+  const test::Told locked = failure_of([&] { AppendLog(folder.log()); });
   EXPECT_EQ(locked.error, EWOULDBLOCK);
-  EXPECT_NE(locked.text().find("/log: another writer has this log: "), std::string::npos)
-      << locked.text();
-  const FileFailure unread = failure_of([&] { AppendLogReader(folder.log() + "2"); });
-  EXPECT_NE(unread.text().find("/log2: open the folder: "), std::string::npos) << unread.text();
+  EXPECT_NE(locked.text.find("/log: open in another program, or by another AppendLog of this one"),
+            std::string::npos)
+      << locked.text;
+  const test::Told unread = failure_of([&] { AppendLogReader(folder.log() + "2"); });
+  EXPECT_EQ(unread.text,
+            "AppendLogReader " + folder.log() + "2: no such folder: No such file or directory");
 }
 
 // ---- The lock ----
@@ -545,16 +546,16 @@ TEST(AppendLogFormat, HostileSegmentsAreReadOrRefused) {
   for (std::size_t i = 0; i < tries; ++i) {
     const std::string hostile = hostile_of(whole, heads, dice);
     test::put(folder.segment(), hostile);
-    const FileFailure read = failure_of([&] {
+    const test::Told read = failure_of([&] {
       for (const AppendLogRecord& record : AppendLogReader(folder.log())) {
         ASSERT_LE(record.bytes.size(), hostile.size());
       }
     });
     Unsynced tap;
-    const FileFailure opened =
+    const test::Told opened =
         failure_of([&] { AppendLog(folder.log(), {.preallocate = false, .tap = &tap}); });
-    ASSERT_TRUE(read.error == 0 || read.error == EBADMSG) << read.text();
-    ASSERT_EQ(opened.error, read.error) << opened.text();
+    ASSERT_TRUE(read.error == 0 || read.error == EBADMSG) << read.text;
+    ASSERT_EQ(opened.error, read.error) << opened.text;
     ++said[read.error];
     for (const std::string& name : folder.kept()) fs::remove(name);
   }

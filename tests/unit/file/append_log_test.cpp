@@ -26,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -195,10 +196,11 @@ TEST(AppendLog, Segments) {
 TEST(AppendLog, OneWriter) {
   const Folder folder;
   std::optional<AppendLog> log(std::in_place, folder.log());
-  const FileFailure failure = failure_of([&] { AppendLog(folder.log()); });
+  const test::Told failure = failure_of([&] { AppendLog(folder.log()); });
   EXPECT_EQ(failure.error, EWOULDBLOCK);
-  EXPECT_NE(failure.text().find("another writer has this log"), std::string::npos)
-      << failure.text();
+  EXPECT_NE(failure.text.find("AppendLog " + folder.log() + ": open in another program"),
+            std::string::npos)
+      << failure.text;
   log.reset();
   EXPECT_NO_THROW(AppendLog(folder.log()));
 }
@@ -351,13 +353,54 @@ TEST(AppendLog, AFailedSyncReachesAll) {
     const Tally tally = log.close();
     EXPECT_EQ(tally.done, 1u);
     EXPECT_EQ(tally.failed, 9u);
-    EXPECT_THROW(std::rethrow_exception(tally.first_failure), FileError);
+    EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::system_error);
   }
   AppendLog log(folder.log());
   const std::uint64_t last = log.append("goes on").value();
   EXPECT_EQ(log.was_last(), last);
   EXPECT_EQ(read_all(folder.log()).front(), "kept");
   EXPECT_EQ(read_all(folder.log()).back(), "goes on");
+}
+
+TEST(AppendLog, AnAbandonedRestIsCancelled) {
+  const Folder folder;
+  {
+    AppendLog log(folder.log());
+    log.append("one").check();
+    const std::uint64_t second = log.append_later("two").value();
+    EXPECT_EQ(log.tally().pending, 1u);
+    const Tally tally = log.close(Closing::abandon);
+    EXPECT_EQ(tally.done, 1u);
+    EXPECT_EQ(tally.cancelled, 1u);
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(log.close().cancelled, 1u);
+    EXPECT_EQ(log.wait(second).failure().error, ECANCELED);
+    EXPECT_EQ(log.append("three").failure().text(),
+              "AppendLog " + folder.log() + ": it was closed: Operation canceled");
+  }
+  EXPECT_EQ(read_all(folder.log()), (std::vector<std::string>{"one"}));
+  EXPECT_EQ(AppendLog(folder.log()).close(Closing::abandon).accepted, 0u);
+}
+
+TEST(AppendLog, ACloseThatIsLateLetsALeaderEnd) {
+  const Folder folder;
+  Held tap;
+  AppendLog log(folder.log(), {.tap = &tap});
+  tap.hold = true;
+  std::thread leader([&] { EXPECT_EQ(log.append("led").value(), 1u); });
+  while (tap.begun == 0) std::this_thread::yield();
+  log.append_later("follows").check();
+  std::thread lets_go([&] {
+    while (log.append_later("is it closed?").ok()) std::this_thread::yield();
+    tap.hold = false;
+  });
+  const Tally tally = log.close(Closing::finish_until(sync::clock::now() - 1s));
+  leader.join();
+  lets_go.join();
+  EXPECT_EQ(tally.done, 1u);
+  EXPECT_GE(tally.expired, 1u);
+  EXPECT_EQ(tally.failed, 0u);
+  EXPECT_TRUE(tally.balanced());
 }
 
 TEST(AppendLog, SixtyFourThreads) {
@@ -487,6 +530,13 @@ TEST(AppendLog, TornAtEveryByteOfTheLastRecord) {
   }
 }
 
+// What it says; 0: of a header.
+std::size_t damaged_at(const test::Told& said) {
+  constexpr std::string_view words = ": damaged at ";
+  const std::size_t at = said.text.find(words);
+  return at == std::string::npos ? 0 : std::stoul(said.text.substr(at + words.size()));
+}
+
 TEST(AppendLog, EveryFlippedByteIsFound) {
   for (const bool closed : {false, true}) {
     Made made;
@@ -503,9 +553,9 @@ TEST(AppendLog, EveryFlippedByteIsFound) {
       std::string flipped = whole;
       flipped[i] = static_cast<char>(flipped[i] ^ (1 << i % 8));
       test::put(file, flipped);
-      const FileFailure read =
+      const test::Told read =
           failure_of([&] { expect_beginning(read_all(made.folder.log()), made.records, known); });
-      const FileFailure opened = failure_of([&] {
+      const test::Told opened = failure_of([&] {
         Unsynced tap;
         AppendLog log(made.folder.log(), {.segment_bytes = kSegment, .tap = &tap});
         EXPECT_GE(log.was_last(), known);
@@ -513,8 +563,8 @@ TEST(AppendLog, EveryFlippedByteIsFound) {
       EXPECT_EQ(opened.error, read.error);
       if (read.error != 0) {
         EXPECT_EQ(read.error, EBADMSG);
-        EXPECT_NE(read.file.find(".log"), std::string::npos);
-        EXPECT_LE(read.offset, i);
+        EXPECT_NE(read.text.find(".log: "), std::string::npos) << read.text;
+        EXPECT_LE(damaged_at(read), i) << read.text;
         EXPECT_EQ(contents(file), flipped) << "nothing was cut";
         ++found;
       }
@@ -533,9 +583,9 @@ TEST(AppendLog, DamageBeforeTheNewestSegmentIsFound) {
     std::string flipped = whole;
     flipped[i] = static_cast<char>(flipped[i] ^ 0x10);
     test::put(segments[0], flipped);
-    const FileFailure read = failure_of([&] { (void)read_all(made.folder.log()); });
+    const test::Told read = failure_of([&] { (void)read_all(made.folder.log()); });
     EXPECT_EQ(read.error, EBADMSG) << i;
-    EXPECT_NE(read.file.find(fs::path(segments[0]).filename()), std::string::npos);
+    EXPECT_NE(read.text.find(fs::path(segments[0]).filename()), std::string::npos);
   }
   for (std::size_t cut = 1; cut < whole.size(); ++cut) {
     test::put(segments[0], whole.substr(0, whole.size() - cut));
@@ -597,9 +647,10 @@ TEST(AppendLog, ASegmentOfAnotherLogDoesNotPass) {
   make(other, false, 200);
   const std::string second = segments_of(one.folder.log()).at(1);
   test::put(second, contents(segments_of(other.folder.log()).at(1)));
-  const FileFailure failure = failure_of([&] { (void)read_all(one.folder.log()); });
+  const test::Told failure = failure_of([&] { (void)read_all(one.folder.log()); });
   EXPECT_EQ(failure.error, EBADMSG);
-  EXPECT_EQ(failure.file, second);
+  EXPECT_NE(failure.text.find(second + ": it is of another log"), std::string::npos)
+      << failure.text;
 }
 
 std::size_t open_files() {
@@ -625,8 +676,8 @@ std::size_t use_log(const std::string& folder, FileTap* tap, std::size_t first) 
     }
     const Tally tally = log.close();
     EXPECT_TRUE(tally.balanced());
-  } catch (const FileError& error) {
-    EXPECT_NE(error.failure().error, 0);
+  } catch (const std::system_error& error) {
+    EXPECT_NE(error.code().value(), 0);
   }
   return acknowledged;
 }
@@ -674,7 +725,7 @@ TEST(AppendLog, AReaderThatFailsSaysSo) {
       test::FaultTap tap;
       tap.arm({}, k, fault);
       std::vector<std::string> seen;
-      const FileFailure failure = failure_of([&] {
+      const test::Told failure = failure_of([&] {
         for (const auto& record : AppendLogReader(made.folder.log(), {.tap = &tap})) {
           seen.emplace_back(record.text());
         }
@@ -707,7 +758,7 @@ TEST(AppendLog, AFailedTrimLeavesAWholeLog) {
       AppendLog log(folder.log(), {.segment_bytes = 300, .tap = &tap});
       (void)log.trim(log.was_last());
       (void)log.trim(log.was_last());
-    } catch (const FileError&) {
+    } catch (const std::system_error&) {
     }
     more = tap.disarm().has_value();
     EXPECT_NO_THROW(AppendLog(folder.log(), {.segment_bytes = kSegment}));

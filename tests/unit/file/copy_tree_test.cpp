@@ -519,7 +519,7 @@ TEST_F(CopyTreeOften, a_stop_leaves_what_is_whole_and_nothing_else) {
     Stopper stopper;
     CopyTreeOptions options;
     options.durable = durable;
-    options.stop = stopper.source.get_token();
+    options.until = stopper.source.get_token();
     options.tap = &stopper;
     const CopyTreeResult result = copy(std::move(options));
     EXPECT_TRUE(result.stopped);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <handoff/core/future.hpp>
@@ -131,7 +132,7 @@ TEST_P(FileEngineTest, DurableOnesAreSyncedWithTheirName) {
   EXPECT_EQ(tap.syncs(), 5U);  // by path: of the name too
   files.replace(folder / "a", bytes_of("z"), {.durable = true}).get().check();
   EXPECT_EQ(tap.syncs(), 7U);
-  files.remove(folder / "a", true).get().check();
+  files.remove(folder / "a", {.durable = true}).get().check();
   EXPECT_EQ(tap.syncs(), 8U);
   files.write(folder / "b", bytes_of("x")).get().check();
   EXPECT_EQ(tap.syncs(), 8U);
@@ -190,7 +191,7 @@ TEST_P(FileEngineTest, WhatSyncsNoDirectoriesIsTakenAsItIs) {
   files.write(folder / "a", bytes_of("x"), {.durable = true}).get().check();
   files.replace(folder / "a", bytes_of("y"), {.durable = true}).get().check();
   EXPECT_EQ(contents(folder / "a"), "y");
-  files.remove(folder / "a", true).get().check();
+  files.remove(folder / "a", {.durable = true}).get().check();
   EXPECT_GE(tap.asked, 3);
 }
 
@@ -201,7 +202,7 @@ TEST_P(FileEngineTest, ACopyIsTheSameWithItsHoles) {
   EXPECT_EQ(files.copy(folder / "a", folder / "b").get().bytes(), text.size());
   EXPECT_EQ(contents(folder / "b"), text);
   ASSERT_EQ(::truncate((folder / "a").c_str(), 24 * static_cast<off_t>(kMiB)), 0);
-  EXPECT_EQ(files.copy(folder / "a", folder / "c", true).get().bytes(), 24 * kMiB);
+  EXPECT_EQ(files.copy(folder / "a", folder / "c", {.durable = true}).get().bytes(), 24 * kMiB);
   struct stat made{};
   ASSERT_EQ(::stat((folder / "c").c_str(), &made), 0);
   EXPECT_EQ(made.st_size, 24 * static_cast<off_t>(kMiB));
@@ -315,6 +316,16 @@ TEST_P(FileEngineTest, WhatIsNoFileIsRefused) {
   far.from = bytes_of("xy");
   far.offset = (std::uint64_t{1} << 63) - 2;
   EXPECT_EQ(files.submit(std::move(far)).get().failure().error, EINVAL);
+  const auto said = [&](FileRequest request) {
+    return files.submit(std::move(request)).get().failure().text();
+  };
+  const std::string nobody = folder / "nobody";
+  EXPECT_EQ(said({.path = nobody}), nobody + ": open: No such file or directory");
+  EXPECT_EQ(said({.path = nobody, .offset = ~std::uint64_t{0}}),
+            nobody + ": no file can have bytes there: Invalid argument");
+  EXPECT_EQ(said({.path = nobody, .until = std::chrono::seconds(-1)}),
+            nobody + ": not begun: Timer expired");
+  EXPECT_EQ(said({.path = "/dev/null"}), "/dev/null: it is no regular file: Invalid argument");
   EXPECT_EQ(contents(folder / "file"), "x");
 }
 

@@ -71,7 +71,7 @@ TEST_F(FileRing, MoreRequestsThanItsWidthFromSeveralThreads) {
   const std::size_t rounds = handoff::test::rounds(300);
   for (const std::size_t width : std::initializer_list<std::size_t>{1, 3, 64}) {
     SCOPED_TRACE(width);
-    FileEngine files({.backend = FileBackend::io_uring, .width = width});
+    FileEngine files({.width = width, .backend = FileBackend::io_uring});
     const OpenFile file = OpenFile::open(folder / "a");
     std::atomic<std::size_t> right{0};
     std::vector<std::thread> threads;
@@ -110,7 +110,7 @@ TEST_F(FileRing, AStartIsNeverSleptThrough) {
 // A callback runs on the ring's thread, where a start takes the short way.
 TEST_F(FileRing, CallbacksGoOn) {
   put(folder / "a", pattern(4096));
-  FileEngine files({.backend = FileBackend::io_uring, .width = 2});
+  FileEngine files({.width = 2, .backend = FileBackend::io_uring});
   const OpenFile file = OpenFile::open(folder / "a");
   const std::size_t rounds = handoff::test::rounds(2000);
   constexpr std::size_t chains = 5;
@@ -145,7 +145,7 @@ TEST_F(FileRing, ALargeTransferInManyCallsAtOnce) {
   const std::string text = pattern(bytes);
   for (const bool direct : {false, true}) {
     for (const std::size_t width : std::initializer_list<std::size_t>{1, 2, 64}) {
-      FileEngine files({.backend = FileBackend::io_uring, .width = width});
+      FileEngine files({.width = width, .backend = FileBackend::io_uring});
       FileBuffer buffer(bytes);
       std::copy(text.begin(), text.end(), reinterpret_cast<char*>(buffer.data()));
       EXPECT_EQ(files

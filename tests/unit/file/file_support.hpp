@@ -79,12 +79,16 @@ inline void put(const std::string& path, std::string_view text) {
 }
 
 // What it throws, or no error.
+struct Told {
+  int error = 0;
+  std::string text = {};
+};
 template <class F>
-FileFailure failure_of(F&& function) {
+Told failure_of(F&& function) {
   try {
     function();
-  } catch (const FileError& error) {
-    return error.failure();
+  } catch (const std::system_error& error) {
+    return {.error = error.code().value(), .text = error.what()};
   }
   return {};
 }

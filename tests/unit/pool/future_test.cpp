@@ -549,7 +549,7 @@ TEST_P(FutureTest, ADroppedTaskIsToldToItsCoroutine) {
   ThreadPool pool(options(1));
   test::hold(pool, gate);
   std::stop_source source;
-  expect_dropped(pool.submit([] { return 1; }, {.stop = source.get_token()}), over);
+  expect_dropped(pool.submit([] { return 1; }, {.until = source.get_token()}), over);
   source.request_stop();
   gate.open();
   over.wait();

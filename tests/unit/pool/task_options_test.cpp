@@ -128,13 +128,13 @@ TEST_P(TaskOptionsTest, WhatIsRefusedIsUnmoved) {
   (void)pool.close();
   auto function = [own = std::make_unique<int>(1)] { return *own; };
   sync::StopSource source;
-  const TaskOptions low{.priority = Priority::low, .stop = source.token()};
+  const TaskOptions low{.until = source.token(), .priority = Priority::low};
   EXPECT_EQ(pool.try_post(std::move(function), low), Status::closed);
   EXPECT_EQ(pool.try_post(std::move(function), {.worker = 0}), Status::closed);
   EXPECT_THROW(pool.post(std::move(function), low), NotRun);
   EXPECT_THROW((void)pool.submit(std::move(function), low), NotRun);
   EXPECT_THROW((void)pool.submit(std::move(function), {.worker = 0}), NotRun);
-  EXPECT_THROW((void)pool.submit(std::move(function), {.stop = source.token()}), NotRun);
+  EXPECT_THROW((void)pool.submit(std::move(function), {.until = source.token()}), NotRun);
   EXPECT_EQ(function(), 1);
   EXPECT_EQ(pool.tally().accepted, 0U);
 }
@@ -146,11 +146,11 @@ TEST_P(TaskOptionsTest, WhatIsStoppedBeforeItBeginsDoesNot) {
   std::stop_source source;
   auto token = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = token;
-  auto stopped = pool.submit([token] { return *token; }, {.stop = source.get_token()});
-  pool.post([token] { FAIL() << *token; }, {.stop = source.get_token()});
+  auto stopped = pool.submit([token] { return *token; }, {.until = source.get_token()});
+  pool.post([token] { FAIL() << *token; }, {.until = source.get_token()});
   pool.post([token = std::move(token)] { FAIL() << *token; },
-            {.priority = Priority::high, .stop = source.get_token()});
-  auto kept = pool.submit([] { return 3; }, {.stop = std::stop_token()});
+            {.until = source.get_token(), .priority = Priority::high});
+  auto kept = pool.submit([] { return 3; }, {.until = std::stop_token()});
   source.request_stop();
   gate.open();
   try {
@@ -171,12 +171,12 @@ TEST_P(TaskOptionsTest, WhatIsLateDoesNotBegin) {
   ThreadPool pool(options(1));
   const auto now = std::chrono::steady_clock::now();
   auto token = std::make_shared<int>(5);
-  pool.post([token] { FAIL() << *token; }, {.deadline = now});
-  auto late = pool.submit([token] { return *token; }, {.name = "late", .deadline = now});
-  auto in_time = pool.submit([] { return 3; }, {.deadline = now + 1h});
+  pool.post([token] { FAIL() << *token; }, {.until = now});
+  auto late = pool.submit([token] { return *token; }, {.name = "late", .until = now});
+  auto in_time = pool.submit([] { return 3; }, {.until = now + 1h});
   std::atomic<int> ran{0};
-  pool.post([&] { ++ran; }, {.deadline = sync::no_deadline});
-  pool.post([&] { ++ran; }, {.deadline = now + 1h});
+  pool.post([&] { ++ran; }, {.until = sync::no_deadline});
+  pool.post([&] { ++ran; }, {.until = now + 1h});
   EXPECT_EQ(in_time.get(), 3);
   try {
     (void)late.get();
@@ -208,8 +208,8 @@ TEST_P(TaskOptionsTest, AFailureIsToldWithTheNameOfItsTask) {
   pool.wait();
   pool.post([large] { throw int{large[0]}; }, {.name = "large"});
   pool.wait();
-  pool.post([] { throw 1; }, {.stop = source.get_token(), .name = "stoppable"});
-  pool.post([] { throw 1; }, {.stop = source.get_token()});
+  pool.post([] { throw 1; }, {.name = "stoppable", .until = source.get_token()});
+  pool.post([] { throw 1; }, {.until = source.get_token()});
   pool.post([] {}, {.name = "does not fail"});
   pool.wait();
   std::sort(names.begin(), names.end());
@@ -244,7 +244,7 @@ TEST_P(TaskOptionsTest, WhatHasBegunGoesOn) {
         gate.wait();
         return source.stop_requested();
       },
-      {.stop = source.get_token()});
+      {.until = source.get_token()});
   begun.wait();
   source.request_stop();
   gate.open();
@@ -257,7 +257,7 @@ TEST_P(TaskOptionsTest, AWaitingTaskDoesNotRunWhatIsStopped) {
   ThreadPool pool(options(1));
   std::stop_source source;
   auto outer = pool.submit([&] {
-    auto inner = pool.submit([] { return 1; }, {.stop = source.get_token()});
+    auto inner = pool.submit([] { return 1; }, {.until = source.get_token()});
     source.request_stop();
     try {
       return inner.get();

@@ -391,6 +391,15 @@ TEST_P(ThreadPoolTest, OnFullOfAnotherTypeIsMisuse) {
   }
 }
 
+TEST_P(ThreadPoolTest, ACapacityIsToldAndNothingIsMisuse) {
+  EXPECT_EQ(ThreadPool(options(1)).capacity(), unbounded);
+  auto given = options(1);
+  given.capacity = 3;
+  EXPECT_EQ(ThreadPool(given).capacity(), 3U);
+  given.capacity = 0;
+  EXPECT_THROW(ThreadPool{given}, Misuse);
+}
+
 // One worker, held by a gate, and `capacity` tasks behind it.
 class Full {
  public:
@@ -464,6 +473,37 @@ TEST_P(ThreadPoolTest, TryPostNeitherWaitsNorRunsItHere) {
     EXPECT_EQ(full.pool.close().done, 5U);
     EXPECT_EQ(full.ran, 4);
   }
+}
+
+TEST_P(ThreadPoolTest, TrySubmitNeitherWaitsNorRunsItHere) {
+  for (const OnFull on_full : {OnFull::wait, OnFull::run_here, OnFull::reject}) {
+    Full full(options(1), on_full);
+    auto function = [own = std::make_unique<int>(5)] { return *own; };
+    Future<int> future;
+    EXPECT_EQ(full.pool.try_submit(future, std::move(function)), Status::full);
+    EXPECT_EQ(full.pool.try_submit(future, std::move(function), {.priority = Priority::high}),
+              Status::full);
+    EXPECT_FALSE(future.valid());
+    full.gate.open();
+    full.pool.wait();
+    EXPECT_EQ(full.pool.try_submit(future, std::move(function), {.worker = 0}), Status::ok);
+    EXPECT_EQ(future.get(), 5);
+    EXPECT_EQ(full.pool.close().done, 5U);
+    auto late = [own = std::make_unique<int>(6)] { return *own; };
+    EXPECT_EQ(full.pool.try_submit(future, std::move(late)), Status::closed);
+    EXPECT_EQ(late(), 6) << "what is refused is unmoved";
+  }
+}
+
+TEST_P(ThreadPoolTest, TrySubmitOfWhatIsStopped) {
+  ThreadPool pool(options(1));
+  std::stop_source source;
+  source.request_stop();
+  Future<void> future;
+  EXPECT_EQ(pool.try_submit(future, [] { FAIL(); }, {.until = {1h, source.get_token()}}),
+            Status::ok);
+  EXPECT_THROW(future.get(), NotRun);
+  EXPECT_EQ(pool.close().cancelled, 1U);
 }
 
 TEST_P(ThreadPoolTest, FullWaits) {
@@ -782,7 +822,7 @@ TEST_P(ThreadPoolTest, MovesWithItsThreads) {
 
 // The program's pool, when the program's static objects have ended.
 TEST_P(ThreadPoolTest, AfterTheEndOfTheProgramsPoolItsCallersRunTasks) {
-  for (const std::size_t capacity : {0U, 1U}) {
+  for (const std::size_t capacity : {unbounded, std::size_t{1}}) {
     auto given = options(1);
     given.capacity = capacity;
     ThreadPool pool(given);

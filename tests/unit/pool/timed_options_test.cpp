@@ -103,8 +103,8 @@ TEST_P(TimedOptionsTest, AStopBeforeItBeginsCancelsIt) {
   auto token = std::make_shared<int>(1);
   const std::weak_ptr<int> watch = token;
   TimerHandle handle = pool.post_after(5ms, [&ran, token = std::move(token)] { ++ran; },
-                                       {.stop = source.get_token()});
-  (void)pool.post_after(5ms, [&ran] { ran += 10; }, {.stop = std::stop_source().get_token()});
+                                       {.until = source.get_token()});
+  (void)pool.post_after(5ms, [&ran] { ran += 10; }, {.until = std::stop_source().get_token()});
   source.request_stop();
   while (!watch.expired() || ran == 0) std::this_thread::sleep_for(100us);
   EXPECT_FALSE(handle.cancel()) << "it is over";
@@ -124,7 +124,7 @@ TEST_P(TimedOptionsTest, AStopEndsASeries) {
                                        [&ran, &source, token = std::move(token)] {
                                          if (++ran == 3) source.request_stop();
                                        },
-                                       {.stop = source.get_token()});
+                                       {.until = source.get_token()});
   while (!watch.expired()) std::this_thread::sleep_for(100us);
   EXPECT_FALSE(handle.cancel_and_wait());
   const Tally tally = pool.close();
@@ -137,8 +137,8 @@ TEST_P(TimedOptionsTest, WhatComesTooLateExpires) {
   ThreadPool pool(options(1));
   std::atomic<int> ran{0};
   const sync::Deadline now = sync::clock::now();
-  (void)pool.post_at(now + 1ms, [&] { ++ran; }, {.deadline = now});
-  (void)pool.post_at(now + 1ms, [&] { ran += 10; }, {.deadline = now + 1h});
+  (void)pool.post_at(now + 1ms, [&] { ++ran; }, {.until = now});
+  (void)pool.post_at(now + 1ms, [&] { ran += 10; }, {.until = now + 1h});
   while (pool.tally().expired != 1 || ran == 0) std::this_thread::sleep_for(100us);
   const Tally tally = pool.close();
   EXPECT_EQ(ran, 10);
@@ -149,8 +149,7 @@ TEST_P(TimedOptionsTest, WhatComesTooLateExpires) {
 TEST_P(TimedOptionsTest, ADeadlineEndsASeries) {
   ThreadPool pool(options(1));
   std::atomic<std::size_t> ran{0};
-  TimerHandle handle =
-      pool.post_every(1ms, [&] { ++ran; }, {.deadline = sync::clock::now() + 10ms});
+  TimerHandle handle = pool.post_every(1ms, [&] { ++ran; }, {.until = sync::clock::now() + 10ms});
   while (pool.tally().expired != 1) std::this_thread::sleep_for(100us);
   EXPECT_FALSE(handle.cancel_and_wait());
   const Tally tally = pool.close();

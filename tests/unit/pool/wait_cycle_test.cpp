@@ -533,7 +533,7 @@ TEST_P(StoppedWaitTest, WhatIsQueuedBehindTheGroupOfAThreadOutsideIsTold) {
     stolen.open();
     // Where no thief finds it.
     auto queued =
-        pool.submit([] { return same(1); }, {.priority = Priority::low, .name = "the same"});
+        pool.submit([] { return same(1); }, {.name = "the same", .priority = Priority::low});
     EXPECT_EQ(wait(queued), Status::stopped);
     EXPECT_EQ(queued.get(), 1);
   });

@@ -311,7 +311,7 @@ bool run(const Combination& of, const Wait& wait) {
 
 std::vector<Combination> combinations(PoolMode mode) {
   std::vector<Combination> all_of_them;
-  for (const std::size_t capacity : {0U, 16U}) {
+  for (const std::size_t capacity : {unbounded, std::size_t{16}}) {
     for (const std::size_t width : {1U, 2U}) {
       for (const Priority priority : {Priority::high, Priority::normal, Priority::low}) {
         for (const Queued queued :

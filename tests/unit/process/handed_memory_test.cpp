@@ -14,6 +14,7 @@
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_span.hpp>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "unit/process/worker_support.hpp"
@@ -55,7 +56,7 @@ TEST(HandedMemory, WhatOnlyItsCreatorWritesIsReadOnlyThere) {
   try {
     (void)team.run("copy", 1, Copy{open.rows(), sealed.rows()});
     FAIL() << "it must throw";
-  } catch (const KernelFailure& failure) {
+  } catch (const WorkFailed& failure) {
     EXPECT_NE(std::string(failure.what()).find("for reading only"), std::string::npos);
   }
 }
@@ -71,7 +72,7 @@ TEST(HandedMemory, MemoryThatIsGoneIsMissed) {
   try {
     (void)team.run("copy", 1, Copy{gone, open.rows()});
     FAIL() << "it must throw";
-  } catch (const KernelFailure& failure) {
+  } catch (const WorkFailed& failure) {
     EXPECT_NE(std::string(failure.what()).find("has not its memory"), std::string::npos);
   }
 }
@@ -98,8 +99,8 @@ TEST(HandedMemory, ForksAreHandedMemoryThatCameAfterThemToo) {
   try {
     (void)team.run<set_by_pointer>(kRows, Pointers{4, after.rows().get().data()});
     FAIL() << "they have not that address";
-  } catch (const ProcessTeamError& error) {
-    EXPECT_EQ(error.step(), ProcessTeamStep::arguments);
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), EFAULT);
     EXPECT_NE(std::string(error.what()).find("SharedSpan"), std::string::npos);
   }
   EXPECT_EQ(team.run<set_by_pointer>(kRows, Pointers{5, known}).done, kRows);
@@ -128,7 +129,7 @@ TEST(HandedMemory, ComesToTheWorkersOfAPool) {
     const Table table;
     gone = table.rows();
   }
-  EXPECT_THROW((void)pool.submit<sum_of>(Sum{gone}).get(), KernelFailure);
+  EXPECT_THROW((void)pool.submit<sum_of>(Sum{gone}).get(), WorkFailed);
 }
 
 TEST(HandedMemory, PointersAreRefused) {
@@ -140,8 +141,8 @@ TEST(HandedMemory, PointersAreRefused) {
   try {
     (void)team.run("rows", 1, work);
     FAIL() << "they have not that address";
-  } catch (const ProcessTeamError& error) {
-    EXPECT_EQ(error.step(), ProcessTeamStep::arguments);
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), EFAULT);
     EXPECT_NE(std::string(error.what()).find("SharedSpan"), std::string::npos);
   }
 }

@@ -2,6 +2,7 @@
 #include "late_kernel.hpp"
 
 #include <handoff/core/index_range.hpp>
+#include <system_error>
 
 namespace {
 
@@ -20,7 +21,7 @@ extern "C" int handoff_run_late(handoff::ProcessTeam& team, std::uint64_t* rows,
   try {
     (void)team.run<compute_late>(count, LateRows{rows});
     return -1;
-  } catch (const handoff::ProcessTeamError& error) {
-    return static_cast<int>(error.step());
+  } catch (const std::system_error& error) {
+    return error.code().value();
   }
 }

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <handoff/process/shared_memory.hpp>
+#include <system_error>
 
 #include "support/fake_root.hpp"
 #include "support/support.hpp"
@@ -127,8 +128,8 @@ int ending_in(const test::ControlGroup& group, std::size_t bytes, int most) {
       while (static_cast<int>(all.size()) < most) {
         all.push_back(SharedMemory::create({.bytes = bytes}));
       }
-    } catch (const SharedMemoryError& error) {
-      if (error.error() != ENOMEM) ::_exit(2);
+    } catch (const std::system_error& error) {
+      if (error.code().value() != ENOMEM) ::_exit(2);
     }
     ::_exit(10 + static_cast<int>(all.size()));
   }

@@ -52,9 +52,9 @@ std::uint64_t never_ends(const Word&) {
 const subprocess_support::RoleEntry master_with_a_pool(
     "master_with_a_pool", [](const std::string& argument) {
       const master_support::Orders orders = master_support::orders_of(argument);
-      const auto early = SharedMemory::create({.bytes = 5000, .name = orders.early});
+      const auto early = SharedMemory::create({.name = orders.early, .bytes = 5000});
       ProcessPool pool(3);
-      const auto late = SharedMemory::create({.bytes = 5000, .name = orders.late});
+      const auto late = SharedMemory::create({.name = orders.late, .bytes = 5000});
       std::vector<Future<std::uint64_t>> futures;
       futures.push_back(pool.submit<next_of>(Word{1}));
       futures.back().wait();

@@ -77,8 +77,8 @@ int jobs_are_right() {
     Future<std::uint64_t> future = pool.submit<print_and_die_at_fives>(Number{i});
     try {
       good += future.get() == 2 * i + 1 ? 1 : 0;
-    } catch (const WorkerDied& error) {
-      died += i % 5 == 0 && error.end().signal == SIGKILL ? 1 : 0;
+    } catch (const WorkFailed& error) {
+      died += i % 5 == 0 && error.lost().end.signal == SIGKILL ? 1 : 0;
     }
     print(i);
   }
@@ -97,11 +97,11 @@ int rows_are_right() {
   try {
     (void)team.run<print_and_die_at_some>(200, Number{0}, {.block = 1});
     return 1;
-  } catch (const BlocksLost&) {
+  } catch (const WorkFailed&) {
     print(0);
   }
   if (team.tally().done != 197 || team.lost().size() != 3) return 2;
-  for (const LostBlock& lost : team.lost()) {
+  for (const LostWork& lost : team.lost()) {
     if (lost.end.signal != SIGKILL) return 3;
   }
   return 0;
@@ -193,7 +193,7 @@ const RoleEntry closed_while_in_use("closed_while_in_use", [](const std::string&
   (void)programs.run("rows", 10, table.work(1));
   try {
     (void)pool.submit<print_and_die_at_fives>(Number{5}).get();
-  } catch (const WorkerDied&) {
+  } catch (const WorkFailed&) {
     return open_streams() == 0 ? 0 : 2;
   }
   return 3;

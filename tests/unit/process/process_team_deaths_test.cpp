@@ -23,6 +23,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -80,7 +81,7 @@ TEST(ProcessTeamDeaths, ABlockThatEndsItsWorkersIsReportedAndTheRestIsDone) {
     for (auto& value : board->rows) value = 0;
     board->deaths = 0;
     EXPECT_THROW((void)team.run<die_at_three>(100, Deadly{board.get(), 1000, die}, {.block = 1}),
-                 BlocksLost);
+                 WorkFailed);
     EXPECT_EQ(team.tally().done, 99U);
     EXPECT_EQ(team.tally().failed, 1U);
     ASSERT_EQ(team.lost().size(), 1U);
@@ -98,15 +99,17 @@ TEST(ProcessTeamDeaths, TriesAndReportSayHowOften) {
     ProcessTeam team{{.width = 2, .tries = 4}};
     EXPECT_THROW((void)team.run<die_at_three>(
                      8, Deadly{board.get(), 1000, [] { ::raise(SIGKILL); }}, {.block = 1}),
-                 BlocksLost);
+                 WorkFailed);
     EXPECT_EQ(board->deaths, 4);
+    EXPECT_EQ(team.lost().at(0).attempts, 4U);
   }
   board->deaths = 0;
   ProcessTeam team{{.width = 2, .on_crash = OnCrash::report}};
   EXPECT_THROW((void)team.run<die_at_three>(8, Deadly{board.get(), 1000, [] { ::raise(SIGKILL); }},
                                             {.block = 1}),
-               BlocksLost);
+               WorkFailed);
   EXPECT_EQ(board->deaths, 1);
+  EXPECT_EQ(team.lost().at(0).attempts, 1U);
   EXPECT_EQ(team.tally().done, 7U);
 }
 
@@ -121,7 +124,7 @@ TEST(ProcessTeamDeaths, ResetAllDoesAllBlocksAgain) {
   board->deaths = 0;
   EXPECT_THROW((void)team.run<die_at_three>(50, Deadly{board.get(), 1000, [] { ::raise(SIGKILL); }},
                                             {.block = 1}),
-               BlocksLost);
+               WorkFailed);
   EXPECT_EQ(team.tally().failed, 50U) << "no result stands without the others";
   EXPECT_EQ(board->deaths, 3);
   EXPECT_EQ(team.run<compute_rows>(100, Rows{board.get(), 3}).done, 100U);
@@ -177,7 +180,7 @@ TEST(ProcessTeamDeaths, TriesOfResetAllAreNoMoreThoughOthersLookForABlock) {
     board->deaths = 0;
     EXPECT_THROW((void)team.run<die_at_three_before_others_look>(
                      4, Deadly{board.get(), 0, [] { ::raise(SIGKILL); }}, {.block = 1}),
-                 BlocksLost);
+                 WorkFailed);
     EXPECT_EQ(board->deaths, 15);
   }
 }
@@ -187,7 +190,7 @@ TEST(ProcessTeamDeaths, ResetAllLosesTheBlockThatHadItsTriesAndFailsAll) {
   ProcessTeam team{{.width = 2, .tries = 2, .on_crash = OnCrash::reset_all}};
   EXPECT_THROW((void)team.run<die_at_three>(50, Deadly{board.get(), 1000, [] { ::raise(SIGKILL); }},
                                             {.block = 1}),
-               BlocksLost);
+               WorkFailed);
   EXPECT_EQ(board->deaths, 2);
   EXPECT_EQ(team.tally().failed, 50U);
   ASSERT_EQ(team.lost().size(), 1U);
@@ -498,7 +501,7 @@ TEST(ProcessTeamDeaths, AForkServerThatHangsIsAnError) {
   try {
     const ProcessTeam team{{.width = 2, .tap = &tap}};
     FAIL() << "it must throw";
-  } catch (const ProcessTeamError& error) {
+  } catch (const std::system_error& error) {
     EXPECT_EQ(error.code().value(), ETIMEDOUT);
   }
   EXPECT_TRUE(servers_of(::getpid()).empty());
@@ -531,11 +534,11 @@ TEST(ProcessTeamDeaths, ABlockAtWhichWorkersStandStillIsLost) {
   const SharedBoard board;
   ProcessTeam team{{.width = 2, .limit = kLimit}};
   EXPECT_THROW((void)team.run<stop_once_at_three>(50, Rows{board.get(), 1000}, {.block = 1}),
-               BlocksLost);
+               WorkFailed);
   EXPECT_EQ(team.tally().done + team.lost().size(), 50U);
   EXPECT_TRUE(std::any_of(team.lost().begin(), team.lost().end(),
-                          [](const LostBlock& lost) { return lost.indices == IndexRange{3, 4}; }));
-  for (const LostBlock& lost : team.lost()) EXPECT_EQ(lost.end.text(), "killed at the limit");
+                          [](const LostWork& lost) { return lost.indices == IndexRange{3, 4}; }));
+  for (const LostWork& lost : team.lost()) EXPECT_EQ(lost.end.text(), "killed at the limit");
 }
 
 // ---- At each step of the protocol --------------------------------------------------------------
@@ -593,14 +596,14 @@ TEST(ProcessTeamDeaths, FewerWorkersOrAnError) {
     try {
       ProcessTeam team{{.width = 5, .on_fewer = OnFewerWorkers::refuse, .tap = &tap}};
       FAIL() << k;
-    } catch (const ProcessTeamError& error) {
-      EXPECT_EQ(error.step(), ProcessTeamStep::worker);
+    } catch (const std::system_error& error) {
+      EXPECT_NE(std::string(error.what()).find("start one"), std::string::npos);
       EXPECT_EQ(error.code().value(), EAGAIN);
     }
     EXPECT_TRUE(servers_of(::getpid()).empty());
   }
   board->stops = 0;
-  EXPECT_THROW(ProcessTeam({.width = 2, .tap = &tap}), ProcessTeamError);
+  EXPECT_THROW(ProcessTeam({.width = 2, .tap = &tap}), std::system_error);
   EXPECT_EQ(open_descriptors(), before);
 }
 
@@ -616,12 +619,12 @@ TEST(ProcessTeamDeaths, AllDeadAndNoneToBeHadIsAnError) {
         if (server_too) signal_server(SIGKILL);
       });
       EXPECT_THROW((void)team.run<count_slowly>(4000, Rows{board.get(), 0}, {.block = 1}),
-                   ProcessTeamError);
+                   std::system_error);
     }
     EXPECT_TRUE(team.tally().balanced());
     EXPECT_GT(team.tally().done, 0U);
     EXPECT_GT(team.tally().cancelled, 0U);
-    EXPECT_THROW((void)team.run<compute_rows>(10, Rows{board.get(), 0}), ProcessTeamError);
+    EXPECT_THROW((void)team.run<compute_rows>(10, Rows{board.get(), 0}), std::system_error);
     EXPECT_EQ(team.tally().cancelled, 10U);
     board->stops = 1000;
     EXPECT_EQ(team.run<compute_rows>(10, Rows{board.get(), 0}).done, 10U) << "they are back";
@@ -642,8 +645,9 @@ TEST(ProcessTeamDeaths, WorkersThatNeverWorkAreAnErrorAndNoLoop) {
   try {
     (void)team.run<compute_rows>(10, Rows{board.get(), 0});
     FAIL() << "it must throw";
-  } catch (const ProcessTeamError& error) {
-    EXPECT_EQ(error.step(), ProcessTeamStep::lives);
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code().value(), ECHILD);
+    EXPECT_NE(std::string(error.what()).find("all end"), std::string::npos);
   }
   EXPECT_EQ(team.tally().cancelled, 10U);
 }

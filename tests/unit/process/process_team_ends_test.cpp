@@ -80,11 +80,11 @@ TEST(ProcessTeamEnds, AWorkerThatRunsOutOfMemoryIsADeathAsOthers) {
     for (const std::size_t i : {0U, 10U, 20U}) EXPECT_EQ(board->calls[i], 2U) << "done again";
     expect_rows(*board, 1, count);
     EXPECT_THROW((void)team.run<run_out_at_tens>(count, begin_with(1000), {.block = 1}),
-                 BlocksLost);
+                 WorkFailed);
     EXPECT_EQ(team.tally().done, count - 3);
     EXPECT_EQ(team.tally().failed, 3U);
     std::set<std::size_t> lost;
-    for (const LostBlock& each : team.lost()) {
+    for (const LostWork& each : team.lost()) {
       EXPECT_EQ(each.indices.size(), 1U);
       lost.insert(each.indices.first);
       EXPECT_EQ(each.end.kind, WorkerEnd::Kind::signalled);
@@ -138,7 +138,7 @@ TEST(ProcessTeamEnds, AWorkerThatCannotAllocate) {
   try {
     (void)team.run<throw_at_three>(20, Rows{board.get(), 2}, {.block = 1});
     FAIL() << "it must throw";
-  } catch (const KernelFailure& failure) {
+  } catch (const WorkFailed& failure) {
     EXPECT_STREQ(failure.what(), "std::bad_alloc");
   }
   EXPECT_EQ(team.tally().done, 19U);
@@ -251,9 +251,9 @@ TEST(ProcessTeamEnds, WhenTheMasterIsKilledNothingIsLeft) {
     const SharedName late_name;
     const pid_t master = test::start_child([&] {
       (void)::setpgid(0, 0);
-      const auto early = SharedMemory::create({.bytes = 5000, .name = early_name.text()});
+      const auto early = SharedMemory::create({.name = early_name.text(), .bytes = 5000});
       ProcessTeam team(3);
-      const auto late = SharedMemory::create({.bytes = 5000, .name = late_name.text()});
+      const auto late = SharedMemory::create({.name = late_name.text(), .bytes = 5000});
       tell_of_processes(*board);
       // In every other round the workers are busy.
       if (round % 2 == 0) (void)team.run<sleep_long>(3, Rows{board.get(), 0}, {.block = 1});
@@ -305,7 +305,7 @@ TEST(ProcessTeamEnds, AKilledMasterLeavesNoName) {
       const ProcessTeam team(1);
       tell_of_processes(*board);
       for (;;) {
-        const auto memory = SharedMemory::create({.bytes = 5000, .name = name.text()});
+        const auto memory = SharedMemory::create({.name = name.text(), .bytes = 5000});
         board->ready = 1;
       }
     });
@@ -322,7 +322,7 @@ void name_another(bool is_fifo) {
   const SharedBoard board;
   const SharedName name;
   const pid_t master = test::start_child([&] {
-    const auto memory = SharedMemory::create({.bytes = 5000, .name = name.text()});
+    const auto memory = SharedMemory::create({.name = name.text(), .bytes = 5000});
     const ProcessTeam team(1);
     tell_of_processes(*board);
     board->ready = 1;
@@ -335,7 +335,7 @@ void name_another(bool is_fifo) {
   if (is_fifo) {
     ASSERT_EQ(::mkfifo(name.path().c_str(), 0600), 0);
   } else {
-    mine = SharedMemory::create({.bytes = 5000, .name = name.text()});
+    mine = SharedMemory::create({.name = name.text(), .bytes = 5000});
   }
   kill_master(master);
   ASSERT_TRUE(becomes_true([&] { return is_gone(*board, kServersRow); }));
@@ -353,7 +353,7 @@ TEST(ProcessTeamEnds, NamesBeyondThoseThatAreKept) {
   std::vector<SharedMemory> memories;
   for (int i = 0; i < 140; ++i) {
     names.push_back(std::make_unique<SharedName>());
-    memories.push_back(SharedMemory::create({.bytes = 1, .name = names.back()->text()}));
+    memories.push_back(SharedMemory::create({.name = names.back()->text(), .bytes = 1}));
   }
   memories.clear();
   for (const auto& name : names) EXPECT_FALSE(name->is_there());

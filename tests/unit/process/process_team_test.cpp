@@ -152,8 +152,9 @@ TEST(ProcessTeam, AnExceptionFailsItsBlockAndComesOverAsText) {
   try {
     (void)team.run<throw_at_multiples>(10, Rows{board.get(), 5}, {.block = 1});
     FAIL() << "it must throw";
-  } catch (const KernelFailure& failure) {
+  } catch (const WorkFailed& failure) {
     EXPECT_TRUE(std::string(failure.what()) == "row 0" || std::string(failure.what()) == "row 5");
+    EXPECT_EQ(failure.lost().end.kind, WorkerEnd::Kind::alive);
   }
   EXPECT_EQ(team.tally().failed, 2U);
   EXPECT_EQ(team.tally().done, 8U);
@@ -224,7 +225,7 @@ TEST(ProcessTeam, ARunFromInsideIsMisuse) {
   try {
     (void)team.run<run_within>(1, Nested{&team, board.get()});
     FAIL() << "it must throw";
-  } catch (const KernelFailure& failure) {
+  } catch (const WorkFailed& failure) {
     EXPECT_NE(std::string(failure.what()).find("from inside"), std::string::npos);
   }
 }
@@ -242,7 +243,7 @@ TEST(ProcessTeam, AKernelThatWasLoadedLateIsRefused) {
   ASSERT_NE(library, nullptr) << ::dlerror();
   const auto run_late = reinterpret_cast<RunLate*>(::dlsym(library, "handoff_run_late"));
   ASSERT_NE(run_late, nullptr);
-  EXPECT_EQ(run_late(team, board->rows.data(), 10), static_cast<int>(ProcessTeamStep::kernel));
+  EXPECT_EQ(run_late(team, board->rows.data(), 10), ENOENT);
   EXPECT_EQ(board->rows[1], 0U);
   EXPECT_EQ(team.run<compute_rows>(10, Rows{board.get(), 3}).done, 10U) << "usable afterwards";
   ProcessTeam later(2);

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <handoff/process/shared_ring.hpp>
+#include <system_error>
 
 #include "forked.hpp"
 #include "shared_item.hpp"
@@ -43,7 +44,7 @@ TEST(SharedBroadcast, EachConsumerSeesEachMessage) {
   EXPECT_EQ(one.try_pop(message), Status::empty);
   for (std::uint64_t i = 0; i < 10; ++i) {
     EXPECT_EQ(out.push(message_of(i)), Status::ok);
-    EXPECT_EQ(one.was_behind(), 1U);
+    EXPECT_EQ(one.behind(), 1U);
     ASSERT_EQ(one.pop(message), Status::ok);
     EXPECT_EQ(message.number, i);
     EXPECT_EQ(two.consume([&](const Message& next) { EXPECT_EQ(next.number, i); }), 1U);
@@ -61,7 +62,7 @@ TEST(SharedBroadcast, ALappedConsumerLosesTheOldestAndCounts) {
   Messages::Producer out(made.ring);
   Messages::Consumer in(made.ring);
   for (std::uint64_t i = 0; i < 10; ++i) ASSERT_EQ(out.push(message_of(i)), Status::ok);
-  EXPECT_EQ(in.was_behind(), 10U);
+  EXPECT_EQ(in.behind(), 10U);
   std::uint64_t next = 6;
   EXPECT_EQ(in.consume([&](const Message& message, std::uint64_t sequence) {
     EXPECT_EQ(message.number, next);
@@ -117,10 +118,10 @@ TEST(SharedBroadcast, WaitsEndByTimeAndByStop) {
 }
 
 TEST(SharedBroadcast, WhatCannotBeIsRefused) {
-  EXPECT_THROW((void)Messages::bytes_for(0), std::length_error);
+  EXPECT_THROW((void)Messages::bytes_for(0), std::logic_error);
   MadeBroadcast made(4);
-  EXPECT_THROW(SharedRing<Message>::attach(made.pages.bytes()), SharedRingError);
-  EXPECT_THROW(SharedBroadcast<int>::attach(made.pages.bytes()), SharedRingError);
+  EXPECT_THROW(SharedRing<Message>::attach(made.pages.bytes()), std::system_error);
+  EXPECT_THROW(SharedBroadcast<int>::attach(made.pages.bytes()), std::system_error);
   struct Odd {  // of the size of an item of three words, with bytes to spare
     std::uint32_t numbers[5];
   };
@@ -273,7 +274,7 @@ TEST(SharedBroadcast, RandomImagesAreRefusedOrSurvived) {
       test::spoil(bytes, random);
       (void)in.try_pop(message);
       EXPECT_LE(in.consume([&](const Message& next) { message = next; }), 4U);
-      (void)in.was_behind();
+      (void)in.behind();
     }
     ring.producer_died();
     int pops = 0;
@@ -291,7 +292,7 @@ TEST(SharedBroadcast, RandomImagesAreRefusedOrSurvived) {
     }
     try {
       use();
-    } catch (const SharedRingError&) {
+    } catch (const std::system_error&) {
       ++refused;
     }
   }

@@ -25,6 +25,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <handoff/process/shared_memory.hpp>
@@ -92,7 +93,8 @@ inline int open_descriptors() {
   return count;
 }
 
-// The error of a call that throws SharedMemoryError; 0 and "" if it does not.
+// The error of a call on shared memory that fails, "shared memory NAME: STEP: ..."; 0 and "" if it
+// does not.
 struct Refused {
   int error = 0;
   std::string step;
@@ -102,8 +104,12 @@ template <class Call>
 Refused refused(const Call& call) {
   try {
     (void)call();
-  } catch (const SharedMemoryError& error) {
-    return {.error = error.error(), .step = error.step(), .text = error.what()};
+  } catch (const std::system_error& error) {
+    const std::string text = error.what();
+    const std::size_t step = text.find(": ") + 2;
+    return {.error = error.code().value(),
+            .step = text.substr(step, text.find(": ", step) - step),
+            .text = text};
   }
   return {};
 }

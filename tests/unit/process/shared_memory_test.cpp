@@ -18,6 +18,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -29,7 +30,6 @@ namespace shared_memory_test { namespace {
 
 using handoff::AttachOptions;
 using handoff::SharedMemory;
-using handoff::SharedMemoryError;
 using handoff::SharedMemoryOptions;
 using handoff::test::in_child;
 using handoff::test::refused;
@@ -281,7 +281,7 @@ TEST(SharedMemory, IsMisused) {
   SharedMemory other = SharedMemory::attach(memory.descriptor());
   EXPECT_THROW(other.publish(), std::logic_error);
   EXPECT_THROW((void)SharedMemory::create({}), std::invalid_argument);
-  EXPECT_THROW((void)SharedMemory::create({.bytes = 1, .name = "/x", .only_creator_writes = true}),
+  EXPECT_THROW((void)SharedMemory::create({.name = "/x", .bytes = 1, .only_creator_writes = true}),
                std::invalid_argument);
 }
 
@@ -351,8 +351,8 @@ TEST(SharedMemory, MoreThanFourGigabytes) {
     const SharedMemory other = SharedMemory::attach(memory.descriptor(), {.bytes = bytes});
     EXPECT_EQ(other.bytes().size(), bytes);
     EXPECT_EQ(other.bytes().back(), std::byte{7});
-  } catch (const SharedMemoryError& error) {
-    if (error.error() != ENOMEM) throw;
+  } catch (const std::system_error& error) {
+    if (error.code().value() != ENOMEM) throw;
     GTEST_SKIP() << error.what();
   }
 }

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <handoff/process/detail/bell_patience.hpp>
+#include <system_error>
 
 #include "forked.hpp"
 #include "shared_item.hpp"
@@ -49,12 +50,12 @@ TEST(SharedRing, FirstInFirstOutUntilFullAndEmpty) {
     for (std::uint64_t i = 0; i < 4; ++i)
       EXPECT_EQ(out.try_push(message_of(4 * lap + i)), Status::ok);
     EXPECT_EQ(out.try_push(message_of(99)), Status::full);
-    EXPECT_EQ(made.ring.was_size(), 4U);
+    EXPECT_EQ(made.ring.size(), 4U);
     for (std::uint64_t i = 0; i < 4; ++i) {
       ASSERT_EQ(in.try_pop(item), Status::ok);
       EXPECT_EQ(item.number, 4 * lap + i);
     }
-    EXPECT_TRUE(made.ring.was_empty());
+    EXPECT_TRUE(made.ring.empty());
   }
 }
 
@@ -84,7 +85,7 @@ TEST(SharedRing, InPlace) {
   EXPECT_EQ(front->number, 7U);
   in.release();
   in.release();
-  EXPECT_EQ(made.ring.was_size(), 1U);
+  EXPECT_EQ(made.ring.size(), 1U);
 }
 
 TEST(SharedRing, Batches) {
@@ -203,23 +204,23 @@ TEST(SharedRing, AHeadBeyondTheTailIsDamage) {
 }
 
 TEST(SharedRing, WhatCannotBeIsRefused) {
-  EXPECT_THROW((void)Ring::bytes_for(0), std::length_error);
+  EXPECT_THROW((void)Ring::bytes_for(0), std::logic_error);
   EXPECT_THROW((void)Ring::bytes_for(~std::size_t{0}), std::length_error);
   EXPECT_THROW((void)Ring::bytes_for(~std::size_t{0} / 16), std::length_error);
   const CommonPages pages(Ring::bytes_for(8));
   EXPECT_THROW(Ring::create(pages.bytes(), 16), std::length_error);
   EXPECT_THROW(Ring::create(pages.bytes().subspan(8), 2), std::invalid_argument);
-  EXPECT_THROW(Ring::attach(pages.bytes()), SharedRingError) << "nothing was made yet";
+  EXPECT_THROW(Ring::attach(pages.bytes()), std::system_error) << "nothing was made yet";
   (void)Ring::create(pages.bytes(), 8);
   (void)Ring::attach(pages.bytes());
-  EXPECT_THROW(Ring::attach(pages.bytes().first(pages.bytes().size() - 1)), SharedRingError);
-  EXPECT_THROW(Ring::attach(pages.bytes().first(8)), SharedRingError);
-  EXPECT_THROW(Ring::attach({}), SharedRingError);
-  EXPECT_THROW(SharedRing<std::uint64_t>::attach(pages.bytes()), SharedRingError);
+  EXPECT_THROW(Ring::attach(pages.bytes().first(pages.bytes().size() - 1)), std::system_error);
+  EXPECT_THROW(Ring::attach(pages.bytes().first(8)), std::system_error);
+  EXPECT_THROW(Ring::attach({}), std::system_error);
+  EXPECT_THROW(SharedRing<std::uint64_t>::attach(pages.bytes()), std::system_error);
   struct alignas(256) Wide {
     std::byte bytes[16];
   };
-  EXPECT_THROW(SharedRing<Wide>::attach(pages.bytes()), SharedRingError);
+  EXPECT_THROW(SharedRing<Wide>::attach(pages.bytes()), std::system_error);
 }
 
 // --- Between processes. ---
@@ -446,7 +447,7 @@ TEST(SharedRing, RandomImagesAreRefusedOrSurvived) {
       (void)in.try_pop_batch(items);
       std::size_t count = in.consume([&](const Item& next) { item = next; });
       EXPECT_LE(count, ring.capacity());
-      EXPECT_LE(ring.was_size(), ring.capacity());
+      EXPECT_LE(ring.size(), ring.capacity());
     }
     ring.close();
     int pops = 0;
@@ -467,7 +468,7 @@ TEST(SharedRing, RandomImagesAreRefusedOrSurvived) {
     }
     try {
       damaged += use();
-    } catch (const SharedRingError&) {
+    } catch (const std::system_error&) {
       ++refused;
     }
   }

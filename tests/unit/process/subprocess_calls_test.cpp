@@ -11,6 +11,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <system_error>
 
 #include <gtest/gtest.h>
 
@@ -52,9 +53,8 @@ bool runs(const std::set<std::string>& expected) {
     return child.output().ends_with("with a value\n");
   } catch (const std::bad_alloc&) {
     EXPECT_TRUE(expected.contains("bad_alloc"));
-  } catch (const SubprocessError& error) {
-    const std::string said =
-        std::string(to_string(error.step())) + " " + strerrorname_np(error.code().value());
+  } catch (const std::system_error& error) {
+    const std::string said = support::said_by(error);
     EXPECT_TRUE(expected.contains(said)) << said;
   }
   return false;
@@ -77,10 +77,10 @@ void until_whole(Call call, int error, const std::set<std::string>& expected, in
 
 TEST(SubprocessCalls, NoMemory) { until_whole(Call::allocation, 0, {"bad_alloc"}, 10); }
 
-TEST(SubprocessCalls, NoFile) { until_whole(Call::open, EMFILE, {"streams EMFILE"}, 1); }
+TEST(SubprocessCalls, NoFile) { until_whole(Call::open, EMFILE, {"make its streams: EMFILE"}, 1); }
 
 TEST(SubprocessCalls, NoRoomForTheInput) {
-  until_whole(Call::write, ENOSPC, {"streams ENOSPC"}, 1);
+  until_whole(Call::write, ENOSPC, {"make its streams: ENOSPC"}, 1);
   until_whole(Call::write, EINTR, {}, 0);  // it is written after all
 }
 
@@ -91,9 +91,8 @@ TEST(SubprocessCalls, ReadsThatFail) {
   try {
     (void)child.wait();
     ADD_FAILURE() << "the output could not be read";
-  } catch (const SubprocessError& error) {
-    EXPECT_EQ(error.step(), SubprocessStep::transfer);
-    EXPECT_EQ(error.code().value(), EIO);
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(support::said_by(error), "read its output: EIO");
   }
   (void)test::stop_failing(Call::read);
   EXPECT_TRUE(child.wait().ok());  // once more
@@ -104,7 +103,7 @@ TEST(SubprocessCalls, WritesThatFail) {
   auto child = Subprocess::start(
       {"cat"}, {.input = SubprocessInput::pipe(), .output = SubprocessOutput::captured()});
   test::fail_after(Call::write, 0, EIO);
-  EXPECT_THROW((void)child.write("text"), SubprocessError);
+  EXPECT_THROW((void)child.write("text"), std::system_error);
   test::fail_after(Call::write, 0, EINTR);
   EXPECT_EQ(child.write("text"), 4U);
   (void)test::stop_failing(Call::write);
@@ -142,7 +141,8 @@ TEST(SubprocessCalls, WaitsWithoutMemory) {
 // The spawner itself: in a fresh process, since it is started once.
 const support::RoleEntry first_start("first_start", [](const std::string& argument) {
   const bool thread = argument == "thread";
-  const std::set<std::string> expected{thread ? "spawner EAGAIN" : "spawner ENOMEM"};
+  const std::set<std::string> expected{"start the thread that starts programs: " +
+                                       std::string(thread ? "EAGAIN" : "ENOMEM")};
   for (int k = 0; k < 100; ++k) {
     const Call call = thread ? Call::thread : argument == "map" ? Call::map : Call::allocation;
     test::fail_after(call, k, thread ? EAGAIN : ENOMEM);
@@ -151,8 +151,8 @@ const support::RoleEntry first_start("first_start", [](const std::string& argume
       (void)Subprocess::start({"true"}).wait();
     } catch (const std::bad_alloc&) {
       said = "bad_alloc";
-    } catch (const SubprocessError& error) {
-      said = std::string(to_string(error.step())) + " " + strerrorname_np(error.code().value());
+    } catch (const std::system_error& error) {
+      said = support::said_by(error);
     }
     if (!test::stop_failing(call)) return k > 0 && said == "runs" ? 0 : 1;
     // What is only for speed may fail unseen.

@@ -27,6 +27,7 @@
 #include <handoff/process/subprocess.hpp>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -50,8 +51,8 @@ std::string failure_of(const std::vector<std::string>& arguments, SubprocessOpti
   try {
     (void)Subprocess::start(arguments, options);
     return "";
-  } catch (const SubprocessError& error) {
-    return std::string(to_string(error.step())) + ": " + strerrorname_np(error.code().value());
+  } catch (const std::system_error& error) {
+    return support::said_by(error);
   }
 }
 
@@ -70,25 +71,26 @@ TEST(SubprocessFaults, WhatCannotBeRun) {
   options.output = options.error = SubprocessOutput::captured();
   options.input = SubprocessInput::pipe();
   const auto fails = [&](const std::string& program) { return failure_of({program}, options); };
-  EXPECT_EQ(fails("/no/such/file"), "execute: ENOENT");
-  EXPECT_EQ(fails("handoff-no-such-program"), "execute: ENOENT");
-  EXPECT_EQ(fails(""), "execute: ENOENT");
-  EXPECT_EQ(fails("/"), "execute: EACCES");
-  EXPECT_EQ(fails(plain), "execute: EACCES");
-  EXPECT_EQ(fails(text), "execute: ENOEXEC");
-  EXPECT_EQ(fails(empty), "execute: ENOEXEC");
-  EXPECT_EQ(fails(lost), "execute: ENOENT");
-  EXPECT_EQ(fails(loop), "execute: ELOOP");
-  EXPECT_EQ(fails(plain + "/x"), "execute: ENOTDIR");
-  EXPECT_EQ(fails(busy), "execute: ETXTBSY");
-  EXPECT_EQ(fails(std::string(5000, 'x')), "execute: ENAMETOOLONG");
-  EXPECT_EQ(failure_of({"true", std::string(std::size_t{1} << 20, 'x')}), "execute: E2BIG");
-  EXPECT_EQ(failure_of({"true"}, {.directory = "/no/such"}), "directory: ENOENT");
-  EXPECT_EQ(failure_of({"true"}, {.directory = plain}), "directory: ENOTDIR");
-  EXPECT_EQ(failure_of({"true"}, {.cpus = {8000}}), "affinity: EINVAL");
-  EXPECT_EQ(failure_of({"true"}, {.descriptors = {{.from = 900, .to = 5}}}), "descriptors: EBADF");
+  EXPECT_EQ(fails("/no/such/file"), "run: ENOENT");
+  EXPECT_EQ(fails("handoff-no-such-program"), "run: ENOENT");
+  EXPECT_EQ(fails(""), "run: ENOENT");
+  EXPECT_EQ(fails("/"), "run: EACCES");
+  EXPECT_EQ(fails(plain), "run: EACCES");
+  EXPECT_EQ(fails(text), "run: ENOEXEC");
+  EXPECT_EQ(fails(empty), "run: ENOEXEC");
+  EXPECT_EQ(fails(lost), "run: ENOENT");
+  EXPECT_EQ(fails(loop), "run: ELOOP");
+  EXPECT_EQ(fails(plain + "/x"), "run: ENOTDIR");
+  EXPECT_EQ(fails(busy), "run: ETXTBSY");
+  EXPECT_EQ(fails(std::string(5000, 'x')), "run: ENAMETOOLONG");
+  EXPECT_EQ(failure_of({"true", std::string(std::size_t{1} << 20, 'x')}), "run: E2BIG");
+  EXPECT_EQ(failure_of({"true"}, {.directory = "/no/such"}), "go to the folder: ENOENT");
+  EXPECT_EQ(failure_of({"true"}, {.directory = plain}), "go to the folder: ENOTDIR");
+  EXPECT_EQ(failure_of({"true"}, {.cpus = {8000}}), "set its CPUs: EINVAL");
+  EXPECT_EQ(failure_of({"true"}, {.descriptors = {{.from = 900, .to = 5}}}),
+            "pass descriptors: EBADF");
   EXPECT_EQ(failure_of({"true"}, {.input = SubprocessInput::descriptor(900)}),
-            "descriptors: EBADF");
+            "pass descriptors: EBADF");
   EXPECT_EQ(open_descriptors(), before);
   close(writer);
   int status = 0;
@@ -104,7 +106,7 @@ TEST(SubprocessFaults, AnInputBeyondTheLimitOfFilesIsAnError) {
   const std::string said = failure_of({"cat"}, {.input = std::string(200'000, 'x')});
   const std::string fits = failure_of({"cat"}, {.input = std::string(100'000, 'x')});
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_EQ(said, std::string(to_string(SubprocessStep::streams)) + ": EFBIG");
+  EXPECT_EQ(said, "make its streams: EFBIG");
   EXPECT_EQ(fits, "");
 }
 
@@ -112,15 +114,16 @@ TEST(SubprocessFaults, ErrorsAreOneLine) {
   try {
     (void)Subprocess::start({"no\nsuch\x1b\xc2\x9b"});
     ADD_FAILURE() << "it runs";
-  } catch (const SubprocessError& error) {
-    EXPECT_STREQ(error.what(), "no\\x0asuch\\x1b\\xc2\\x9b: execute: No such file or directory");
+  } catch (const std::system_error& error) {
+    EXPECT_STREQ(error.what(),
+                 "Subprocess no\\x0asuch\\x1b\\xc2\\x9b: run: No such file or directory");
     EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
   }
   try {
     (void)Subprocess::start({"true"}, {.directory = "/no/such"});
     ADD_FAILURE() << "it runs";
-  } catch (const SubprocessError& error) {
-    EXPECT_STREQ(error.what(), "/no/such: directory: No such file or directory");
+  } catch (const std::system_error& error) {
+    EXPECT_STREQ(error.what(), "Subprocess /no/such: go to the folder: No such file or directory");
   }
 }
 
@@ -151,9 +154,8 @@ TEST(SubprocessFaults, WhatMakesNoSense) {
   try {
     (void)sleeper.signal(1000);
     ADD_FAILURE() << "there is such a signal";
-  } catch (const SubprocessError& error) {
-    EXPECT_EQ(error.step(), SubprocessStep::signal);
-    EXPECT_EQ(error.code().value(), EINVAL);
+  } catch (const std::system_error& error) {
+    EXPECT_STREQ(error.what(), "Subprocess sleep: send a signal: Invalid argument");
   }
 }
 
@@ -182,7 +184,8 @@ TEST(SubprocessFaults, NoDescriptorsLeft) {
     setrlimit(RLIMIT_NOFILE, &limit);
     EXPECT_EQ(open_descriptors(), before) << room;
   }
-  EXPECT_EQ(failures, (std::set<std::string>{"", "streams: EMFILE", "clone: EMFILE"}));
+  EXPECT_EQ(failures,
+            (std::set<std::string>{"", "make its streams: EMFILE", "make a process: EMFILE"}));
 }
 
 TEST(SubprocessFaults, StopWithoutADescriptor) {
@@ -352,21 +355,25 @@ struct Forbidden {
   const char* failure;
 };
 const Forbidden kForbidden[] = {
-    {"pidfd_open", SYS_pidfd_open, 0, ENOSYS, "support: ENOSYS"},
-    {"pidfd_open_eperm", SYS_pidfd_open, 0, EPERM, "support: EPERM"},
-    {"pidfd_open_emfile", SYS_pidfd_open, 0, EMFILE, "streams: EMFILE"},
-    {"pidfd_send_signal", SYS_pidfd_send_signal, 0, EPERM, "support: EPERM"},
-    {"waitid", SYS_waitid, 0, EINVAL, "support: ENOSYS"},
-    {"clone", SYS_clone, CLONE_VFORK, EAGAIN, "clone: EAGAIN"},
-    {"clone_eperm", SYS_clone, CLONE_VFORK, EPERM, "clone: EPERM"},
-    {"clone_enosys", SYS_clone, CLONE_VFORK, ENOSYS, "clone: ENOSYS"},
-    {"thread", SYS_clone3, 0, EAGAIN, "spawner: EAGAIN"},
-    {"memfd", SYS_memfd_create, 0, ENOSYS, "streams: ENOSYS"},
-    {"pipe", SYS_pipe2, 0, ENFILE, "streams: ENFILE"},
-    {"prctl", SYS_prctl, PR_SET_PDEATHSIG, EPERM, "parent: EPERM"},
-    {"setpgid", SYS_setpgid, 0, EPERM, "group: EPERM"},
-    {"limits", SYS_prlimit64, 0, EPERM, "limits: EPERM"},
-    {"execve", SYS_execve, 0, ENOMEM, "execute: ENOMEM"},
+    {"pidfd_open", SYS_pidfd_open, 0, ENOSYS,
+     "find pidfds (Linux 5.4; a filter of system calls may forbid them): ENOSYS"},
+    {"pidfd_open_eperm", SYS_pidfd_open, 0, EPERM,
+     "find pidfds (Linux 5.4; a filter of system calls may forbid them): EPERM"},
+    {"pidfd_open_emfile", SYS_pidfd_open, 0, EMFILE, "make its streams: EMFILE"},
+    {"pidfd_send_signal", SYS_pidfd_send_signal, 0, EPERM,
+     "find pidfds (Linux 5.4; a filter of system calls may forbid them): EPERM"},
+    {"waitid", SYS_waitid, 0, EINVAL,
+     "find pidfds (Linux 5.4; a filter of system calls may forbid them): ENOSYS"},
+    {"clone", SYS_clone, CLONE_VFORK, EAGAIN, "make a process: EAGAIN"},
+    {"clone_eperm", SYS_clone, CLONE_VFORK, EPERM, "make a process: EPERM"},
+    {"clone_enosys", SYS_clone, CLONE_VFORK, ENOSYS, "make a process: ENOSYS"},
+    {"thread", SYS_clone3, 0, EAGAIN, "start the thread that starts programs: EAGAIN"},
+    {"memfd", SYS_memfd_create, 0, ENOSYS, "make its streams: ENOSYS"},
+    {"pipe", SYS_pipe2, 0, ENFILE, "make its streams: ENFILE"},
+    {"prctl", SYS_prctl, PR_SET_PDEATHSIG, EPERM, "have it end with this program: EPERM"},
+    {"setpgid", SYS_setpgid, 0, EPERM, "give it a process group: EPERM"},
+    {"limits", SYS_prlimit64, 0, EPERM, "set its limits: EPERM"},
+    {"execve", SYS_execve, 0, ENOMEM, "run: ENOMEM"},
     {"close_range", SYS_close_range, 0, ENOSYS, ""},  // there is another way
     {"affinity", SYS_sched_getaffinity, 0, EPERM, ""},
 };

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -29,6 +31,14 @@
 namespace subprocess_support {
 
 using namespace handoff;
+
+// "run: ENOENT": what could not be done, and the errno.
+inline std::string said_by(const std::system_error& error) {
+  const std::string what = error.what();
+  const std::size_t end = what.rfind(": " + error.code().message());
+  const std::size_t begin = what.rfind(": ", end - 1) + 2;
+  return what.substr(begin, end - begin) + ": " + strerrorname_np(error.code().value());
+}
 
 inline std::set<int> open_descriptors() {
   std::set<int> open;

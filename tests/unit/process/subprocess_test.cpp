@@ -17,6 +17,7 @@
 #include <handoff/sync/stop_token.hpp>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -184,7 +185,7 @@ TEST(Subprocess, PathIsSearchedInOrder) {
   try {
     (void)Subprocess::start({"handoff-tool"});
     ADD_FAILURE() << "it is no program";
-  } catch (const SubprocessError& error) {
+  } catch (const std::system_error& error) {
     EXPECT_EQ(error.code().value(), EACCES);
   }
   unsetenv("PATH");
@@ -200,7 +201,7 @@ TEST(Subprocess, ThePathIsTheChilds) {
   const auto is_found = [](const SubprocessEnvironment& environment) {
     try {
       return output_of({"handoff-tool"}, {.environment = environment}) == "found\n";
-    } catch (const SubprocessError& error) {
+    } catch (const std::system_error& error) {
       EXPECT_EQ(error.code().value(), ENOENT);
       return false;
     }

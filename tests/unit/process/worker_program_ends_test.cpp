@@ -68,14 +68,14 @@ std::vector<pid_t> keepers_of(pid_t process) {
 const subprocess_support::RoleEntry master_with_names(
     "master_with_names", [](const std::string& argument) {
       const Orders orders = orders_of(argument);
-      const auto early = SharedMemory::create({.bytes = 5000, .name = orders.early});
+      const auto early = SharedMemory::create({.name = orders.early, .bytes = 5000});
       const Table table;
       ProcessTeam team{{.width = 3, .program = {orders.program, "works"}}};
       while (orders.when == "making") {
-        const auto late = SharedMemory::create({.bytes = 5000, .name = orders.late});
+        const auto late = SharedMemory::create({.name = orders.late, .bytes = 5000});
         tell_ready();
       }
-      const auto late = SharedMemory::create({.bytes = 5000, .name = orders.late});
+      const auto late = SharedMemory::create({.name = orders.late, .bytes = 5000});
       (void)team.run("rows", kRows, table.work(1));
       Work hanging = table.work(1);
       hanging.deaths = 100;
@@ -125,7 +125,7 @@ TEST(WorkerProgramEnds, ThereIsAKeeperWhileThereAreATeamAndAName) {
   }
   const std::size_t before = team_support::open_descriptors();
   {
-    const auto alone = SharedMemory::create({.bytes = 1, .name = name.text()});
+    const auto alone = SharedMemory::create({.name = name.text(), .bytes = 1});
     EXPECT_TRUE(keepers().empty()) << "without a team";
     const ProcessTeam forks(1);
     EXPECT_TRUE(keepers().empty()) << "its fork server does it";
@@ -134,7 +134,7 @@ TEST(WorkerProgramEnds, ThereIsAKeeperWhileThereAreATeamAndAName) {
     ProcessTeam team{{.width = 1, .program = worker("works")}};
     EXPECT_EQ(team.run("rows", kRows, table.work(1)).done, kRows);
     EXPECT_TRUE(keepers().empty()) << "without a name";
-    const auto memory = SharedMemory::create({.bytes = 1, .name = name.text()});
+    const auto memory = SharedMemory::create({.name = name.text(), .bytes = 1});
     ASSERT_EQ(keepers().size(), 1U);
     {
       const ProcessTeam other{{.width = 1, .program = worker("works")}};
@@ -146,13 +146,13 @@ TEST(WorkerProgramEnds, ThereIsAKeeperWhileThereAreATeamAndAName) {
       ::kill(keeper, SIGKILL);
       EXPECT_TRUE(becomes_true([&] { return has_ended(keeper); }));
       std::optional<SharedMemory> another;
-      if (by_name) another = SharedMemory::create({.bytes = 1, .name = second.text()});
+      if (by_name) another = SharedMemory::create({.name = second.text(), .bytes = 1});
       if (!by_name) (void)team.run("rows", kRows, table.work(2));
       EXPECT_EQ(keepers().size(), 1U);
     }
     // A fork's names are its own, and its copy of the team ends nothing.
     EXPECT_EQ(test::in_child([&] {
-                const auto its = SharedMemory::create({.bytes = 1, .name = second.text()});
+                const auto its = SharedMemory::create({.name = second.text(), .bytes = 1});
                 return keepers_of(::getpid()).empty() ? 0 : 1;
               }),
               0);
@@ -166,7 +166,7 @@ TEST(WorkerProgramEnds, ThereIsAKeeperWhileThereAreATeamAndAName) {
 // A name that is there before the team, and a team that is made anew.
 TEST(WorkerProgramEnds, ANameThatWasThereBeforeTheTeamIsKept) {
   const SharedName name;
-  const auto memory = SharedMemory::create({.bytes = 1, .name = name.text()});
+  const auto memory = SharedMemory::create({.name = name.text(), .bytes = 1});
   for (int i = 0; i < 2; ++i) {
     ProcessTeam team{{.width = 1, .program = worker("works")}};
     EXPECT_EQ(keepers_of(::getpid()).size(), 1U);
@@ -184,7 +184,7 @@ const subprocess_support::RoleEntry no_keeper_to_be_had(
       const Table table;
       ProcessTeam team{{.width = 1, .program = {orders.program, "works"}}};
       if (!test::forbid({SYS_pidfd_open}, EPERM)) return 77;
-      const auto memory = SharedMemory::create({.bytes = 1, .name = orders.early});
+      const auto memory = SharedMemory::create({.name = orders.early, .bytes = 1});
       if (!keepers_of(::getpid()).empty()) return 1;
       return team.run("rows", kRows, table.work(1)).done == kRows ? 0 : 2;
     });

@@ -192,7 +192,7 @@ TEST(Channel, a_copy_that_throws_changes_nothing) {
   const ThrowingCopy item;
   EXPECT_THROW((void)channel.push(item), std::runtime_error);
   EXPECT_THROW((void)channel.try_push(item), std::runtime_error);
-  EXPECT_TRUE(channel.was_empty());
+  EXPECT_TRUE(channel.empty());
   EXPECT_EQ(channel.push(ThrowingCopy()), Status::ok);
 }
 
@@ -224,7 +224,7 @@ TEST(Channel, nobody_asleep_no_system_call) {
 TEST(Channel, unbounded_pushes_never_wait) {
   UnboundedChannel<int> channel;
   for (int i = 0; i < 10'000; ++i) ASSERT_EQ(channel.push(i), Status::ok);
-  EXPECT_EQ(channel.was_size(), 10'000U);
+  EXPECT_EQ(channel.size(), 10'000U);
   channel.close();
   int next = 0;
   for (const int item : channel) ASSERT_EQ(item, next++);

@@ -53,12 +53,12 @@ TEST(SegmentQueue, a_long_queue_gives_its_segments_back) {
   SegmentQueue<int, 4> queue;  // the leak checkers see what this test cannot
   for (int burst = 0; burst < 3; ++burst) {
     for (int i = 0; i < 1000; ++i) ASSERT_EQ(queue.try_push(i), Status::ok);
-    EXPECT_EQ(queue.was_size(), 1000U);
+    EXPECT_EQ(queue.size(), 1000U);
     for (int i = 0, out = -1; i < 1000; ++i) {
       ASSERT_EQ(queue.try_pop(out), Status::ok);
       ASSERT_EQ(out, i);
     }
-    EXPECT_TRUE(queue.was_empty());
+    EXPECT_TRUE(queue.empty());
   }
 }
 
@@ -100,7 +100,7 @@ TEST(SegmentQueue, failing_allocation_in_a_batch_takes_nothing_of_it) {
         ASSERT_EQ(queue.try_push_batch(items), 7U);
       } catch (const std::bad_alloc&) {
         for (const auto& item : items) ASSERT_NE(item, nullptr);
-        ASSERT_TRUE(queue.was_empty());
+        ASSERT_TRUE(queue.empty());
         ASSERT_EQ(queue.try_push_batch(items), 7U) << "what had been allocated is of use now";
       }
       std::array<std::unique_ptr<int>, 7> out;
@@ -149,7 +149,7 @@ TEST(SegmentQueue, visitors_may_push_pop_and_throw) {
             2U);
   EXPECT_EQ(seen, (std::vector{0, 1, 2, 3}));
   EXPECT_THROW(queue.consume([](int& item) { throw item; }), int);
-  EXPECT_EQ(queue.was_size(), 3U) << "the item that was thrown at is gone, those behind it stay";
+  EXPECT_EQ(queue.size(), 3U) << "the item that was thrown at is gone, those behind it stay";
   int out = -1;
   EXPECT_EQ(queue.try_pop(out), Status::ok);
   EXPECT_EQ(out, 5);

@@ -139,7 +139,7 @@ TEST(Select, the_same_channel_twice_is_one_channel) {
   std::this_thread::sleep_for(10ms);
   ASSERT_EQ(a.push(1), Status::ok);
   reader.join();
-  EXPECT_TRUE(a.was_empty());
+  EXPECT_TRUE(a.empty());
 }
 
 // A ring that notes which threads look for an item. Counting futex calls would not tell how many

@@ -42,7 +42,7 @@ TEST(SpscRing, AThrowingConstructorLeavesTheRingAsItWas) {
     EXPECT_THROW(static_cast<void>(ring.try_emplace(-1)), int);
     EXPECT_THROW(static_cast<void>(ring.try_push(sample)), int);
   }
-  EXPECT_EQ(ring.was_size(), 1U);
+  EXPECT_EQ(ring.size(), 1U);
   ASSERT_EQ(ring.try_emplace(2), Status::ok);
   EXPECT_EQ(ring.try_push(sample), Status::full) << "no constructor runs where there is no place";
   Moody out(0);

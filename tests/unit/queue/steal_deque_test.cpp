@@ -41,7 +41,7 @@ TEST(StealDeque, TheOwnerTakesTheNewestAThiefTheOldest) {
   EXPECT_EQ(deque.pop(item), Status::empty);
   EXPECT_EQ(deque.steal(item), Status::empty);
   EXPECT_EQ(item, 77U) << "empty leaves the place alone";
-  EXPECT_TRUE(deque.was_empty());
+  EXPECT_TRUE(deque.empty());
 }
 
 TEST(StealDeque, AThiefMayLookBeforeItTakes) {

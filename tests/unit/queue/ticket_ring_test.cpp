@@ -62,7 +62,7 @@ TYPED_TEST(TicketRing, AClaimedPlaceIsEmptyAndHoldsUpThoseBehindIt) {
   ASSERT_EQ(this->push_while(0,
                              [this] {
                                EXPECT_EQ(this->pop(), Status::empty);
-                               EXPECT_EQ(this->ring_.was_size(), 1U) << "the claim counts";
+                               EXPECT_EQ(this->ring_.size(), 1U) << "the claim counts";
                                ASSERT_EQ(this->ring_.try_emplace(1), Status::ok);
                                EXPECT_EQ(this->pop(), Status::empty)
                                    << "1 is done, but 0 goes first";
@@ -130,7 +130,7 @@ TEST(MpmcRing, APlaceInHandHoldsUpPushesThoughLaterOnesAreFree) {
                 },
                 1),
             1U);
-  EXPECT_TRUE(ring.was_empty());
+  EXPECT_TRUE(ring.empty());
 }
 
 struct ThrowsWhenCopied {
@@ -144,7 +144,7 @@ TEST(MpmcRing, ACopyThatThrowsClaimsNothing) {
   MpmcRing<ThrowsWhenCopied> ring(1);
   const ThrowsWhenCopied sample;
   EXPECT_THROW(static_cast<void>(ring.try_push(sample)), int);
-  EXPECT_TRUE(ring.was_empty());
+  EXPECT_TRUE(ring.empty());
   EXPECT_EQ(ring.try_push(ThrowsWhenCopied()), Status::ok) << "the only place is still free";
 }
 

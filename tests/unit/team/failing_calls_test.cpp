@@ -37,7 +37,7 @@ bool threads_become(std::size_t count) {
 
 // What a user does with a team; `width` is what it came to.
 void live(std::size_t& width) {
-  ThreadTeam team({.width = kWidth, .name = "a name too long to be kept inside a string"});
+  ThreadTeam team({.name = "a name too long to be kept inside a string", .width = kWidth});
   width = team.width();
   for (int run = 0; run < 3; ++run) {
     std::atomic<std::size_t> ran{0};

@@ -278,7 +278,7 @@ TEST(ThreadTeam, AWidthBeyondAnySenseIsMisuse) {
 
 TEST(ThreadTeam, NamesAndPinsItsThreads) {
   const int cpu = sched_getcpu();
-  ThreadTeam team({.width = 2, .name = "rows", .cpus = {cpu}});
+  ThreadTeam team({.name = "rows", .width = 2, .cpus = {cpu}});
   std::atomic<int> named{0};
   std::atomic<bool> met{false};
   team.run(2,

@@ -16,6 +16,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/bus_policies.hpp>
 #include <handoff/bus/detail/bus_figures.hpp>
 #include <handoff/bus/detail/bus_memory.hpp>
@@ -57,6 +58,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 template <class Policies, class... Messages>
 class BusCore : BusFigures {
  public:
+  using Admission = handoff::Admission;  // not that of pools
   static constexpr bool kWaits = Policies::on_full == OnFull::wait;
   static constexpr bool kLanes = Policies::order == MessageOrder::per_producer;
   using Slot = MessageSlot<Policies, Messages...>;
@@ -82,7 +84,7 @@ class BusCore : BusFigures {
   template <class... Lent>
   explicit BusCore(const Options& options, std::uint64_t start = 0, Lent... lent)
       : layout_(options),
-        limits_(limits_for(layout_.places, options.admission)),
+        limits_(limits_for(layout_.places, options.reserve)),
         spin_for_(options.spin_for),
         memory_(layout_.bytes, Layout::kAlignment, lent...) {
     make_rings(start);
@@ -120,11 +122,11 @@ class BusCore : BusFigures {
   }
 
   // Places for messages, at least one unless it says why not. `until`: null where it never waits.
-  Claim claim(const Port& port, std::size_t most, Priority priority, const Until* until) {
-    const Claim got = try_claim(port, most, priority);
+  Claim claim(const Port& port, std::size_t most, Admission admission, const Until* until) {
+    const Claim got = try_claim(port, most, admission);
     if (got.count != 0) [[likely]]
       return got;
-    return claim_slowly(port, most, priority, until, got);
+    return claim_slowly(port, most, admission, until, got);
   }
 
   // Makes the message in a place that was claimed; if that throws, the place is skipped.
@@ -247,7 +249,7 @@ class BusCore : BusFigures {
 
   // --- The close and the books. ---
 
-  void close() noexcept {
+  void shut() noexcept {
     rings_[0].close_among();
     if constexpr (kLanes) {
       for (std::size_t i = 1; i < layout_.rings; ++i) rings_[i].close_alone();
@@ -264,7 +266,7 @@ class BusCore : BusFigures {
     }
   }
   bool closed() const noexcept {
-    return closed_.load(sync::order::acquire);  // order: acquire pairs with the release in close()
+    return closed_.load(sync::order::acquire);  // order: acquire pairs with the release in shut()
   }
 
   // By the consumer. What is taken from here on is handed out as `how` says.
@@ -295,7 +297,7 @@ class BusCore : BusFigures {
     return taker_.load(sync::order::relaxed) == sync::this_thread_id();
   }
 
-  Tally tally() noexcept {
+  Tally tally() const noexcept {
     Tally tally;
     {
       const sync::Lock lock(failure_mutex_);
@@ -330,13 +332,11 @@ class BusCore : BusFigures {
   }
   std::size_t capacity() const noexcept { return layout_.places; }
   Pressure pressure() const noexcept {
-    if (!every_ring_has_room(Priority::high)) return Pressure::high;
-    if (!every_ring_has_room(Priority::normal)) return Pressure::normal;
-    return every_ring_has_room(Priority::low) ? Pressure::none : Pressure::low;
+    if (!every_ring_has_room(Admission::urgent)) return Pressure::urgent;
+    if (!every_ring_has_room(Admission::normal)) return Pressure::normal;
+    return every_ring_has_room(Admission::low) ? Pressure::none : Pressure::low;
   }
-  std::uint64_t refused(Priority priority) const noexcept {
-    return now(refused_[index_of(priority)]);
-  }
+  std::uint64_t refused(Admission of) const noexcept { return now(refused_[index_of(of)]); }
 
  private:
   template <class>
@@ -416,9 +416,9 @@ class BusCore : BusFigures {
     }
   }
 
-  bool every_ring_has_room(Priority priority) const noexcept {
+  bool every_ring_has_room(Admission admission) const noexcept {
     for (std::size_t i = 0; i < layout_.rings; ++i) {
-      if (!rings_[i].has_room(priority)) return false;
+      if (!rings_[i].has_room(admission)) return false;
     }
     return true;
   }
@@ -437,19 +437,19 @@ class BusCore : BusFigures {
     }
   }
 
-  static Claim try_claim(const Port& port, std::size_t most, Priority priority) noexcept {
+  static Claim try_claim(const Port& port, std::size_t most, Admission admission) noexcept {
     if constexpr (kLanes) {
-      if (port.alone) return port.ring->claim_alone(most, priority);
+      if (port.alone) return port.ring->claim_alone(most, admission);
     }
-    return port.ring->claim_among(most, priority);
+    return port.ring->claim_among(most, admission);
   }
 
-  [[gnu::noinline]] Claim claim_slowly(const Port& port, std::size_t most, Priority priority,
+  [[gnu::noinline]] Claim claim_slowly(const Port& port, std::size_t most, Admission admission,
                                        [[maybe_unused]] const Until* until, Claim got) {
     if constexpr (kWaits) {
       // Inside a handler it would wait for itself.
       if (got.refused == Status::full && until != nullptr && !is_taking_here()) {
-        got = claim_waiting(port, most, priority, *until);
+        got = claim_waiting(port, most, admission, *until);
       }
     }
     if constexpr (kLanes) {
@@ -458,29 +458,29 @@ class BusCore : BusFigures {
     }
     if (got.count == 0 && got.refused != Status::closed) {
       // order: relaxed, a figure.
-      refused_[index_of(priority)].fetch_add(1, sync::order::relaxed);
+      refused_[index_of(admission)].fetch_add(1, sync::order::relaxed);
     }
     return got;
   }
 
-  Claim claim_waiting(const Port& port, std::size_t most, Priority priority, const Until& until)
+  Claim claim_waiting(const Port& port, std::size_t most, Admission admission, const Until& until)
     requires kWaits
   {
     Claim got;
     const auto found = [&] {
-      got = try_claim(port, most, priority);
+      got = try_claim(port, most, admission);
       return got.refused != Status::full;
     };
     if (!look_until(found, time_to_look(std::chrono::nanoseconds(-1)), until, "full")) {
       auto& waiters = port.ring->waiters;
-      sync::EventCount& events = waiters.events[index_of(priority)];
+      sync::EventCount& events = waiters.events[index_of(admission)];
       const RareSleepers::Asleep asleep(waiters.sleepers);
       const Status waited = status_of(
           events.await(found, until.deadline(), until.stop_token(), sync::Spin::never, "full"));
       if (waited != Status::ok) got.refused = waited;
       // Each place that came free has woken one; a producer that takes several at once, or was told
       // for nothing, passes it on.
-      if (port.ring->has_room(priority)) events.notify_one();
+      if (port.ring->has_room(admission)) events.notify_one();
     }
     return got;
   }
@@ -574,7 +574,7 @@ class BusCore : BusFigures {
   Parked arrivals_;  // the consumer, that waits for a message
 
   // Written by producers that find no room, often then: on a line of its own.
-  alignas(sync::destructive_span) sync::atomic<std::uint64_t> refused_[kPriorities]{
+  alignas(sync::destructive_span) sync::atomic<std::uint64_t> refused_[kAdmissions]{
       sync::atomic<std::uint64_t>(0), sync::atomic<std::uint64_t>(0),
       sync::atomic<std::uint64_t>(0)};
 
@@ -587,7 +587,7 @@ class BusCore : BusFigures {
   sync::atomic<std::uint64_t> cancelled_{0};
   sync::atomic<std::uint64_t> expired_{0};
   sync::atomic<std::uint64_t> stepped_over_{0};
-  sync::Mutex failure_mutex_;
+  mutable sync::Mutex failure_mutex_;
   std::exception_ptr first_failure_;
 
   // Written once a drain, read by producers that find no room: apart from what each message writes.

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <span>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/detail/message_ring.hpp>
-#include <handoff/bus/message_bus_options.hpp>
 #include <handoff/config.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -33,10 +33,10 @@ class BusMemory {
 };
 
 // The number of places of a ring, if there are to be so many rings, of so many bytes a place.
-// Throws the std::length_error of rings.
+// Throws the std::length_error of rings; a capacity of 0 is misuse.
 std::size_t places_for(std::size_t capacity, std::size_t rings, std::size_t bytes_each);
 
-// Misuse for percentages that are none, or that rise from a class to the next.
-AdmissionLimits limits_for(std::size_t capacity, const handoff::Admission& admission);
+// Misuse for more than 100 percent.
+AdmissionLimits limits_for(std::size_t capacity, const Reserve& reserve);
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

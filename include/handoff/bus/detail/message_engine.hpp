@@ -19,6 +19,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/sync/detail/fork.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -34,7 +35,7 @@ struct RunningMessage;
 
 class MessageEngine {
  public:
-  // What submit() may do where there is no room.
+  // What publish() may do where there is no room.
   struct Wish {
     OnFull on_full;
     const Until* until = nullptr;  // of a wait; null: for ever
@@ -72,10 +73,11 @@ class MessageEngine {
   void resume() noexcept;
   Status wait(const Until& until);
   Tally close(const Closing& closing);
-  Tally tally() const;
+  Tally tally() const noexcept;
   std::uint64_t refused() const noexcept;
   HealthReport health() const;
   std::size_t width() const noexcept;
+  std::size_t capacity() const noexcept;
 
  private:
   struct Parts;
@@ -101,7 +103,8 @@ class MessageEngine {
   void tell() noexcept;
   void finish_all(const Closing& closing);
 
-  const std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Parts> parts_;
+  const sync::Origin origin_ = sync::Origin::here();
 };
 
 }  // namespace detail

@@ -12,7 +12,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// One message that was accepted. It belongs to one thread at a time: the one that submits it, the
+// One message that was accepted. It belongs to one thread at a time: the one that publishes it, the
 // one that has the lock of its key, the one that runs it.
 struct MessageNode {
   enum class Home : std::uint8_t {

@@ -24,11 +24,11 @@
 #include <memory>
 #include <type_traits>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/rare_sleepers.hpp>
-#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -40,14 +40,14 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-inline constexpr std::size_t kPriorities = 3;
-constexpr std::size_t index_of(Priority priority) noexcept {
-  return static_cast<std::size_t>(priority);
+inline constexpr std::size_t kAdmissions = 3;
+constexpr std::size_t index_of(handoff::Admission admission) noexcept {
+  return static_cast<std::size_t>(admission);
 }
 
 // How many messages may wait when one more of this class comes, by index_of().
 struct AdmissionLimits {
-  std::int64_t most[kPriorities];
+  std::int64_t most[kAdmissions];
 };
 
 // Producers that wait for room, by class: what is no room for one is room for another. On lines of
@@ -55,7 +55,7 @@ struct AdmissionLimits {
 template <bool kWaits>
 struct alignas(sync::destructive_span) RoomWaiters {
   RareSleepers sleepers;
-  sync::EventCount events[kPriorities];
+  sync::EventCount events[kAdmissions];
 };
 template <>
 struct RoomWaiters<false> {};
@@ -63,6 +63,7 @@ struct RoomWaiters<false> {};
 template <class Slot, bool kWaits>
 class MessageRing {
  public:
+  using Admission = handoff::Admission;  // not that of pools
   using Ticket = std::uint64_t;
 
   // In a row. If none, why: full or closed.
@@ -106,14 +107,14 @@ class MessageRing {
   // --- Producers. ---
 
   // Of many: one compare-and-swap.
-  Claim claim_among(std::size_t most, Priority priority) noexcept {
+  Claim claim_among(std::size_t most, Admission admission) noexcept {
     // order: acquire pairs with the release in close_among(): what the closer did before; and with
     // that of the exchange below: room() reads no older head than those who claimed up to here.
     Ticket tail = tail_.load(sync::order::acquire);
     for (;;) {
       if (is_closed(tail)) [[unlikely]]
         return {tail, 0, Status::closed};
-      const std::size_t count = room(tail, most, priority);
+      const std::size_t count = room(tail, most, admission);
       if (count == 0) return {tail, 0, Status::full};
       // order: release pairs with the acquires of the tail, acquire as above. Places are handed
       // over by states and by the head.
@@ -131,12 +132,12 @@ class MessageRing {
 
   // Of one: plain stores. A claim is announced before it is looked whether the ring is closed, and
   // taken back if so: either the closer sees the claim, or the claim sees the close.
-  Claim claim_alone(std::size_t most, Priority priority) noexcept {
+  Claim claim_alone(std::size_t most, Admission admission) noexcept {
     // order: relaxed, only this thread writes it.
     const Ticket tail = tail_.load(sync::order::relaxed);
     if (is_closed_to_one()) [[unlikely]]
       return {tail, 0, Status::closed};
-    const std::size_t count = room(tail, most, priority);
+    const std::size_t count = room(tail, most, admission);
     if (count == 0) return {tail, 0, Status::full};
     // order: relaxed, ordered by the fence.
     tail_.store(tail + 2 * count, sync::order::relaxed);
@@ -196,8 +197,8 @@ class MessageRing {
     const Ticket head = head_.load(sync::order::acquire);
     return detail::min(static_cast<std::size_t>((tail() - head) / 2), capacity());
   }
-  bool has_room(Priority priority) const noexcept {
-    return static_cast<std::int64_t>(depth()) < limits_.most[index_of(priority)];
+  bool has_room(Admission admission) const noexcept {
+    return static_cast<std::int64_t>(depth()) < limits_.most[index_of(admission)];
   }
   std::uint64_t claimed() const noexcept { return (tail() - start_) / 2; }
   std::uint64_t passed() const noexcept {
@@ -228,10 +229,10 @@ class MessageRing {
 
   // How many places behind `tail` this class may claim, `most` at most. If the tail has moved on
   // meanwhile, what this says is of no account, and the exchange fails.
-  std::size_t room(Ticket tail, std::size_t most, Priority priority) noexcept {
+  std::size_t room(Ticket tail, std::size_t most, Admission admission) noexcept {
     // order: acquire pairs with the release below, by which another producer passes on the
     // consumer's.
-    std::int64_t left = left_behind(tail, head_seen_.load(sync::order::acquire), priority);
+    std::int64_t left = left_behind(tail, head_seen_.load(sync::order::acquire), admission);
     // equivalent(bound) all: one look more at the head; 0 becomes 0
     if (left < static_cast<std::int64_t>(detail::min(most, capacity()))) {
       // order: acquire pairs with the release in give_back(): the places are bare.
@@ -239,19 +240,19 @@ class MessageRing {
       // equivalent(swap): a variable of the call alone
       // equivalent(delete): only speed: each claim behind the first lap looks at the head
       head_seen_.store(head, sync::order::release);  // order: release pairs with the acquire above
-      left = left_behind(tail, head, priority);
+      left = left_behind(tail, head, admission);
     }
     return left <= 0 ? 0 : detail::min(most, static_cast<std::size_t>(left));
   }
-  std::int64_t left_behind(Ticket tail, Ticket head, Priority priority) const noexcept {
-    return limits_.most[index_of(priority)] - static_cast<std::int64_t>(tail - head) / 2;
+  std::int64_t left_behind(Ticket tail, Ticket head, Admission admission) const noexcept {
+    return limits_.most[index_of(admission)] - static_cast<std::int64_t>(tail - head) / 2;
   }
 
   [[gnu::noinline]] void tell_of_room() noexcept
     requires kWaits
   {
-    for (const Priority priority : {Priority::high, Priority::normal, Priority::low}) {
-      if (has_room(priority)) waiters.events[index_of(priority)].notify_one();
+    for (const Admission admission : {Admission::urgent, Admission::normal, Admission::low}) {
+      if (has_room(admission)) waiters.events[index_of(admission)].notify_one();
     }
   }
 

@@ -12,11 +12,11 @@
 #include <type_traits>
 #include <utility>
 
+#include <handoff/bus/admission.hpp>
 #include <handoff/bus/detail/message_claim.hpp>
 #include <handoff/bus/detail/message_types.hpp>
 #include <handoff/bus/message_meta.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 
@@ -35,19 +35,11 @@ namespace detail {
 
 // `Derived` has core() and port().
 template <class Derived, class Core, class Policies>
-class Publishing {
+class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
+  using Admission = handoff::Admission;  // not that of pools
   using Types = typename Core::Types;
   template <class T>
   static constexpr bool kIsMessage = Types::template kHas<std::remove_cvref_t<T>>;
-  // Whether an Until and a message come first.
-  template <class Time>
-  static consteval bool waits_first() {
-    return false;
-  }
-  template <class Time, class T, class... Rest>
-  static consteval bool waits_first() {
-    return std::is_convertible_v<Time, const Until&> && kIsMessage<T>;
-  }
 
  public:
   // What publish() may be told besides the message.
@@ -60,8 +52,8 @@ class Publishing {
   // bus it does not, and says full.
   template <class T>
     requires kIsMessage<T>
-  Status publish(T&& message, Priority priority = Priority::normal) {
-    return put<std::remove_cvref_t<T>>(&kForEver, of(priority), std::forward<T>(message));
+  Status publish(T&& message, Admission admission = Admission::normal) {
+    return put<std::remove_cvref_t<T>>(&kForEver, of(admission), std::forward<T>(message));
   }
   template <class T>
     requires kIsMessage<T>
@@ -71,15 +63,20 @@ class Publishing {
   // Waits so long for room. Also timed_out and stopped.
   template <class T>
     requires kIsMessage<T>
-  Status publish(const Until& until, T&& message, Priority priority = Priority::normal) {
+  Status publish(T&& message, const Until& until) {
     static_assert(Core::kWaits,
                   "this bus never waits for room: leave the Until out, or set on_full = "
                   "OnFull::wait in its policies");
-    return put<std::remove_cvref_t<T>>(&until, of(priority), std::forward<T>(message));
+    return publish(std::forward<T>(message), Given{}, until);
   }
   template <class T>
     requires kIsMessage<T>
-  Status publish(const Until& until, T&& message, const Given& given) {
+  Status publish(T&& message, Admission admission, const Until& until) {
+    return publish(std::forward<T>(message), of(admission), until);
+  }
+  template <class T>
+    requires kIsMessage<T>
+  Status publish(T&& message, const Given& given, const Until& until) {
     static_assert(Core::kWaits,
                   "this bus never waits for room: leave the Until out, or set on_full = "
                   "OnFull::wait in its policies");
@@ -87,19 +84,19 @@ class Publishing {
   }
   // No message: says so.
   template <class T, class... Rest>
-    requires(!kIsMessage<T> && !waits_first<T, Rest...>())
+    requires(!kIsMessage<T>)
   Status publish(T&&, const Rest&...) {
     static_assert(kIsMessage<T>,
                   "publish: this type is none of the messages of the bus; nor is what converts to "
-                  "one, which is not looked for");
+                  "one, which is not looked for; an Until comes last");
     return Status::closed;
   }
 
   // Never waits.
   template <class T>
     requires kIsMessage<T>
-  Status try_publish(T&& message, Priority priority = Priority::normal) {
-    return put<std::remove_cvref_t<T>>(nullptr, of(priority), std::forward<T>(message));
+  Status try_publish(T&& message, Admission admission = Admission::normal) {
+    return put<std::remove_cvref_t<T>>(nullptr, of(admission), std::forward<T>(message));
   }
   template <class T>
     requires kIsMessage<T>
@@ -117,20 +114,28 @@ class Publishing {
   // returns how many: moved, or copied if they are const; the rest is untouched. Where the policies
   // say wait, it waits for room for all. What fits is claimed at once, so it comes in a row.
   template <class Messages>
-  std::size_t publish_batch(Messages&& messages, Priority priority = Priority::normal) {
-    return put_all(&kForEver, of(priority), std::span(messages));
+  std::size_t publish_batch(Messages&& messages, Admission admission = Admission::normal) {
+    return put_all(&kForEver, of(admission), std::span(messages));
   }
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, const Given& given) {
     return put_all(&kForEver, given, std::span(messages));
   }
+  // Waits so long for room.
   template <class Messages>
-  std::size_t publish_batch(const Until& until, Messages&& messages,
-                            Priority priority = Priority::normal) {
+  std::size_t publish_batch(Messages&& messages, const Until& until) {
+    return publish_batch(std::forward<Messages>(messages), Given{}, until);
+  }
+  template <class Messages>
+  std::size_t publish_batch(Messages&& messages, Admission admission, const Until& until) {
+    return publish_batch(std::forward<Messages>(messages), of(admission), until);
+  }
+  template <class Messages>
+  std::size_t publish_batch(Messages&& messages, const Given& given, const Until& until) {
     static_assert(Core::kWaits,
                   "this bus never waits for room: leave the Until out, or set on_full = "
                   "OnFull::wait in its policies");
-    return put_all(&until, of(priority), std::span(messages));
+    return put_all(&until, given, std::span(messages));
   }
 
   // Makes a message of these arguments in its place, to be filled there and committed. Never waits:
@@ -146,7 +151,7 @@ class Publishing {
     typename Core::Slot::template Box<T> box;
     const auto carried = Core::carried(given);
     const typename Core::Port port = derived().port();
-    const auto claimed = core().claim(port, 1, given.priority, nullptr);
+    const auto claimed = core().claim(port, 1, given.admission, nullptr);
     if (claimed.count == 0) return Claim<T>(claimed.refused);
     T& message =
         core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
@@ -157,15 +162,19 @@ class Publishing {
   // <handoff/bus/request.hpp>. If it is refused, the Future says so, and the question is still the
   // caller's.
   template <class Reply, class Question>
-  Future<Reply> request(Question&& question, const Until& until = {}, const Given& given = {});
+  Future<Reply> request(Question&& question, const Until& until = {}) {
+    return request<Reply>(std::forward<Question>(question), Given{}, until);
+  }
+  template <class Reply, class Question>
+  Future<Reply> request(Question&& question, const Given& given, const Until& until = {});
 
  private:
   Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   Core& core() noexcept { return derived().core(); }
 
-  static Given of(Priority priority) noexcept {
+  static Given of(Admission admission) noexcept {
     Given given;
-    given.priority = priority;
+    given.admission = admission;
     return given;
   }
 
@@ -174,7 +183,7 @@ class Publishing {
     typename Core::Slot::template Box<T> box;
     const auto carried = Core::carried(given);
     const typename Core::Port port = derived().port();
-    const auto claimed = core().claim(port, 1, given.priority, until);
+    const auto claimed = core().claim(port, 1, given.admission, until);
     if (claimed.count == 0) [[unlikely]]
       return claimed.refused;
     core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
@@ -190,7 +199,7 @@ class Publishing {
     const typename Core::Port port = derived().port();
     std::size_t published = 0;
     while (published < messages.size()) {
-      const auto claimed = core().claim(port, messages.size() - published, given.priority, until);
+      const auto claimed = core().claim(port, messages.size() - published, given.admission, until);
       if (claimed.count == 0) break;
       fill_all<Message>(port, claimed, given, messages.data() + published);
       published += claimed.count;

@@ -67,7 +67,7 @@ class PartsRun {
   template <class E>
   static PartsRun on(E& executor) {
     static_assert(RunsLoops<E>,
-                  "sorting and submitting run on a ThreadTeam, a ThreadPool, or another Bulk or "
+                  "sorting and dispatching run on a ThreadTeam, a ThreadPool, or another Bulk or "
                   "Executor");
     PartsRun run;
     run.executor_ = &executor;

@@ -95,7 +95,7 @@ class CommandStore {
 
   // --- Recorders. ---
 
-  // A node of its own, by hand. Misuse while the bucket is sorted or submitted.
+  // A node of its own, by hand. Misuse while the bucket is sorted or dispatched.
   CommandNode& open(std::uint64_t number);
   // For a command that is dispatched before all others.
   CommandNode& open_state();
@@ -230,7 +230,7 @@ class CommandStore {
   sync::atomic<std::uint64_t> refused_{0};
 };
 
-// While the owner sorts or submits.
+// While the owner sorts or dispatches.
 class CommandStore::Use {
  public:
   explicit Use(CommandStore& store);

@@ -10,25 +10,25 @@
 #include <handoff/config.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // done: a task with these may begin.
-inline Outcome whether_to_begin(const sync::StopToken& stop, sync::Deadline deadline) noexcept {
-  if (stop.stop_requested()) return Outcome::cancelled;
-  const bool late = deadline != sync::no_deadline && sync::clock::now() >= deadline;
+inline Outcome whether_to_begin(const KeptUntil& until) noexcept {
+  if (until.stop_token().stop_requested()) return Outcome::cancelled;
+  const bool late = until.has_deadline() && sync::clock::now() >= until.deadline();
   return late ? Outcome::expired : Outcome::done;
 }
 
 // What there may be to a task besides its function.
 struct Limits {
   // done: it may begin.
-  Outcome whether() const noexcept { return whether_to_begin(stop, deadline); }
+  Outcome whether() const noexcept { return whether_to_begin(until); }
 
-  sync::StopToken stop;
-  sync::Deadline deadline;
+  KeptUntil until;
   const char* name;
 };
 

@@ -59,7 +59,7 @@ class EventStore {
   bool ended() const noexcept { return phase() == Phase::ended; }
 
   // No push() that begins after this is accepted; all waiting threads hear of it.
-  void close() noexcept {
+  void shut() noexcept {
     Phase open = Phase::open;
     // order: release pairs with the acquire in closed(): what came before the close. acquire, for a
     // thread that closes it once more.
@@ -72,10 +72,10 @@ class EventStore {
     room_.tell();
   }
   bool closed() const noexcept {
-    return phase_.load(sync::order::acquire) != Phase::open;  // order: acquire pairs with close()
+    return phase_.load(sync::order::acquire) != Phase::open;  // order: acquire pairs with shut()
   }
 
-  // Where there is no capacity this always has room.
+  // Of an unbounded store this always has room.
   Room& room() noexcept { return room_; }
   Arrivals& arrivals() noexcept { return arrivals_; }
 

@@ -11,6 +11,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
+#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/take_one.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -20,7 +21,11 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Room {
  public:
-  explicit Room(std::size_t capacity) noexcept : left_(static_cast<std::int64_t>(capacity)) {}
+  explicit Room(std::size_t capacity) noexcept
+      : capacity_(capacity),
+        left_(static_cast<std::int64_t>(detail::min(capacity, std::size_t{PTRDIFF_MAX}))) {}
+
+  std::size_t capacity() const noexcept { return capacity_; }
 
   bool take() noexcept { return take_one(left_) != 0; }
   void give(std::uint32_t count) noexcept {
@@ -43,6 +48,7 @@ class Room {
   template <class>
   friend struct Books;
 
+  const std::size_t capacity_;
   sync::atomic<std::int64_t> left_;
   sync::EventCount given_;
 };

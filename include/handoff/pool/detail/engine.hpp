@@ -57,6 +57,7 @@ class Engine final : public FutureHost {
   Engine& operator=(const Engine&) = delete;
 
   std::size_t width() const noexcept;
+  std::size_t capacity() const noexcept;
   std::size_t indices() const noexcept;
 
   // What the calling thread is in this pool; null: nothing.
@@ -127,6 +128,7 @@ class Engine final : public FutureHost {
   void close_timers() noexcept;
   void help_until_idle(Worker& worker) noexcept;
   bool is_watched_wait(sync::Deadline deadline) const noexcept;
+  void end_tasks(const Closing& closing);
   void finish(const Closing& closing) noexcept;
   void drop_leftovers() noexcept;
 

@@ -43,6 +43,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
+class OwnTasks;
 class WatchedWait;
 
 class GroupTasks {
@@ -191,6 +192,7 @@ class GroupTasks {
   }
 
   void wait_until_done() noexcept;
+  [[gnu::noinline]] void wait_for_others(const OwnTasks& own) noexcept;
   Outcome why_dropped() noexcept;
   bool help_thief() noexcept;
   void sleep(bool lends) noexcept;
@@ -200,7 +202,7 @@ class GroupTasks {
   Status settle();
 
   Engine& engine_;
-  Worker* owner_;  // null: no seat was free
+  Worker* owner_;  // null: no place for a guest was free
   const GroupTasks* const part_of_;  // which lives longer; null: of none
   std::int64_t here_ = 0;  // handed over by the owner's worker, less those that ended there
   sync::atomic<std::int64_t> elsewhere_;  // the same of all other workers, times kOne

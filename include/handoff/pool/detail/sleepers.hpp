@@ -68,18 +68,7 @@ class Sleepers {
 
   // One worker, if that is still wanted. If it is an absent one, its place is returned: it counts
   // as searching, and the caller starts it or calls put_back().
-  [[nodiscard]] Place* wake_one() noexcept {
-    Place* place = nullptr;
-    {
-      const sync::Lock lock(mutex_);
-      if (!wanted()) return nullptr;
-      place = top_.read();
-      if (place == nullptr) return take_absent();
-      unlist(*place);
-    }
-    rouse(*place);
-    return nullptr;
-  }
+  [[nodiscard]] Place* wake_one() noexcept;
 
   // Whether somebody is to be woken, asked by a thread that kept others from doing that:
   // `is_work()` looks for what was handed over meanwhile.
@@ -90,29 +79,8 @@ class Sleepers {
   }
 
   // One that has a thread, if that is still wanted.
-  void wake_present() noexcept {
-    Place* place = nullptr;
-    {
-      const sync::Lock lock(mutex_);
-      place = top_.read();
-      if (place == nullptr || !wanted()) return;
-      unlist(*place);
-    }
-    rouse(*place);
-  }
-
-  void wake_all() noexcept {
-    for (;;) {
-      Place* place = nullptr;
-      {
-        const sync::Lock lock(mutex_);
-        place = top_.read();
-        if (place == nullptr) return;
-        unlist(*place);
-      }
-      rouse(*place);
-    }
-  }
+  void wake_present() noexcept;
+  void wake_all() noexcept;
 
   void begin_search() noexcept {
     // order: relaxed. A thread that reads it wakes nobody; but no search ends without another look.
@@ -162,11 +130,7 @@ class Sleepers {
   }
 
   // The worker has no thread yet.
-  void begin_absent(Place& place) noexcept {
-    const sync::Lock lock(mutex_);
-    list_absent(place);
-    state_.fetch_add(kSleeping, sync::order::relaxed);  // order: relaxed, nobody relies on it yet
-  }
+  void begin_absent(Place& place) noexcept;
 
   // A worker that neither searches nor has work is about to end its thread. True: it is absent, and
   // somebody may start it again from here on. False: `stay()` said, after it was known to be
@@ -180,65 +144,23 @@ class Sleepers {
 
   // The place that wake_one() returned got no thread. The caller then asks wanted_for(), on behalf
   // of the workers that are asleep.
-  void put_back(Place& place) noexcept {
-    const sync::Deadline later = sync::deadline_after(kRefusedFor);
-    const sync::Lock lock(mutex_);
-    refused_until_.write() = later;
-    list_absent(place);
-    // order: relaxed, a fence comes before the look in wanted_for().
-    state_.fetch_add(kSleeping - kSearching, sync::order::relaxed);
-  }
+  void put_back(Place& place) noexcept;
 
   // One of the absent workers from this number on is not to be chosen any more. Null: none there.
-  Place* withdraw_from(std::size_t number) noexcept {
-    const sync::Lock lock(mutex_);
-    Place* const place = first_from(absent_, number);
-    if (place == nullptr) return nullptr;
-    remove(*place);
-    state_.fetch_sub(kSleeping, sync::order::relaxed);  // order: relaxed, a reader looks again
-    return place;
-  }
+  Place* withdraw_from(std::size_t number) noexcept;
 
   // One of those that sleep from this number on. What the caller did before is seen by the look of
   // each that falls asleep later.
-  void wake_from(std::size_t number) noexcept {
-    Place* place = nullptr;
-    {
-      const sync::Lock lock(mutex_);
-      place = first_from(top_, number);
-      if (place == nullptr) return;
-      unlist(*place);
-    }
-    rouse(*place);
-  }
+  void wake_from(std::size_t number) noexcept;
 
   // This one, if it sleeps.
-  void wake(Place& place) noexcept {
-    {
-      const sync::Lock lock(mutex_);
-      if (place.listed_.read() != Listed::asleep) return;
-      unlist(place);
-    }
-    rouse(place);
-  }
+  void wake(Place& place) noexcept;
 
   // This one, if it is absent: true, and then as after wake_one().
-  [[nodiscard]] bool call(Place& place) noexcept {
-    const sync::Lock lock(mutex_);
-    if (place.listed_.read() != Listed::absent) return false;
-    unlist(place);
-    return true;
-  }
+  [[nodiscard]] bool call(Place& place) noexcept;
 
   // Nobody absent will be wanted any more.
-  void forget_absent() noexcept {
-    const sync::Lock lock(mutex_);
-    for (Place* place = absent_.read(); place != nullptr; place = place->below_.read()) {
-      place->listed_.write() = Listed::nowhere;
-      state_.fetch_sub(kSleeping, sync::order::relaxed);  // order: relaxed, a matter of speed
-    }
-    absent_.write() = nullptr;
-  }
+  void forget_absent() noexcept;
 
  private:
   template <class>
@@ -250,62 +172,19 @@ class Sleepers {
   static std::uint64_t sleeping(std::uint64_t state) noexcept { return state / kSleeping; }
 
   // How many are asleep now.
-  std::uint64_t list(Place& place) noexcept {
-    const sync::Lock lock(mutex_);
-    place.below_.write() = top_.read();
-    place.listed_.write() = Listed::asleep;
-    top_.write() = &place;
-    // order: relaxed, fenced later
-    return sleeping(state_.fetch_add(kSleeping - kSearching, sync::order::relaxed)) + 1;
-  }
+  std::uint64_t list(Place& place) noexcept;
 
   // Under the lock. The sleeper counts as searching from here on.
-  void unlist(Place& place) noexcept {
-    remove(place);
-    // order: relaxed, as in begin_search().
-    state_.fetch_sub(kSleeping - kSearching, sync::order::relaxed);
-  }
+  void unlist(Place& place) noexcept;
 
-  static Place* first_from(const sync::cell<Place*>& first, std::size_t number) noexcept {
-    Place* place = first.read();
-    while (place != nullptr && place->number < number) place = place->below_.read();
-    return place;
-  }
+  void remove(Place& place) noexcept;
+  void list_absent(Place& place) noexcept;
+  Place* take_absent() noexcept;
+  static Place* first_from(const sync::cell<Place*>& first, std::size_t number) noexcept;
 
-  void remove(Place& place) noexcept {
-    sync::cell<Place*>* link = place.listed_.read() == Listed::asleep ? &top_ : &absent_;
-    while (link->read() != &place) link = &link->read()->below_;
-    link->write() = place.below_.read();
-    place.listed_.write() = Listed::nowhere;
-  }
-
-  bool unlist_if_listed(Place& place) noexcept {
-    const sync::Lock lock(mutex_);
-    if (place.listed_.read() == Listed::nowhere) return false;
-    unlist(place);
-    return true;
-  }
-
-  // Both under the lock.
-  void list_absent(Place& place) noexcept {
-    place.below_.write() = absent_.read();
-    place.listed_.write() = Listed::absent;
-    absent_.write() = &place;
-  }
-
-  Place* take_absent() noexcept {
-    Place* const place = absent_.read();
-    if (place == nullptr) return nullptr;
-    const sync::Deadline refused_until = refused_until_.read();
-    if (refused_until != sync::Deadline{} && sync::clock::now() < refused_until) return nullptr;
-    unlist(*place);
-    return place;
-  }
-
-  static void rouse(Place& place) noexcept {
-    place.woken_.store(true, sync::order::relaxed);  // order: relaxed, nothing comes with it
-    place.bed_.notify_one();
-  }
+  // Outside it.
+  bool unlist_if_listed(Place& place) noexcept;
+  static void rouse(Place& place) noexcept;
 
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> state_;
   alignas(sync::destructive_span) sync::Mutex mutex_;

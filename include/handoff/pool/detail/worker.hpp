@@ -67,7 +67,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
 
   // For a task that waits here.
   void run_inside(const Call& call) noexcept override;
-  bool has_own() const noexcept override { return spawned.height() > base && !spawned.was_empty(); }
+  bool has_own() const noexcept override { return spawned.height() > base && !spawned.empty(); }
   void begin_blocking() noexcept override;
   void end_blocking() noexcept override;
 
@@ -112,7 +112,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
 
   // It is about to run a task of this group that it has taken from another worker.
   void begin_part_of(const GroupTasks& problem) noexcept {
-    const bool is_empty = depth == 0 || spawned.was_empty();  // it looked there before it stole
+    const bool is_empty = depth == 0 || spawned.empty();  // it looked there before it stole
     // order: relaxed, what is pushed from here on brings it: see GroupTasks::help_thief().
     part_of.store(is_empty ? &problem : nullptr, sync::order::relaxed);
     pure = pure || is_empty;

@@ -51,7 +51,7 @@ struct SharedPositions {
   // After the death of either: wakes what a dead ringer may have left asleep.
   void disturb() noexcept;
   // Of the moment; at most `capacity`.
-  [[nodiscard]] std::uint64_t was_size(std::uint64_t capacity) const noexcept;
+  [[nodiscard]] std::uint64_t size(std::uint64_t capacity) const noexcept;
 };
 
 class SharedProducerEnd {

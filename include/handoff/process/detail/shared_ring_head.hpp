@@ -11,22 +11,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 
 #include <handoff/config.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
-namespace handoff { inline namespace HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // The memory holds no such ring: another one, of other items, half made, cut short or damaged.
-class SharedRingError : public std::runtime_error {
- public:
-  explicit SharedRingError(const std::string& what) : std::runtime_error(what) {}
-};
-
-namespace detail {
+// Throws std::system_error (EPROTO).
+[[noreturn]] void refuse_ring(const std::string& why);
 
 enum class SharedRingKind : std::uint64_t { one_producer = 1, many_producers, broadcast, bytes };
 
@@ -55,8 +50,8 @@ struct SharedRingShape {
   }
 };
 
-// `capacity` rounded up to a power of two. Throws std::length_error for 0 and more than there can
-// be.
+// `capacity` rounded up to a power of two; 0 is misuse. Throws std::length_error for more than
+// there can be.
 SharedRingShape with_capacity(SharedRingShape shape, std::size_t capacity);
 // With a word for each of so many producers. Throws std::length_error for 0 and more than 65536.
 SharedRingShape with_producers(SharedRingShape shape, std::size_t producers);
@@ -75,7 +70,7 @@ class SharedRingHead {
   // By the process that made all the rest.
   static void publish(std::span<std::byte> bytes) noexcept;
   // What lies there: `wanted`, with the capacity and the producers of the one that made it. Throws
-  // SharedRingError, and std::invalid_argument as above.
+  // std::system_error (EPROTO), and std::invalid_argument as above.
   static SharedRingShape attached(std::span<std::byte> bytes, const SharedRingShape& wanted);
 
  private:
@@ -90,6 +85,4 @@ class SharedRingHead {
   sync::atomic<std::uint64_t> producers_;
 };
 
-}  // namespace detail
-
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -91,7 +91,7 @@ class SharedTicketRing {
 
 class SharedTicketProducer {
  public:
-  // Throws SharedRingError if there is no such slot, or it is taken.
+  // Throws std::system_error if there is no such slot, or it is taken.
   SharedTicketProducer(const SharedTicketRing& ring, std::size_t slot);
   // What is claimed is dropped.
   ~SharedTicketProducer();

@@ -77,7 +77,7 @@ class SharedTickets {
   }
 
   void close() noexcept;
-  [[nodiscard]] std::size_t was_size() const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept;
 
   // --- A producer. ---
 

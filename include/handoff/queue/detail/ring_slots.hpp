@@ -21,7 +21,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// Throws the std::length_error of RingSlots.
+// Throws the std::length_error of RingSlots; 0 is misuse.
 [[noreturn]] void refuse_capacity(std::size_t asked, std::size_t most);
 // The same for a storage that is too small.
 [[noreturn]] void refuse_storage(std::size_t bytes, std::size_t needed);
@@ -36,7 +36,7 @@ struct LentBytes {
 template <class Slot>
 class RingSlots {
  public:
-  // Throws std::length_error for a number of places that is 0 or beyond the address space,
+  // 0 places are misuse. Throws std::length_error for a number of places beyond the address space,
   // std::bad_alloc for one that is beyond the memory.
   explicit RingSlots(std::size_t at_least) : RingSlots(at_least, {}) {}
   // In the caller's storage, which lives longer; of its own if that is empty. Throws also for one

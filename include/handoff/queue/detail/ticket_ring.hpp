@@ -53,8 +53,8 @@ class TicketRing {
  public:
   using value_type = T;
 
-  // At least `capacity` places, rounded up to a power of two. Throws std::length_error for 0 and
-  // for more than there can be.
+  // At least `capacity` places, rounded up to a power of two. 0 is misuse; throws
+  // std::length_error for more than there can be.
   explicit TicketRing(std::size_t capacity) : TicketRing(capacity, RingStart{}) {}
   TicketRing(const TicketRing&) = delete;
   TicketRing& operator=(const TicketRing&) = delete;
@@ -150,15 +150,15 @@ class TicketRing {
     return count;
   }
 
-  // About how many items there were during the call, claimed places included; exact at rest.
-  std::size_t was_size() const noexcept {
+  // Figures of the moment, with claimed places; exact at rest.
+  std::size_t size() const noexcept {
     // order: relaxed, two numbers of about the same moment; clamped, since either may be older.
     const Ticket head = head_.load(sync::order::relaxed);
     const auto size = static_cast<std::int64_t>((tail() & ~kClosed) - head) / std::int64_t{kStep};
     return detail::min(static_cast<std::size_t>(size < 0 ? 0 : size), capacity());
   }
 
-  bool was_empty() const noexcept { return was_size() == 0; }
+  bool empty() const noexcept { return size() == 0; }
 
   bool closed() const noexcept { return is_closed(tail()); }
 
@@ -285,7 +285,7 @@ class TicketRing {
         continue;
       }
       if constexpr (kConsumers == Consumers::one) {
-        // order: relaxed, only this thread writes it; was_size() may read it at any time.
+        // order: relaxed, only this thread writes it; size() may read it at any time.
         head_.store(first + kStep * count, sync::order::relaxed);
         return {first, count};
       } else {

@@ -46,7 +46,7 @@ class Store {
     }
   }
   void sort() {}
-  void submit(Sink& sink) {
+  void dispatch(Sink& sink) {
     const std::size_t components = task_.components();
     for (std::size_t i = 0; i < 2 * components; ++i) sink.draw(get<DrawArguments>(packets_[i]));
     for (std::size_t i = 2 * components; i < 3 * components; ++i) {

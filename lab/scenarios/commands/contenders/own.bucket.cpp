@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CommandBucket: recorded, sorted by all threads, submitted by one.
+// CommandBucket: recorded, sorted by all threads, dispatched by one.
 #include "scenarios/commands/own_buckets.hpp"
 
 namespace handoff::lab::commands {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CommandBucket, submitted by all threads, each to a list of its own.
+// CommandBucket, dispatched by all threads, each to a list of its own.
 #include "scenarios/commands/own_buckets.hpp"
 
 namespace handoff::lab::commands {

@@ -72,7 +72,7 @@ class Vectors {
     }
   }
 
-  void submit(Sink& sink) {
+  void dispatch(Sink& sink) {
     for (const Items& items : passes_) {
       for (const Item& item : items) std::visit(Dispatch{sink}, item.command);
     }

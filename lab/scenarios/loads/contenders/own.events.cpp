@@ -25,7 +25,7 @@ class Events {
     }
     for (std::size_t i = 1; i < width; ++i) threads_.emplace_back([this] { serve(); });
   }
-  ~Events() { queue_.close(); }
+  ~Events() { queue_.shut(); }
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
 

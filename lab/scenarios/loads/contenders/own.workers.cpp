@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // This library's message workers: a kind is a type of message, and each has its handler. The caller
-// only submits, so all the threads are workers.
+// only publishes, so all the threads are workers.
 #include <cstddef>
 #include <utility>
 
@@ -26,13 +26,13 @@ class Workers<std::index_sequence<kKinds...>> {
       : workers_({.width = width}, [](const auto& message) { message.run(); }) {}
 
   void begin(std::size_t /*count*/) {}
-  void post(Run run) { kSubmits[run.kind()](*this, run); }
+  void post(Run run) { kPublishes[run.kind()](*this, run); }
   void wait() { static_cast<void>(workers_.wait()); }
 
  private:
-  using Submit = void (*)(Workers&, Run);
-  static constexpr Submit kSubmits[] = {[](Workers& workers, Run run) {
-    static_cast<void>(workers.workers_.submit(Message<kKinds>{run}));
+  using Publish = void (*)(Workers&, Run);
+  static constexpr Publish kPublishes[] = {[](Workers& workers, Run run) {
+    static_cast<void>(workers.workers_.publish(Message<kKinds>{run}));
   }...};
 
   MessageWorkers<Message<kKinds>...> workers_;

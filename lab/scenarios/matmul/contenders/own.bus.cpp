@@ -14,7 +14,7 @@ namespace {
 class OwnBus {
  public:
   explicit OwnBus(const Task& task) : messages_(task) {}
-  ~OwnBus() { bus_.close(); }
+  ~OwnBus() { bus_.shut(); }
   OwnBus(const OwnBus&) = delete;
   OwnBus& operator=(const OwnBus&) = delete;
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <system_error>
 
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
@@ -70,7 +71,7 @@ class Team {
 std::shared_ptr<Team> team_for(const Task& task) {
   try {
     return std::make_shared<Team>(task);
-  } catch (const ProcessTeamError& error) {
+  } catch (const std::system_error& error) {
     throw Unavailable(error.what());
   }
 }
@@ -81,7 +82,7 @@ std::shared_ptr<std::byte> matrix_memory(std::size_t bytes) {
   try {
     const auto memory = std::make_shared<SharedMemory>(SharedMemory::create({.bytes = bytes}));
     return {memory, memory->bytes().data()};
-  } catch (const SharedMemoryError& error) {
+  } catch (const std::system_error& error) {
     throw Unavailable(error.what());
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // This library's message workers: a message names a row. The caller works with their threads, when
-// no more messages have room and when all are submitted.
+// no more messages have room and when all are published.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,7 @@ Operation contender(const Task& task) {
       });
   return [&task, claim, workers] {
     for (std::size_t first = 0; first < task.m; first += claim) {
-      static_cast<void>(workers->submit(RowMessage{static_cast<std::uint32_t>(first)}));
+      static_cast<void>(workers->publish(RowMessage{static_cast<std::uint32_t>(first)}));
     }
     static_cast<void>(workers->wait());
   };

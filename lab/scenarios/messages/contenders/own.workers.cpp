@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // This library's message workers: a consumer is a worker. A message without a key has no order, and
-// each is submitted by itself.
+// each is published by itself.
 #include <chrono>
 #include <optional>
 
@@ -24,7 +24,7 @@ class Workers {
 
   // Made here and moved in.
   bool try_publish(const Content& content) {
-    return workers_->try_submit(Message(content)) == Status::ok;
+    return workers_->try_publish(Message(content)) == Status::ok;
   }
   template <class F>
   void listen(F f) {

@@ -19,7 +19,7 @@ class Events {
   explicit Events(std::size_t threads) {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
   }
-  ~Events() { queue_.close(); }
+  ~Events() { queue_.shut(); }
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
 

@@ -22,7 +22,7 @@ class Workers {
   // Waits where too many messages are under way: the load is late then, and its latencies say so.
   template <class F>
   void execute(F job) {
-    static_cast<void>(workers_.submit(Message{job}));
+    static_cast<void>(workers_.publish(Message{job}));
   }
 
  private:

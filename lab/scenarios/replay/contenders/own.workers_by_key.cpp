@@ -30,7 +30,7 @@ class KeyedWorkers {
 
   template <class F>
   void execute(F job, std::uint64_t key) {
-    static_cast<void>(workers_.submit(Message{key, job}));
+    static_cast<void>(workers_.publish(Message{key, job}));
   }
 
  private:

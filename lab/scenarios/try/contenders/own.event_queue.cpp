@@ -27,7 +27,7 @@ class Served {
     });
     for (std::size_t i = 1; i < task.width; ++i) threads_.emplace_back([this] { serve(); });
   }
-  ~Served() { queue_.close(); }
+  ~Served() { queue_.shut(); }
   Served(const Served&) = delete;
   Served& operator=(const Served&) = delete;
 

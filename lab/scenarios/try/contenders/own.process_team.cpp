@@ -2,6 +2,7 @@
 // This library's team of processes: the caller is none of them. Only for a kernel whose whole
 // result lies in memory that it was given: elsewhere a worker's writes are its own.
 #include <memory>
+#include <system_error>
 
 #include <handoff/process/process_team.hpp>
 
@@ -31,7 +32,7 @@ Operation contender(const Task& task) {
     return [&task, team] {
       static_cast<void>(team->run<run_block>(task.items, Nothing{}, {.block = task.block}));
     };
-  } catch (const ProcessTeamError& error) {
+  } catch (const std::system_error& error) {
     throw Unavailable(error.what());
   }
 }

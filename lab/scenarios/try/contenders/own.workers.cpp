@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // This library's message workers: a message names a block. The caller works with their threads,
-// when no more messages have room and when all are submitted.
+// when no more messages have room and when all are published.
 #include <algorithm>
 #include <memory>
 
@@ -25,7 +25,7 @@ Operation contender(const Task& task) {
       options, [](const Block& block) { run_items(block.first, block.last); });
   return [&task, workers, block = task.handed()] {
     for (std::size_t first = 0; first < task.items; first += block) {
-      static_cast<void>(workers->submit(Block{first, std::min(first + block, task.items)}));
+      static_cast<void>(workers->publish(Block{first, std::min(first + block, task.items)}));
     }
     static_cast<void>(workers->wait());
   };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a worker can say of an exception that its kernel threw: only a text comes over to another
-// process.
+// What can be said of an exception where only a text goes: to another process, into a line.
 #pragma once
 
 #include <exception>

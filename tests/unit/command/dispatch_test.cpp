@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Submitting: chains of any length, state before all, filters by key, several backends and several
+// Dispatching: chains of any length, state before all, filters by key, several backends and several
 // lists at once, neighbours that are folded, buckets that come after others.
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/command_log.hpp>
@@ -28,7 +28,7 @@
 #include "support/support.hpp"
 #include "unit/command/commands.hpp"
 
-namespace submit_test { namespace {
+namespace dispatch_test { namespace {
 
 using namespace handoff;
 using test::InOrder;
@@ -58,7 +58,7 @@ TEST(CommandChains, StayBehindTheirCommandsInOrder) {
     first = {};
     second = {5, 10};
     for (std::uint32_t i = 1; i <= 4; ++i) {
-      recorder.append<Tiny>(first).number = i;        // always to the first one
+      recorder.append<Tiny>(first).number = i;  // always to the first one
       auto& aux = recorder.append<WithAux>(second, 33);  // by turns
       aux = {5 + i, 33};
       std::memset(aux_of(aux).data(), static_cast<int>(5 + i), 33);
@@ -66,7 +66,7 @@ TEST(CommandChains, StayBehindTheirCommandsInOrder) {
   }
   bucket.sort();
   Notes notes;
-  EXPECT_EQ(bucket.submit(notes), 10U);
+  EXPECT_EQ(bucket.dispatch(notes), 10U);
   EXPECT_EQ(notes.numbers, counted(10));
   EXPECT_EQ(bucket.statistics().appended, 8U);
 }
@@ -90,7 +90,7 @@ TEST(CommandChains, OfAnyLength) {
       }
     }
     Notes notes;
-    EXPECT_EQ(bucket.submit(notes), length);
+    EXPECT_EQ(bucket.dispatch(notes), length);
     EXPECT_EQ(notes.numbers, counted(length)) << way;
   }
 }
@@ -115,7 +115,7 @@ TEST(CommandChains, AuxiliaryMemory) {
     EXPECT_THROW(recorder.add<WithAux>(0, ~std::size_t{0}), std::length_error);
   }
   Notes notes;
-  EXPECT_EQ(bucket.submit(notes), 54U);
+  EXPECT_EQ(bucket.dispatch(notes), 54U);
   EXPECT_EQ(notes.numbers, counted(54));
 }
 
@@ -139,7 +139,7 @@ TEST(CommandChains, OfLargeOnes) {
     }
   }
   Notes notes;
-  EXPECT_EQ(bucket.submit(notes), 39U);
+  EXPECT_EQ(bucket.dispatch(notes), 39U);
   EXPECT_EQ(notes.numbers, counted(39));
   EXPECT_LE(bucket.statistics().segments, 20U) << "small ones share";
 }
@@ -151,20 +151,20 @@ struct Target {
   void operator()(Notes& notes) const { notes.note(1000 + number); }
 };
 
-TEST(CommandState, ComesFirstInEachSubmit) {
+TEST(CommandState, ComesFirstInEachDispatch) {
   Bucket bucket;
   bucket.state<Target>().number = 1;
   bucket.recorder(0).add<Tiny>(1).number = 7;
   bucket.state<Target>().number = 2;
   for (int i = 0; i < 2; ++i) {
     Notes notes;
-    EXPECT_EQ(bucket.submit(notes), 1U) << "state is no command of the recording";
+    EXPECT_EQ(bucket.dispatch(notes), 1U) << "state is no command of the recording";
     EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{1001, 1002, 7}));
   }
   EXPECT_EQ(bucket.tally().accepted, 1U);
   bucket.clear();
   Notes notes;
-  bucket.submit(notes);
+  bucket.dispatch(notes);
   EXPECT_TRUE(notes.numbers.empty());
 }
 
@@ -187,12 +187,12 @@ TEST(CommandFilter, IsCalledWhereAFieldChanges) {
     EXPECT_EQ(notes.numbers.size() % 25, 0U) << "before the first command of each";
     materials.push_back(Key::from(key).get<"material">());
   };
-  EXPECT_EQ(bucket.submit(notes, when_changed(Key::mask<"material">(), bind)), 100U);
+  EXPECT_EQ(bucket.dispatch(notes, when_changed(Key::mask<"material">(), bind)), 100U);
   EXPECT_EQ(materials, counted(4));
   EXPECT_EQ(bucket.statistics().key_changes, 4U);
   materials.clear();
   notes = {};
-  bucket.submit(notes, when_changed(Key::mask<"layer">(), bind));
+  bucket.dispatch(notes, when_changed(Key::mask<"layer">(), bind));
   EXPECT_EQ(materials.size(), 1U) << "the first command always";
 }
 
@@ -221,11 +221,11 @@ TEST(CommandBackends, TheSameRecordingToEach) {
   Doubles doubles;
   HashBackend hash;
   CommandLog log;
-  EXPECT_EQ(bucket.submit(notes), 50U);
-  EXPECT_EQ(bucket.submit(doubles), 50U);
-  EXPECT_EQ(bucket.submit(hash), 50U);
-  EXPECT_EQ(bucket.submit(log), 50U);
-  EXPECT_EQ(bucket.statistics().submits, 4U);
+  EXPECT_EQ(bucket.dispatch(notes), 50U);
+  EXPECT_EQ(bucket.dispatch(doubles), 50U);
+  EXPECT_EQ(bucket.dispatch(hash), 50U);
+  EXPECT_EQ(bucket.dispatch(log), 50U);
+  EXPECT_EQ(bucket.statistics().dispatches, 4U);
   EXPECT_EQ(notes.numbers.front(), 49U);
   EXPECT_EQ(doubles.numbers.front(), 98U);
   ASSERT_EQ(log.entries().size(), 50U);
@@ -244,7 +244,7 @@ TEST(CommandBackends, WhatDerivesFromOne) {
   Bucket bucket;
   bucket.recorder(0).add<Tiny>(0).number = 3;
   Special special;
-  EXPECT_EQ(bucket.submit(special), 1U);
+  EXPECT_EQ(bucket.dispatch(special), 1U);
   EXPECT_EQ(special.numbers, std::vector<std::uint64_t>{3});
 }
 
@@ -257,7 +257,7 @@ TEST(CommandBackends, HashesWhatACommandSaysItself) {
   CommandBucket<std::uint32_t, HashBackend> bucket;
   bucket.recorder(0).add<Light>(0) = {1.5F, 'a'};
   HashBackend hash;
-  bucket.submit(hash);
+  bucket.dispatch(hash);
   EXPECT_EQ(hash.value(), HashBackend().add(1.5F).add('a').value());
   EXPECT_NE(hash.value(), HashBackend().add(1.5F).add('b').value());
 }
@@ -300,7 +300,7 @@ TEST(CommandBackends, ALogHasAuxiliaryMemoryToo) {
     std::ranges::fill(aux_of(command), std::byte{4});
   }
   CommandLog log;
-  bucket.submit(log);
+  bucket.dispatch(log);
   ASSERT_EQ(log.entries().size(), 1U);
   EXPECT_EQ(log.entries()[0].bytes, std::vector<std::byte>(sizeof(Nothing)));
   EXPECT_EQ(log.entries()[0].aux, std::vector<std::byte>(3, std::byte{4}));
@@ -320,10 +320,10 @@ TEST(CommandLists, InPiecesTheyAreWhatOneIs) {
     });
     bucket.sort(team);
     Notes whole;
-    EXPECT_EQ(bucket.submit(whole), count);
+    EXPECT_EQ(bucket.dispatch(whole), count);
     for (const std::size_t lists : {1U, 2U, 3U, 16U}) {
       std::vector<Notes> pieces(lists);
-      EXPECT_EQ(bucket.submit(team, std::span(pieces)), count);
+      EXPECT_EQ(bucket.dispatch(team, std::span(pieces)), count);
       std::vector<std::uint64_t> together{1001};
       for (const Notes& piece : pieces) {
         ASSERT_FALSE(piece.numbers.empty());
@@ -344,17 +344,17 @@ TEST(CommandLists, OneThatThrows) {
   });
   std::array<Notes, 4> lists;
   lists[2].throws_at = 60;
-  EXPECT_THROW(bucket.submit(team, std::span(lists)), std::runtime_error);
+  EXPECT_THROW(bucket.dispatch(team, std::span(lists)), std::runtime_error);
   EXPECT_TRUE(bucket.tally().balanced());
   EXPECT_EQ(bucket.tally().failed, 1U);
   EXPECT_EQ(lists[2].numbers.size(), 10U);
   lists = {};
-  EXPECT_EQ(bucket.submit(team, std::span(lists)), 100U);
+  EXPECT_EQ(bucket.dispatch(team, std::span(lists)), 100U);
   EXPECT_EQ(bucket.tally().done, 100U);
-  EXPECT_THROW(bucket.submit(team, std::span<Notes>()), std::logic_error) << "to nobody";
+  EXPECT_THROW(bucket.dispatch(team, std::span<Notes>()), std::logic_error) << "to nobody";
 }
 
-// Whatever they came to in the submit before.
+// Whatever they came to in the dispatch before.
 TEST(CommandLists, PiecesThatNobodyHadBegunCountAsPending) {
   InOrder here;
   Bucket bucket;
@@ -362,10 +362,10 @@ TEST(CommandLists, PiecesThatNobodyHadBegunCountAsPending) {
     for (const std::size_t i : range) test::add_any(recorder, i, i);
   });
   std::array<Notes, 4> lists;
-  EXPECT_EQ(bucket.submit(here, std::span(lists)), 100U);
+  EXPECT_EQ(bucket.dispatch(here, std::span(lists)), 100U);
   lists = {};
   lists[1].throws_at = 30;
-  EXPECT_THROW(bucket.submit(here, std::span(lists)), std::runtime_error);
+  EXPECT_THROW(bucket.dispatch(here, std::span(lists)), std::runtime_error);
   const Tally tally = bucket.tally();
   EXPECT_TRUE(tally.balanced());
   EXPECT_EQ(tally.done, 30U);
@@ -381,7 +381,7 @@ TEST(CommandLists, AFilterBeginsAnewInEach) {
   });
   std::array<Notes, 4> lists;
   const auto bind = [](std::uint64_t /*key*/, Notes& list) { list.note(500); };
-  EXPECT_EQ(bucket.submit(here, std::span(lists), when_changed(7, bind)), 100U);
+  EXPECT_EQ(bucket.dispatch(here, std::span(lists), when_changed(7, bind)), 100U);
   for (const Notes& list : lists) EXPECT_EQ(list.numbers[0], 500U);
   EXPECT_EQ(bucket.statistics().key_changes, 4U);
 }
@@ -416,7 +416,7 @@ TEST(CommandMerges, FoldNeighbours) {
   const std::vector<std::uint64_t> right{4, 1004, 2004, 2001, 9, 2001, 8, 2001};
   for (int i = 0; i < 2; ++i) {
     Notes notes;
-    EXPECT_EQ(bucket.submit(notes), 8U);
+    EXPECT_EQ(bucket.dispatch(notes), 8U);
     EXPECT_EQ(notes.numbers, right) << "the same again";
   }
   EXPECT_EQ(bucket.tally().done, 17U) << "with those that others have taken in";
@@ -438,7 +438,7 @@ TEST(CommandMerges, AFunctionThatThrows) {
   EXPECT_THROW(bucket.merge<Draw>(fold), std::domain_error);
   EXPECT_EQ(bucket.statistics().folded, 2U);
   Notes notes;
-  EXPECT_EQ(bucket.submit(notes), 4U);
+  EXPECT_EQ(bucket.dispatch(notes), 4U);
   EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{1003, 4001, 5001, 6001})) << "none twice";
   EXPECT_EQ(bucket.tally().done, 6U);
 }
@@ -465,10 +465,10 @@ TEST(CommandMerges, NotAddedToAfterwards) {
   };
   merge_two();
   bucket.recorder(2).add<Draw>(0) = {1, 1};
-  EXPECT_THROW(bucket.submit(notes), std::logic_error) << "what was folded would come again";
+  EXPECT_THROW(bucket.dispatch(notes), std::logic_error) << "what was folded would come again";
   bucket.clear();
   merge_two();
-  EXPECT_EQ(bucket.submit(notes), 1U) << "another recording";
+  EXPECT_EQ(bucket.dispatch(notes), 1U) << "another recording";
   EXPECT_EQ(notes.numbers, std::vector<std::uint64_t>{1002});
 }
 
@@ -489,7 +489,7 @@ TEST(CommandMerges, AnotherRecordingIsSortedAsEver) {
   record();
   bucket.sort();
   Notes notes;
-  EXPECT_EQ(bucket.submit(notes), 2U);
+  EXPECT_EQ(bucket.dispatch(notes), 2U);
   EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{2001, 1001}));
 }
 
@@ -502,35 +502,35 @@ TEST(CommandOrderOfBuckets, IsDeclaredAndHeld) {
   lighting.after(gbuffer);
   lighting.after(shadow);
   Notes notes;
-  EXPECT_THROW(lighting.submit(notes), std::logic_error);
-  gbuffer.submit(notes);
-  EXPECT_THROW(lighting.submit(notes), std::logic_error);
-  shadow.submit(notes);
-  EXPECT_EQ(lighting.submit(notes), 0U);
-  EXPECT_THROW(lighting.submit(notes), std::logic_error) << "each time";
-  gbuffer.submit(notes);
-  gbuffer.submit(notes);
-  shadow.submit(notes);
-  EXPECT_EQ(lighting.submit(notes), 0U);
+  EXPECT_THROW(lighting.dispatch(notes), std::logic_error);
+  gbuffer.dispatch(notes);
+  EXPECT_THROW(lighting.dispatch(notes), std::logic_error);
+  shadow.dispatch(notes);
+  EXPECT_EQ(lighting.dispatch(notes), 0U);
+  EXPECT_THROW(lighting.dispatch(notes), std::logic_error) << "each time";
+  gbuffer.dispatch(notes);
+  gbuffer.dispatch(notes);
+  shadow.dispatch(notes);
+  EXPECT_EQ(lighting.dispatch(notes), 0U);
   EXPECT_THROW(lighting.after(lighting), std::logic_error);
   gbuffer.recorder(0).add<Tiny>(0).number = 1;
   notes.throws_at = 1;
-  EXPECT_THROW(gbuffer.submit(notes), std::runtime_error);
-  shadow.submit(notes);
-  EXPECT_EQ(lighting.submit(notes), 0U) << "the other submit of gbuffer is still to its credit";
-  shadow.submit(notes);
-  EXPECT_THROW(lighting.submit(notes), std::logic_error) << "one that threw is none";
+  EXPECT_THROW(gbuffer.dispatch(notes), std::runtime_error);
+  shadow.dispatch(notes);
+  EXPECT_EQ(lighting.dispatch(notes), 0U) << "the other dispatch of gbuffer is still to its credit";
+  shadow.dispatch(notes);
+  EXPECT_THROW(lighting.dispatch(notes), std::logic_error) << "one that threw is none";
 }
 
-TEST(CommandOrderOfBuckets, OfSubmitsToListsToo) {
+TEST(CommandOrderOfBuckets, OfDispatchesToListsToo) {
   InOrder here;
   Bucket first;
   Bucket second;
   second.after(first);
   std::array<Notes, 2> lists;
-  EXPECT_THROW(second.submit(here, std::span(lists)), std::logic_error);
-  first.submit(here, std::span(lists));
-  EXPECT_EQ(second.submit(here, std::span(lists)), 0U);
+  EXPECT_THROW(second.dispatch(here, std::span(lists)), std::logic_error);
+  first.dispatch(here, std::span(lists));
+  EXPECT_EQ(second.dispatch(here, std::span(lists)), 0U);
 }
 
 TEST(CommandOrderOfBuckets, AfterSixteenAtMost) {
@@ -540,10 +540,10 @@ TEST(CommandOrderOfBuckets, AfterSixteenAtMost) {
   EXPECT_THROW(last.after(others[16]), std::logic_error);
   Notes notes;
   for (std::size_t i = 0; i < 16; ++i) {
-    EXPECT_THROW(last.submit(notes), std::logic_error) << i;
-    others[i].submit(notes);
+    EXPECT_THROW(last.dispatch(notes), std::logic_error) << i;
+    others[i].dispatch(notes);
   }
-  EXPECT_EQ(last.submit(notes), 0U);
+  EXPECT_EQ(last.dispatch(notes), 0U);
 }
 
 TEST(CommandInspection, KeysAndNames) {
@@ -566,4 +566,4 @@ TEST(CommandInspection, KeysAndNames) {
   EXPECT_EQ(seen[1].rfind("layer 1, material 2, depth 3: ", 0), 0U);
 }
 
-}}  // namespace submit_test
+}}  // namespace dispatch_test

@@ -35,7 +35,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // What one walk has done.
-struct alignas(sync::destructive_span) SubmitProgress {
+struct alignas(sync::destructive_span) DispatchProgress {
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
   std::uint64_t key_changes = 0;
@@ -75,16 +75,16 @@ struct CommandDispatcher {
 
 template <class Dispatcher, class Key, class B, class Filter>
 void dispatch_items(CommandOrderView<Key> commands, IndexRange range, void* to, B& backend,
-                    Filter& filter, SubmitProgress& progress) {
+                    Filter& filter, DispatchProgress& progress) {
   constexpr std::size_t ahead = 8;
-  const probe::Slice slice(probe::Kind::command, "submit");
+  const probe::Slice slice(probe::Kind::command, "dispatch");
   struct Counts {
-    explicit Counts(SubmitProgress& told) noexcept : out(told) {}
+    explicit Counts(DispatchProgress& told) noexcept : out(told) {}
     ~Counts() { out = {.done = done, .failed = inside, .key_changes = key_changes}; }
     Counts(const Counts&) = delete;
     Counts& operator=(const Counts&) = delete;
 
-    SubmitProgress& out;
+    DispatchProgress& out;
     std::uint64_t done = 0;
     std::uint64_t inside = 0;  // 1 during a dispatch, so after one that threw
     std::uint64_t key_changes = 0;
@@ -170,18 +170,18 @@ class CommandBucketBase {
   ~CommandBucketBase() = default;
 
   void comes_after(const CommandBucketBase& other);
-  // Misuse if one that this comes after was not submitted since.
+  // Misuse if one that this comes after was not dispatched since.
   void check_before() const;
-  std::span<SubmitProgress> progress_of(std::size_t count);
+  std::span<DispatchProgress> progress_of(std::size_t count);
   CommandStatistics figures() const noexcept;
 
-  // How many submits went through.
-  std::uint64_t submits() const noexcept {
-    // order: acquire pairs with the release in Settling: what that submit did comes before.
-    return submits_.load(sync::order::acquire);
+  // How many dispatches went through.
+  std::uint64_t dispatches() const noexcept {
+    // order: acquire pairs with the release in Settling: what that dispatch did comes before.
+    return dispatches_.load(sync::order::acquire);
   }
 
-  // Tells the books what a submit came to, also if it throws.
+  // Tells the books what a dispatch came to, also if it throws.
   class Settling;
 
   CommandStore store_;
@@ -198,21 +198,21 @@ class CommandBucketBase {
   static constexpr std::size_t kBeforeMost = 16;
   struct Before {
     const CommandBucketBase* bucket = nullptr;
-    std::uint64_t submits = 0;  // when it was declared, less this one's
+    std::uint64_t dispatches = 0;  // when it was declared, less this one's
   };
 
   std::array<Before, kBeforeMost> before_{};
   std::size_t before_count_ = 0;
   CommandBuffer progress_room_;
   std::uint64_t recording_ = 0;  // of the figures below
-  std::uint64_t submits_of_recording_ = 0;
+  std::uint64_t dispatches_of_recording_ = 0;
   std::uint64_t key_changes_ = 0;
-  sync::atomic<std::uint64_t> submits_{0};
+  sync::atomic<std::uint64_t> dispatches_{0};
 };
 
 class CommandBucketBase::Settling {
  public:
-  Settling(CommandBucketBase& bucket, std::span<const SubmitProgress> progress) noexcept
+  Settling(CommandBucketBase& bucket, std::span<const DispatchProgress> progress) noexcept
       : bucket_(bucket), progress_(progress) {}
   ~Settling();
   Settling(const Settling&) = delete;
@@ -223,7 +223,7 @@ class CommandBucketBase::Settling {
 
  private:
   CommandBucketBase& bucket_;
-  const std::span<const SubmitProgress> progress_;
+  const std::span<const DispatchProgress> progress_;
   bool whole_ = false;
 };
 

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// Fields that options do not have: what a compiler says to one who looks for them. They take no
+// room. Not for users.
+#pragma once
+
+#include <handoff/config.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+struct CalledWidth {
+  constexpr CalledWidth() noexcept = default;
+  template <class Given>
+  constexpr CalledWidth(const Given& /*unused*/) {  // NOLINT(google-explicit-constructor)
+    static_assert(sizeof(Given) == 0, "the number of threads is called .width");
+  }
+};
+
+// Two of one type would take room.
+template <int kWhich>
+struct CalledUntil {
+  constexpr CalledUntil() noexcept = default;
+  template <class Given>
+  constexpr CalledUntil(const Given& /*unused*/) {  // NOLINT(google-explicit-constructor)
+    static_assert(sizeof(Given) == 0,
+                  "it is called .until, and takes a time, a stop token, or both: {10ms, token}");
+  }
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
