@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+//
+// The rows of the executor tier: what the calls of each executor do (contract_page.hpp).
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <handoff/bus/active_object.hpp>
+#include <handoff/bus/message_workers.hpp>
+#include <handoff/core/capacity.hpp>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/inline_executor.hpp>
+#include <handoff/file/file_engine.hpp>
+#include <handoff/pool/task_group.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/process/process_pool.hpp>
+
+#include "conformance/contract_page.hpp"
+#include "support/patience.hpp"
+
+namespace handoff::test {
+namespace {
+
+using Work = std::function<void()>;
+
+// ---- Faces: what is handed over is called once, on whatever thread the executor has for it ----
+
+struct OfPool {
+  explicit OfPool(std::size_t capacity = unbounded) : pool({.width = 1, .capacity = capacity}) {}
+  void hand_over(Work work) { pool.post(std::move(work)); }
+  Status try_hand_over(Work work) { return pool.try_post(std::move(work)); }
+  Tally close() { return pool.close(); }
+
+  ThreadPool pool;
+};
+
+struct OfWorkers {
+  explicit OfWorkers(std::size_t capacity = 64)
+      : workers({.width = 1, .capacity = capacity}, [](Work& work) { work(); }) {}
+  Status hand_over(Work work) { return workers.publish(std::move(work)); }
+  Status try_hand_over(Work work) { return workers.try_publish(std::move(work)); }
+  Tally close() { return workers.close(); }
+
+  MessageWorkers<Work> workers;
+};
+
+struct Performs {
+  void operator()(Work& work) const { work(); }
+};
+struct OfObject {
+  explicit OfObject(std::size_t capacity = 64) : object({.capacity = capacity}) {}
+  Status hand_over(Work work) { return object.publish(std::move(work)); }
+  Status try_hand_over(Work work) { return object.try_publish(std::move(work)); }
+  Tally close() { return object.close(); }
+
+  ActiveObject<Performs, Work> object;
+};
+
+// Requests that read this program's own file; the work is their callback.
+struct OfFiles {
+  explicit OfFiles(std::size_t capacity = 64)
+      : files({.width = 1, .capacity = capacity, .backend = FileBackend::io_thread}) {}
+  static FileRequest request() {
+    FileRequest stat;
+    stat.operation = FileOperation::stat;
+    stat.path = "/proc/self/exe";
+    return stat;
+  }
+  Status hand_over(Work work) {
+    FileRequest stat = request();
+    FileEngine::Callback callback = [work = std::move(work)](FileResult&&) { work(); };
+    return files.post(std::move(stat), std::move(callback));
+  }
+  Status try_hand_over(Work work) {
+    FileRequest stat = request();
+    FileEngine::Callback callback = [work = std::move(work)](FileResult&&) { work(); };
+    return files.try_post(std::move(stat), std::move(callback));
+  }
+  Tally close() { return files.close(); }
+
+  FileEngine files;
+};
+
+// ---- Cells ----
+
+// Holds the only thread of an executor until the end of this object.
+class Held {
+ public:
+  template <class Face>
+  explicit Held(Face& face) {
+    (void)face.hand_over([this] {
+      entered_ = true;
+      idle_until([this] { return left_.load(); });
+      gone_ = true;
+    });
+    idle_until([this] { return entered_.load(); });
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() {
+    let_go();
+    idle_until([this] { return gone_.load(); });
+  }
+  void let_go() { left_ = true; }
+
+ private:
+  std::atomic<bool> entered_{false}, left_{false}, gone_{false};
+};
+
+// The thread is held and all places are taken: what one more says, by either form.
+template <class Face>
+std::string with_no_room() {
+  Face face(2);
+  Held held(face);
+  while (face.try_hand_over([] {}) == Status::ok) {
+  }
+  const std::string tried = "tries " + said(face.try_hand_over([] {}));
+  std::atomic<bool> told{false};
+  std::atomic<bool> ran{false};
+  std::string word;
+  std::thread other([&] {
+    word = outcome([&] { return face.hand_over([&] { ran = true; }); });
+    told = true;
+  });
+  // A call that waits has no way to say so: give it some time to be wrong in.
+  for (int i = 0; i < 50 && !told; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const bool waits = !told;
+  const bool ran_there = ran;
+  held.let_go();
+  other.join();
+  if (waits) return "waits; " + tried;
+  return (ran_there ? "runs it there" : word) + "; " + tried;
+}
+
+template <class Face>
+std::string once_closed() {
+  Face face;
+  (void)face.close();
+  return outcome([&] { return face.hand_over([] {}); }) + "; tries " +
+         said(face.try_hand_over([] {}));
+}
+
+// What a close without an argument does with what has not begun.
+template <class Face>
+std::string closing() {
+  std::atomic<int> ran{0};
+  Face face;
+  {
+    Held held(face);
+    for (int i = 0; i < 3; ++i) (void)face.hand_over([&] { ++ran; });
+  }
+  const Tally tally = face.close();
+  if (!tally.balanced() || tally.pending != 0) return "leaves it";
+  return ran == 3 ? "runs it" : "cancels it";
+}
+
+// How many wait when the one thread is held.
+template <class Face>
+std::string sizes() {
+  return capacities([](std::size_t capacity) {
+    Face face(capacity);
+    const Held held(face);
+    std::size_t count = 0;
+    while (face.try_hand_over([] {}) == Status::ok) ++count;
+    return count;
+  });
+}
+
+template <class Face>
+std::string used_by() {
+  constexpr int each = 200;
+  std::atomic<int> ran{0};
+  {
+    Face face;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 2; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < each; ++i) (void)face.hand_over([&] { ++ran; });
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    (void)face.close();
+  }
+  return ran == 2 * each ? "any, tasks too" : "lost some";
+}
+
+template <class Face>
+std::string runs_on() {
+  Caller caller;
+  Face face;
+  (void)face.hand_over([&] { caller.here(); });
+  (void)face.close();
+  return caller.is_caller() ? "the caller" : "a thread of its own";
+}
+
+template <class Face>
+std::string function_that_throws() {
+  Face face;
+  (void)face.hand_over([] { throw std::runtime_error("a function"); });
+  std::atomic<bool> next{false};
+  (void)face.hand_over([&] { next = true; });
+  const Tally tally = face.close();
+  if (!next) return "ends the executor";
+  return tally.failed == 1 && tally.first_failure ? "counts as failed; the next ones run"
+                                                  : "is lost";
+}
+
+// What the end of a copy of the executor does in a forked child.
+template <class Face>
+std::string in_a_child() {
+  auto face = std::make_unique<Face>();
+  (void)face->hand_over([] {});
+  const bool ended = child_ends([&] {
+    face.reset();
+    return true;
+  });
+  return ended ? "its end does nothing" : "leave by `_exit()`";
+}
+
+template <class Face>
+ContractRow row(const std::string& type, const std::string& calls, const std::string& failures,
+                const std::string& also_closed = {}) {
+  return {type,
+          calls,
+          with_no_room<Face>(),
+          once_closed<Face>() + also_closed,
+          closing<Face>(),
+          sizes<Face>(),
+          used_by<Face>(),
+          failures,
+          runs_on<Face>(),
+          in_a_child<Face>()};
+}
+
+std::string submit_once_closed() {
+  FileEngine files;
+  (void)files.close();
+  return outcome([&] { (void)files.submit(OfFiles::request()); });
+}
+
+// ---- TaskGroup, InlineExecutor, ProcessPool ----
+
+std::uint32_t twice(const std::uint32_t& number) { return 2 * number; }
+std::uint32_t throws(const std::uint32_t&) { throw std::runtime_error("a kernel"); }
+
+ContractRow group_row() {
+  ThreadPool pool(1);
+  std::atomic<int> ran{0};
+  {
+    TaskGroup group(pool);
+    for (int i = 0; i < 1000; ++i) group.run([&] { ++ran; });
+    group.wait();
+  }
+  const bool all = ran == 1000;
+  (void)pool.close();
+  TaskGroup late(pool);
+  late.run([&] { ++ran; });
+  late.wait();
+  const bool runs_late = ran == 1001;
+  late.run([] { throw std::runtime_error("a function"); });
+  const std::string told = outcome([&] { late.wait(); });
+  return {"`TaskGroup`",
+          "`run`",
+          all ? "grows" : "loses some",
+          runs_late ? "its pool closed: runs it" : "loses it",
+          "is not closed; `wait()`",
+          "without a bound",
+          "its owner, its tasks",
+          told == "a function" ? "`wait()` rethrows the first" : told,
+          "the owner, the pool's threads",
+          "not to be used"};
+}
+
+ContractRow inline_row() {
+  const InlineExecutor here;
+  Caller caller;
+  const std::string tried = said(here.try_post([&] { caller.here(); }));
+  const std::string told =
+      outcome([&] { (void)here.try_post([] { throw std::runtime_error("a function"); }); });
+  const bool child = child_ends([&] { return here.try_post([] {}) == Status::ok; });
+  return {"`InlineExecutor`",
+          "`try_post`",
+          "tries " + tried,
+          "is not closed",
+          "is not closed",
+          "without a bound",
+          "any, tasks too",
+          told == "a function" ? "leaves `try_post()`" : told,
+          caller.is_caller() ? "the caller" : "another thread",
+          child ? "as before" : "not to be used"};
+}
+
+ContractRow process_row() {
+  ProcessPool pool({.width = 1, .capacity = 3});
+  const bool right = pool.submit<twice>(std::uint32_t{21}).get() == 42;
+  auto failed = pool.submit<throws>(std::uint32_t{0});
+  const std::string told = outcome([&] { (void)failed.get(); });
+  const Tally tally = pool.close();
+  const std::string closed = outcome([&] { (void)pool.submit<twice>(std::uint32_t{1}); });
+  Future<std::uint32_t> future;
+  const std::string tries = said(pool.try_submit<twice>(future, std::uint32_t{1}));
+  const std::string none = outcome([] { const ProcessPool empty({.width = 1, .capacity = 0}); });
+  auto copy = std::make_unique<ProcessPool>(1);
+  const bool child = child_ends([&] {
+    copy.reset();
+    return true;
+  });
+  return {"`ProcessPool`",
+          "`submit`, `try_submit`",
+          "waits; tries `full`",
+          closed + "; tries " + tries,
+          right && tally.done == 1 ? "runs it" : "leaves it",
+          "0: " + none + "; 3: holds 3",
+          "any",
+          told.find("a kernel") != std::string::npos ? "in the Future: `WorkFailed`" : told,
+          "a process of its own",
+          child ? "its end does nothing" : "leave by `_exit()`"};
+}
+
+}  // namespace
+
+ContractTable executor_table() {
+  return {"executor",
+          {"type", "hands over", "no room", "closed", "`close()` with what waits", "a capacity of",
+           "handed over by", "a function that throws", "runs on", "in a forked child"},
+          {
+              row<OfPool>("`ThreadPool`", "`post`, `submit`, `try_post`, `try_submit`",
+                          function_that_throws<OfPool>()),
+              group_row(),
+              inline_row(),
+              row<OfWorkers>("`MessageWorkers`", "`publish`, `try_publish`",
+                             function_that_throws<OfWorkers>()),
+              row<OfObject>("`ActiveObject`", "`publish`, `try_publish`",
+                            function_that_throws<OfObject>()),
+              row<OfFiles>("`FileEngine`", "`submit`, `post`, `try_post`",
+                           "callbacks must not throw", "; `submit` " + submit_once_closed()),
+              process_row(),
+          }};
+}
+
+}  // namespace handoff::test
