@@ -70,7 +70,8 @@ std::string runs_on(Bulk& bulk) {
   std::atomic<bool> here{false};
   std::atomic<bool> elsewhere{false};
   const auto both_seen = [&] { return here && elsewhere; };
-  (void)bulk.run(2,
+  // More blocks than threads: those that have one wait, so that one is left for each.
+  (void)bulk.run(64,
                  [&](IndexRange) {
                    (std::this_thread::get_id() == caller ? here : elsewhere) = true;
                    idle_until(both_seen);
