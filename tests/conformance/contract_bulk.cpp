@@ -40,11 +40,10 @@ void fail_once(IndexRange range, const Cell&) {
   if (range.first == 0) throw std::runtime_error("a block");
 }
 
-template <class Team, class Body>
-std::string of_a_block_that_throws(Team& team, const Body& run) {
-  const std::string told = outcome([&] { run(); });
+template <class Run>
+std::string of_a_block_that_throws(const Run& run) {
+  const std::string told = outcome(run);
   if (told.find("a block") == std::string::npos) return told;
-  (void)team;
   return "`run()` rethrows the first, when all others have run";
 }
 
@@ -133,11 +132,6 @@ ContractRow row(const std::string& type) {
       if (range.first == 0) throw std::runtime_error("a block");
     });
   };
-  auto copy = std::make_unique<Bulk>(2);
-  const bool child = child_ends([&] {
-    copy.reset();
-    return true;
-  });
   return {type,
           started(bulk),
           once_stopped(bulk),
@@ -145,9 +139,9 @@ ContractRow row(const std::string& type) {
           in_turn(bulk),
           inside_itself(bulk),
           allocates,
-          of_a_block_that_throws(bulk, throwing),
+          of_a_block_that_throws(throwing),
           runs_on(bulk),
-          child ? "its end does nothing" : "leave by `_exit()`"};
+          end_in_a_child(std::make_unique<Bulk>(2))};
 }
 
 ContractRow process_row() {
@@ -161,12 +155,7 @@ ContractRow process_row() {
   const sync::StopToken token = source.token();
   const Tally stopped = team.run<count>(kIndices, Cell{sum}, {.until = token});
   const auto throwing = [&] { (void)team.run<fail_once>(kIndices, Cell{sum}); };
-  const std::string of_throwing = of_a_block_that_throws(team, throwing);
-  auto copy = std::make_unique<ProcessTeam>(1);
-  const bool child = child_ends([&] {
-    copy.reset();
-    return true;
-  });
+  const std::string of_throwing = of_a_block_that_throws(throwing);
   return {
       "`ProcessTeam`",
       all ? "`run`" : "lost some",
@@ -177,7 +166,7 @@ ContractRow process_row() {
       "nothing",
       of_throwing,
       "processes of its own",
-      child ? "its end does nothing" : "leave by `_exit()`"};
+      end_in_a_child(std::make_unique<ProcessTeam>(1))};
 }
 
 }  // namespace

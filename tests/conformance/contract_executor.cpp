@@ -216,16 +216,11 @@ std::string function_that_throws() {
                                                   : "is lost";
 }
 
-// What the end of a copy of the executor does in a forked child.
 template <class Face>
 std::string in_a_child() {
   auto face = std::make_unique<Face>();
   (void)face->hand_over([] {});
-  const bool ended = child_ends([&] {
-    face.reset();
-    return true;
-  });
-  return ended ? "its end does nothing" : "leave by `_exit()`";
+  return end_in_a_child(std::move(face));
 }
 
 template <class Face>
@@ -311,11 +306,6 @@ ContractRow process_row() {
   Future<std::uint32_t> future;
   const std::string tries = said(pool.try_submit<twice>(future, std::uint32_t{1}));
   const std::string none = outcome([] { const ProcessPool empty({.width = 1, .capacity = 0}); });
-  auto copy = std::make_unique<ProcessPool>(1);
-  const bool child = child_ends([&] {
-    copy.reset();
-    return true;
-  });
   return {"`ProcessPool`",
           "`submit`, `try_submit`",
           "waits; tries `full`",
@@ -325,7 +315,7 @@ ContractRow process_row() {
           "any",
           told.find("a kernel") != std::string::npos ? "in the Future: `WorkFailed`" : told,
           "a process of its own",
-          child ? "its end does nothing" : "leave by `_exit()`"};
+          end_in_a_child(std::make_unique<ProcessPool>(1))};
 }
 
 }  // namespace

@@ -7,16 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstddef>
-#include <cstdlib>
 #include <exception>
-#include <functional>
-#include <new>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 #include <handoff/core/misuse.hpp>
@@ -95,8 +92,8 @@ std::string allocations(const Operate& operate) {
   return blocks == 0 ? "nothing" : std::to_string(blocks) + " blocks";
 }
 
-// How a forked child ends that calls `child`, and then leaves without the ends of static objects.
-// ThreadSanitizer takes no threads of a process that has forked: there the page is believed.
+// Whether a forked child that calls `child` ends by itself, and child() was true. The child leaves
+// without the ends of static objects.
 template <class Child>
 bool child_ends(const Child& child) {
   constexpr unsigned patience_s = 20;
@@ -108,6 +105,16 @@ bool child_ends(const Child& child) {
   int status = 0;
   if (id < 0 || ::waitpid(id, &status, 0) != id) throw std::runtime_error("no child");
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+// What the end of an object does in a forked child, which has no threads of it.
+template <class T>
+std::string end_in_a_child(std::unique_ptr<T> object) {
+  const bool ended = child_ends([&] {
+    object.reset();
+    return true;
+  });
+  return ended ? "its end does nothing" : "leave by `_exit()`";
 }
 
 // An item whose copies throw where it is told so.

@@ -241,7 +241,7 @@ TEST(MessageWorkers, AFullQueueDoesNotBlockItsOnlyWorker) {
 }
 
 // Each message publishes the next one, and finds the only place taken. Handlers inside handlers
-// would need many times the stack that there is.
+// would need a stack many times as large as this thread has.
 TEST(MessageWorkers, AChainInsideHandlersDoesNotUseUpTheStack) {
   const auto length = static_cast<int>(test::rounds(200'000));
   for (const OnFull on_full : {OnFull::wait, OnFull::run_here}) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of docs/guide/events.md, "who is called when", row by row: what a listener may do to
-// its own list in a pass, on one thread and beside another one that calls, adds and removes.
+// The table of docs/guide/events.md, "which listeners are called, and when", row by row: what a
+// listener may do to its own list in a pass, on one thread and beside another one that calls, adds
+// and removes.
 #include <handoff/event/callback_list.hpp>
 
 #include <atomic>

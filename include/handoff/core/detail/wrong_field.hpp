@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Fields that options do not have: what a compiler says to one who looks for them. They take no
-// room. Not for users.
+// Fields that options do not have. They take no room, and a program that sets one does not compile:
+// the compiler then prints the right name. Not for users.
 #pragma once
 
 #include <handoff/config.hpp>
