@@ -28,6 +28,8 @@ namespace handoff::test {
 namespace {
 
 constexpr std::size_t kIndices = 1000;
+constexpr const char* kEndsEarly =
+    "no more blocks begin; their indices count as cancelled or expired";
 
 // ---- Kernels: the form that teams of processes take, too. `cell` lies in memory that all have
 // ----
@@ -41,10 +43,10 @@ void fail_once(IndexRange range, const Cell&) {
 }
 
 template <class Run>
-std::string of_a_block_that_throws(const Run& run) {
+std::string of_a_block_that_throws(const Run& run, const std::string& then) {
   const std::string told = outcome(run);
   if (told.find("a block") == std::string::npos) return told;
-  return "`run()` rethrows the first, when all others have run";
+  return "all others run; then `run()` " + then;
 }
 
 // A run of threads whose stop was requested before it began, and one after.
@@ -59,8 +61,7 @@ std::string once_stopped(Bulk& bulk) {
   const bool counted = tally.cancelled == kIndices && ran == 0;
   const Tally late = bulk.run(kIndices, [&](IndexRange range) { ran += range.last - range.first; },
                               {.until = std::chrono::milliseconds(0)});
-  return counted && late.expired == kIndices ? "no more blocks begin; cancelled, expired"
-                                             : "goes on";
+  return counted && late.expired == kIndices ? kEndsEarly : "goes on";
 }
 
 template <class Bulk>
@@ -91,7 +92,7 @@ std::string in_turn(Bulk& bulk) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  return ran == 100 * kIndices ? "any" : "lost some";
+  return ran == 100 * kIndices ? "any thread" : "lost some";
 }
 
 template <class Bulk>
@@ -102,7 +103,7 @@ std::string inside_itself(Bulk& bulk) {
       (void)bulk.run(kIndices, [&](IndexRange r) { ran += r.last - r.first; });
     });
   });
-  return told == "done" && ran == kIndices ? "runs" : told;
+  return told == "done" && ran == kIndices ? "allowed" : told;
 }
 
 template <class Bulk>
@@ -139,7 +140,7 @@ ContractRow row(const std::string& type) {
           in_turn(bulk),
           inside_itself(bulk),
           allocates,
-          of_a_block_that_throws(throwing),
+          of_a_block_that_throws(throwing, "rethrows the first exception"),
           runs_on(bulk),
           end_in_a_child(std::make_unique<Bulk>(2))};
 }
@@ -155,17 +156,17 @@ ContractRow process_row() {
   const sync::StopToken token = source.token();
   const Tally stopped = team.run<count>(kIndices, Cell{sum}, {.until = token});
   const auto throwing = [&] { (void)team.run<fail_once>(kIndices, Cell{sum}); };
-  const std::string of_throwing = of_a_block_that_throws(throwing);
+  const std::string of_throwing = of_a_block_that_throws(throwing, "throws `WorkFailed`");
   return {
       "`ProcessTeam`",
       all ? "`run`" : "lost some",
-      stopped.cancelled == kIndices ? "no more blocks begin; cancelled, expired" : "goes on",
+      stopped.cancelled == kIndices ? kEndsEarly : "goes on",
       ProcessTeam(0).width() == sync::cpu_budget().width() ? "as many as CPUs" : "another number",
-      "one at a time",
-      "cannot be",
-      "nothing",
+      "any thread",
+      "misuse",
+      "some memory",
       of_throwing,
-      "processes of its own",
+      "its processes",
       end_in_a_child(std::make_unique<ProcessTeam>(1))};
 }
 
@@ -173,8 +174,9 @@ ContractRow process_row() {
 
 ContractTable bulk_table() {
   return {"bulk",
-          {"type", "hands over", "stopped, late", "a width of 0", "run by", "inside itself",
-           "a run allocates", "a block that throws", "blocks run on", "in a forked child"},
+          {"type", "calls", "when a run is stopped or late", "a width of 0 means", "called by",
+           "a run inside its own block", "a run allocates", "a block that throws", "blocks run on",
+           "in a forked child"},
           {row<ThreadTeam>("`ThreadTeam`"), row<ThreadPool>("`ThreadPool`"), process_row()}};
 }
 

@@ -71,7 +71,7 @@ std::string with_no_room() {
   Face face(2);
   for (int i = 0; i < 1000; ++i) {
     const Status told = face.hand_over(i);
-    if (told != Status::ok) return said(told);
+    if (told != Status::ok) return "the call returns " + said(told);
   }
   return "grows";
 }
@@ -85,8 +85,9 @@ std::string once_shut() {
   const std::string refused = said(face.hand_over(2));
   const Status waited = face.queue.wait(milliseconds(0));
   const bool drained = face.queue.drain() == 1;
-  return "hand-overs " + refused + "; `drain()` " + (drained ? "takes the rest" : "takes nothing") +
-         "; `wait()` " + both(said(waited), said(face.queue.wait(milliseconds(0))));
+  return "hand-overs return " + refused + "; `drain()` " +
+         (drained ? "handles the rest" : "handles nothing") + "; `wait()` returns " + said(waited) +
+         " while something is left, then " + said(face.queue.wait(milliseconds(0)));
 }
 
 // What a close without an argument does with what waits.
@@ -110,7 +111,7 @@ std::string sizes() {
       return count;
     });
   } else {
-    return "without a bound";
+    return "no bound";
   }
 }
 
@@ -127,7 +128,7 @@ std::string used_by() {
   }
   for (std::thread& thread : threads) thread.join();
   (void)face.queue.drain();
-  return handled == 2 * each ? "any" : "lost some";
+  return handled == 2 * each ? "any thread" : "lost some";
 }
 
 template <class Face>
@@ -148,7 +149,8 @@ std::string handler_that_throws() {
   const std::string told = outcome([&] { (void)face.queue.drain(); });
   const Tally tally = face.queue.tally();
   if (told != "a handler" || tally.failed != 1) return told;
-  return tally.pending == 1 ? "leaves `drain()`; the rest stays" : "leaves `drain()`";
+  return std::string("its exception leaves `drain()`") +
+         (tally.pending == 1 ? "; the rest stays" : "");
 }
 
 template <class Face>
@@ -166,7 +168,7 @@ std::string in_a_child() {
   (void)face.hand_over(1);
   const auto drain = [&] { return face.queue.drain() == 1; };
   if (!child_ends(drain)) return "not to be used";
-  return drain() ? "a copy" : "the same";
+  return drain() ? "it is a copy" : "it is the same";
 }
 
 // What its end does with what was left.
@@ -267,32 +269,34 @@ ContractRow command_row() {
   return {"`CommandBucket`",
           "`record`, `recorder`",
           all ? "grows" : "loses some",
-          "is not closed",
-          cancelled ? "`clear()` cancels it" : "`clear()` keeps it",
-          "without a bound",
-          from_any ? "any" : "lost some",
+          "has no `shut()`",
+          cancelled ? "has no `close()`; `clear()` cancels it" : "`clear()` keeps it",
+          "no bound",
+          from_any ? "any thread" : "lost some",
           allocates,
-          told == "a handler" && rest_stays ? "leaves `dispatch()`; the rest stays" : told,
+          told == "a handler" && rest_stays ? "its exception leaves `dispatch()`; the rest stays"
+                                            : told,
           many.sum.caller.is_caller() ? "the thread in `dispatch()`" : "another thread",
           "destroys the rest",
-          in_child && in_parent ? "a copy" : "not to be used"};
+          in_child && in_parent ? "it is a copy" : "not to be used"};
 }
 
 }  // namespace
 
 ContractTable deferred_table() {
-  return {"deferred",
-          {"type", "hands over", "no room", "after `shut()`", "`close()` with what waits",
-           "a capacity of", "handed over by", "a hand-over allocates", "a handler that throws",
-           "handlers run on", "its destructor", "in a forked child"},
-          {
-              row<OfEvents<EventPolicies>>("`EventQueue`", "`enqueue`"),
-              row<OfEvents<Bounded<OnFull::reject>>>("`EventQueue` with a bound", "`enqueue`"),
-              row<OfMessages<MessageBus<int>>>("`MessageBus`", "`publish`, `try_publish`, `claim`"),
-              row<OfMessages<LanedMessageBus<int>>>("`LanedMessageBus`",
-                                                    "`publish`, `try_publish`, `claim`"),
-              command_row(),
-          }};
+  return {
+      "deferred",
+      {"type", "calls that hand over", "when there is no room", "after `shut()`",
+       "what `close()` does with the rest", "capacity", "handed over by", "a hand-over allocates",
+       "a handler that throws", "handlers run on", "the destructor", "in a forked child"},
+      {
+          row<OfEvents<EventPolicies>>("`EventQueue`", "`enqueue`"),
+          row<OfEvents<Bounded<OnFull::reject>>>("`EventQueue` with a bound", "`enqueue`"),
+          row<OfMessages<MessageBus<int>>>("`MessageBus`", "`publish`, `try_publish`, `claim`"),
+          row<OfMessages<LanedMessageBus<int>>>("`LanedMessageBus`",
+                                                "`publish`, `try_publish`, `claim`"),
+          command_row(),
+      }};
 }
 
 }  // namespace handoff::test

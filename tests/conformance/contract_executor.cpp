@@ -34,9 +34,13 @@ namespace {
 
 using Work = std::function<void()>;
 
-// ---- Faces: what is handed over is called once, on whatever thread the executor has for it ----
+// ---- Faces: what is handed over is called once, on whatever thread the executor has for it. They
+// name the two calls that they make ----
 
 struct OfPool {
+  static constexpr const char* call = "`post`";
+  static constexpr const char* try_call = "`try_post`";
+
   explicit OfPool(std::size_t capacity = unbounded) : pool({.width = 1, .capacity = capacity}) {}
   void hand_over(Work work) { pool.post(std::move(work)); }
   Status try_hand_over(Work work) { return pool.try_post(std::move(work)); }
@@ -46,6 +50,9 @@ struct OfPool {
 };
 
 struct OfWorkers {
+  static constexpr const char* call = "`publish`";
+  static constexpr const char* try_call = "`try_publish`";
+
   explicit OfWorkers(std::size_t capacity = 64)
       : workers({.width = 1, .capacity = capacity}, [](Work& work) { work(); }) {}
   Status hand_over(Work work) { return workers.publish(std::move(work)); }
@@ -59,6 +66,9 @@ struct Performs {
   void operator()(Work& work) const { work(); }
 };
 struct OfObject {
+  static constexpr const char* call = "`publish`";
+  static constexpr const char* try_call = "`try_publish`";
+
   explicit OfObject(std::size_t capacity = 64) : object({.capacity = capacity}) {}
   Status hand_over(Work work) { return object.publish(std::move(work)); }
   Status try_hand_over(Work work) { return object.try_publish(std::move(work)); }
@@ -69,6 +79,9 @@ struct OfObject {
 
 // Requests that read this program's own file; the work is their callback.
 struct OfFiles {
+  static constexpr const char* call = "`post`";
+  static constexpr const char* try_call = "`try_post`";
+
   explicit OfFiles(std::size_t capacity = 64)
       : files({.width = 1, .capacity = capacity, .backend = FileBackend::io_thread}) {}
   static FileRequest request() {
@@ -125,7 +138,7 @@ std::string with_no_room() {
   Held held(face);
   while (face.try_hand_over([] {}) == Status::ok) {
   }
-  const std::string tried = "tries " + said(face.try_hand_over([] {}));
+  const std::string tried = Face::try_call + (" returns " + said(face.try_hand_over([] {})));
   std::atomic<bool> told{false};
   std::atomic<bool> ran{false};
   std::string word;
@@ -139,15 +152,15 @@ std::string with_no_room() {
   const bool ran_there = ran;
   held.let_go();
   other.join();
-  if (waits) return "waits; " + tried;
-  return (ran_there ? "runs it there" : word) + "; " + tried;
+  return Face::call + (' ' + (waits ? "waits" : ran_there ? "runs it there" : word)) + "; " + tried;
 }
 
 template <class Face>
 std::string once_closed() {
   Face face;
   (void)face.close();
-  return outcome([&] { return face.hand_over([] {}); }) + "; tries " +
+  const std::string told = outcome([&] { return face.hand_over([] {}); });
+  return Face::call + (' ' + told) + "; " + Face::try_call + " returns " +
          said(face.try_hand_over([] {}));
 }
 
@@ -192,7 +205,7 @@ std::string used_by() {
     for (std::thread& thread : threads) thread.join();
     (void)face.close();
   }
-  return ran == 2 * each ? "any, tasks too" : "lost some";
+  return ran == 2 * each ? "any thread, tasks too" : "lost some";
 }
 
 template <class Face>
@@ -201,7 +214,7 @@ std::string runs_on() {
   Face face;
   (void)face.hand_over([&] { caller.here(); });
   (void)face.close();
-  return caller.is_caller() ? "the caller" : "a thread of its own";
+  return caller.is_caller() ? "the caller" : "its threads";
 }
 
 template <class Face>
@@ -268,11 +281,11 @@ ContractRow group_row() {
   return {"`TaskGroup`",
           "`run`",
           all ? "grows" : "loses some",
-          runs_late ? "its pool closed: runs it" : "loses it",
-          "is not closed; `wait()`",
-          "without a bound",
+          runs_late ? "runs it, even if its pool is closed" : "loses it",
+          "has no `close()`; `wait()` runs it",
+          "no bound",
           "its owner, its tasks",
-          told == "a function" ? "`wait()` rethrows the first" : told,
+          told == "a function" ? "`wait()` rethrows the first exception" : told,
           "the owner, the pool's threads",
           "not to be used"};
 }
@@ -286,14 +299,14 @@ ContractRow inline_row() {
   const bool child = child_ends([&] { return here.try_post([] {}) == Status::ok; });
   return {"`InlineExecutor`",
           "`try_post`",
-          "tries " + tried,
-          "is not closed",
-          "is not closed",
-          "without a bound",
-          "any, tasks too",
-          told == "a function" ? "leaves `try_post()`" : told,
+          "`try_post` runs it and returns " + tried,
+          "has no `close()`",
+          "has no `close()`",
+          "no bound",
+          "any thread, tasks too",
+          told == "a function" ? "its exception leaves `try_post()`" : told,
           caller.is_caller() ? "the caller" : "another thread",
-          child ? "as before" : "not to be used"};
+          child ? "works as before" : "not to be used"};
 }
 
 ContractRow process_row() {
@@ -308,13 +321,13 @@ ContractRow process_row() {
   const std::string none = outcome([] { const ProcessPool empty({.width = 1, .capacity = 0}); });
   return {"`ProcessPool`",
           "`submit`, `try_submit`",
-          "waits; tries `full`",
-          closed + "; tries " + tries,
+          "`submit` waits; `try_submit` returns `full`",
+          "`submit` " + closed + "; `try_submit` returns " + tries,
           right && tally.done == 1 ? "runs it" : "leaves it",
-          "0: " + none + "; 3: holds 3",
-          "any",
-          told.find("a kernel") != std::string::npos ? "in the Future: `WorkFailed`" : told,
-          "a process of its own",
+          "0 is " + none + "; 3 holds 3",
+          "any thread",
+          told.find("a kernel") != std::string::npos ? "its Future throws `WorkFailed`" : told,
+          "its processes",
           end_in_a_child(std::make_unique<ProcessPool>(1))};
 }
 
@@ -322,8 +335,9 @@ ContractRow process_row() {
 
 ContractTable executor_table() {
   return {"executor",
-          {"type", "hands over", "no room", "closed", "`close()` with what waits", "a capacity of",
-           "handed over by", "a function that throws", "runs on", "in a forked child"},
+          {"type", "calls that hand over", "when there is no room", "after `close()`",
+           "what `close()` does with waiting work", "capacity", "handed over by",
+           "a function that throws", "work runs on", "in a forked child"},
           {
               row<OfPool>("`ThreadPool`", "`post`, `submit`, `try_post`, `try_submit`",
                           function_that_throws<OfPool>()),

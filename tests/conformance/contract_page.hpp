@@ -44,22 +44,22 @@ ContractTable bulk_table();
 
 inline std::string said(Status status) { return '`' + std::string(to_string(status)) + '`'; }
 
-// What it says, or what it throws.
+// "returns `closed`", or what it throws.
 template <class Call>
 std::string outcome(Call&& call) {
   try {
     if constexpr (std::is_same_v<decltype(call()), Status>) {
-      return said(call());
+      return "returns " + said(call());
     } else {
       call();
       return "done";
     }
   } catch (const NotRun& refusal) {
-    return "`NotRun` " + said(refusal.status());
+    return "throws `NotRun` (" + said(refusal.status()) + ')';
   } catch (const Misuse&) {
     return "misuse";
   } catch (const std::length_error&) {
-    return "`std::length_error`";
+    return "throws `std::length_error`";
   } catch (const std::exception& other) {
     return other.what();
   }
@@ -70,11 +70,11 @@ inline std::string both(const std::string& first, const std::string& second) {
   return first == second ? first : first + "; " + second;
 }
 
-// "0: misuse; 3: holds 4": what a type makes of these capacities. `hold(n)` makes one of capacity n
-// and says how many items it took.
+// "0 is misuse; 3 holds 4": what a type makes of these capacities. `hold(n)` makes one of capacity
+// n and says how many items it took.
 template <class Hold>
 std::string capacities(const Hold& hold) {
-  return "0: " + outcome([&] { (void)hold(0); }) + "; 3: holds " + std::to_string(hold(3));
+  return "0 is " + outcome([&] { (void)hold(0); }) + "; 3 holds " + std::to_string(hold(3));
 }
 
 // "nothing", or how many blocks a call allocates once its memory has grown to what is needed: now
@@ -114,7 +114,7 @@ std::string end_in_a_child(std::unique_ptr<T> object) {
     object.reset();
     return true;
   });
-  return ended ? "its end does nothing" : "leave by `_exit()`";
+  return ended ? "its destructor does nothing" : "leave by `_exit()`";
 }
 
 // An item whose copies throw where it is told so.

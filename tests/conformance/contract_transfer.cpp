@@ -251,12 +251,13 @@ std::string with_no_room() {
   Face face(2);
   if constexpr (Face::bounded) {
     fill(face);
-    const std::string tried = "`try_push` " + said(face.try_push(an_item<typename Face::Item>()));
+    const std::string tried =
+        "`try_push` returns " + said(face.try_push(an_item<typename Face::Item>()));
     if constexpr (!kWaits<Face>) {
       return tried;
     } else {
       const Status waited = face.push(an_item<typename Face::Item>(), milliseconds(1));
-      return "`push` " + (waited == Status::timed_out ? "waits" : said(waited)) + ", " + tried;
+      return "`push` " + (waited == Status::timed_out ? "waits" : said(waited)) + "; " + tried;
     }
   } else {
     for (int i = 0; i < 1000; ++i) {
@@ -266,7 +267,7 @@ std::string with_no_room() {
     std::size_t kept = 0;
     typename Face::Item out(0);
     while (face.try_pop(out) == Status::ok) ++kept;
-    return kept == 1000 ? "grows" : "the oldest gives way";
+    return kept == 1000 ? "grows" : "the oldest item is overwritten";
   }
 }
 
@@ -280,7 +281,8 @@ std::string once_closed() {
   if constexpr (kWaits<Face>) pushes = both(pushes, said(face.push(an_item<Item>(), Until())));
   Item out(0);
   const Status first = face.try_pop(out);
-  return "pushes " + pushes + "; pops " + said(first) + ", at the end " + said(face.try_pop(out));
+  return "pushes return " + pushes + "; pops return " + said(first) +
+         " while items are left, then " + said(face.try_pop(out));
 }
 
 // What becomes of an item that can only be moved when the queue is full, if it can be, and closed.
@@ -315,7 +317,7 @@ std::string sizes() {
       return fill(face);
     });
   } else {
-    return "without a bound";
+    return "no bound";
   }
 }
 
@@ -349,8 +351,8 @@ std::string used_by() {
   }
   for (std::thread& thread : threads) thread.join();
   if (popped != all) return "lost " + std::to_string(all - popped);
-  const auto word = [](unsigned count) { return std::string(count == 1 ? "one" : "any"); };
-  return word(producers) + ", " + word(consumers);
+  return std::string(producers == 1 ? "one pushes, " : "any push, ") +
+         (consumers == 1 ? "one pops" : "any pop");
 }
 
 template <class Face>
@@ -371,7 +373,7 @@ std::string copy_that_throws() {
   const std::string told = outcome([&] { (void)face.try_push(std::as_const(item)); });
   Copied out(0);
   if (told != "a copy") return told;
-  return face.try_pop(out) == Status::ok ? "is kept" : "leaves the push; nothing went in";
+  return face.try_pop(out) == Status::ok ? "is kept" : "the push rethrows; nothing went in";
 }
 
 // Whether a forked child takes an item from its own copy of the queue, or from the same queue.
@@ -385,7 +387,7 @@ std::string in_a_child() {
     return face.try_pop(out) == Status::ok;
   };
   if (!child_ends(take)) return "not to be used";
-  return take() ? "a copy" : "the same queue";
+  return take() ? "it is a copy" : "it is the same queue";
 }
 
 // Whether what a forked child pushes comes out here: each end belongs to one process at a time.
@@ -394,7 +396,7 @@ std::string with_a_child() {
   Face face(4);
   if (!child_ends([&] { return face.try_push(7) == Status::ok; })) return "not to be used";
   int out = 0;
-  return face.try_pop(out) == Status::ok ? "the same queue" : "a copy";
+  return face.try_pop(out) == Status::ok ? "it is the same queue" : "it is a copy";
 }
 
 // Two producers, each with its own slot, and one consumer.
@@ -420,20 +422,21 @@ std::string slots_used_by() {
     });
   }
   for (std::thread& thread : producers) thread.join();
-  return "one a slot, one";
+  return "one per slot pushes, one pops";
 }
 
 // ---- Rows ----
 
 template <template <class> class Face, unsigned producers, unsigned consumers>
-ContractRow row(const std::string& type, const std::string& calls) {
+ContractRow row(const std::string& type, const std::string& calls,
+                const std::string& which_consumers = {}) {
   return {type,
           calls,
           with_no_room<Face<int>>(),
           once_closed<Face<int>>(),
           of_refused<Face<std::unique_ptr<int>>>(),
           sizes<Face<int>>(),
-          used_by<Face<int>, producers, consumers>(),
+          used_by<Face<int>, producers, consumers>() + which_consumers,
           allocates<Face<int>>(),
           copy_that_throws<Face<Copied>>(),
           in_a_child<Face<int>>()};
@@ -443,8 +446,8 @@ ContractRow row(const std::string& type, const std::string& calls) {
 template <class Face>
 ContractRow shared_row(const std::string& type, const std::string& calls,
                        const std::string& users = used_by<Face, 1, 1>()) {
-  return {type,          calls, with_no_room<Face>(), once_closed<Face>(), "copied",
-          sizes<Face>(), users, allocates<Face>(),    "cannot be",         with_a_child<Face>()};
+  return {type,          calls, with_no_room<Face>(), once_closed<Face>(), "unmoved",
+          sizes<Face>(), users, allocates<Face>(),    "cannot happen",     with_a_child<Face>()};
 }
 
 template <class T>
@@ -482,8 +485,9 @@ ContractTable transfer_table() {
   using Slots = std::integral_constant<std::size_t, 2>;
   return {
       "transfer",
-      {"type", "hands over", "no room", "closed", "a refused item", "a capacity of",
-       "producers, consumers", "an item allocates", "a copy that throws", "in a forked child"},
+      {"type", "calls that hand over", "when there is no room", "after `close()`",
+       "a refused item is", "capacity", "threads", "an item allocates", "when a copy throws",
+       "in a forked child"},
       {
           row<Spsc, 1, 1>("`SpscRing`", "`try_push`"),
           row<Mpsc, 2, 1>("`MpscRing`", "`try_push`"),
@@ -491,10 +495,10 @@ ContractTable transfer_table() {
           row<Segments, 2, 2>("`SegmentQueue`", "`try_push`"),
           row<Waiting, 2, 2>("`Channel`", "`push`, `try_push`"),
           row<WaitingGrows, 2, 2>("`UnboundedChannel`", "`push`, `try_push`"),
-          row<ToEach, 2, 1>("`Broadcast`", "`push`, `try_push`, `claim`"),
+          row<ToEach, 2, 1>("`Broadcast`", "`push`, `try_push`, `claim`", " per consumer"),
           row<OfLatestByKey, 2, 2>("`LatestByKey`", "`push`, `try_push`"),
           {"`Latest`", "`store`", with_no_room<OfLatest<int>>(), once_closed<OfLatest<int>>(),
-           of_refused<OfLatest<std::unique_ptr<int>>>(), "one value", "any, any",
+           of_refused<OfLatest<std::unique_ptr<int>>>(), "one value", "any push, any pop",
            allocates<OfLatest<int>>(), copy_that_throws<OfLatest<Copied>>(),
            in_a_child<OfLatest<int>>()},
           shared_row<OfSharedRing<SharedRing<int>>>("`SharedRing`", "`push`, `try_push`, `claim`"),
@@ -502,8 +506,9 @@ ContractTable transfer_table() {
               "`SharedMpscRing`", "`push`, `try_push`, `claim`", slots_used_by()),
           shared_row<OfByteRing>("`SharedByteRing`", "`push`, `try_push`, `claim`"),
           {"`SharedBroadcast`", "`push`", with_no_room<OfSharedBroadcast>(),
-           once_closed<OfSharedBroadcast>(), "copied", "the newest", "one, any",
-           allocates<OfSharedBroadcast>(), "cannot be", with_a_child<OfSharedBroadcast>()},
+           once_closed<OfSharedBroadcast>(), "unmoved", "the newest items",
+           "one pushes, one pops per consumer", allocates<OfSharedBroadcast>(), "cannot happen",
+           with_a_child<OfSharedBroadcast>()},
       }};
 }
 
