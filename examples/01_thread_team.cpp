@@ -12,7 +12,7 @@ int main() {
   const std::vector<float> heat(1'000'000, 20.0F);
   std::vector<float> next(heat.size(), 20.0F);
 
-  handoff::ThreadTeam team;  // as many members as this process may use CPUs
+  handoff::ThreadTeam team;  // a member for each CPU that this process may use
   const handoff::Tally tally = team.run(heat.size() - 2, [&](handoff::IndexRange range) {
     for (auto i : range) next[i + 1] = (heat[i] + 2 * heat[i + 1] + heat[i + 2]) / 4;
   });
