@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Files read and written in parallel: by the caller, by threads or by the kernel's io_uring, as is
-// fastest here. Every request ends in a result that is honest about errors.
+// Files read and written in parallel: by threads, by the kernel's io_uring or by the caller. Every
+// request ends in a result that is honest about errors.
 //
 //   handoff::FileEngine files;
 //   auto saved = files.write("a.bin", bytes, {.durable = true});  // a Future<FileResult>
