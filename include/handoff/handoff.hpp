@@ -27,8 +27,6 @@
 #include <handoff/bus/request.hpp>
 #include <handoff/bus/topic.hpp>
 #include <handoff/bus/worker_health.hpp>
-#include <handoff/choice/adaptive_loop.hpp>
-#include <handoff/choice/loop_choice.hpp>
 #include <handoff/command/command_aux.hpp>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/command_log.hpp>

@@ -36,7 +36,6 @@
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <handoff/sync/detail/work_patience.hpp>
 #include <handoff/sync/event_count.hpp>
-#include <handoff/team/detail/inside_team.hpp>
 #include <handoff/team/detail/turns.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <system_error>
@@ -81,8 +80,6 @@ class Inside {
 };
 
 }  // namespace
-
-bool detail::is_inside_a_team() noexcept { return innermost() != nullptr; }
 
 class ThreadTeam::Members {
  public:

@@ -17,16 +17,15 @@ TEXTS = {
                "docs/guide/messages.md", "docs/guide/commands.md", "docs/guide/files.md",
                "docs/guide/processes.md", "docs/guide/tuning.md", "docs/guide/shutdown.md",
                "docs/guide/from-thread-pools.md", "docs/guide/from-eventpp.md", "docs/guide/*.md"),
-    "choosing": ("docs/guide/choosing.md", "docs/guide/try.md", "docs/guide/ladder.md",
-                 "docs/guide/replay.md", "docs/methodology.md"),
+    "choosing": ("docs/guide/try.md", "docs/guide/ladder.md", "docs/guide/replay.md",
+                 "docs/methodology.md"),
     "design": ("docs/design/*.md",),
     "decisions": ("docs/adr/README.md", "docs/adr/*.md"),
 }
-CHINESE = {"start": ("README.zh.md",), "guides": ("docs/zh/guide.md",),
-           "choosing": ("docs/zh/choosing.md",)}
+CHINESE = {"start": ("README.zh.md",), "guides": ("docs/zh/guide.md",)}
 PLACES = {"README.md": "index.html", "README.zh.md": "index.zh.html",
           "docs/adr/README.md": "docs/adr/index.html"}
-PAIRS = (("README.md", "README.zh.md"), ("docs/guide/choosing.md", "docs/zh/choosing.md"))
+PAIRS = (("README.md", "README.zh.md"),)
 SHORT = {"README.md": "Overview", "README.zh.md": "\u6982\u89c8", "lab/README.md": "The lab",
          "docs/adr/README.md": "All decisions"}
 OVERVIEWS = {  # of sections whose first page no text is

@@ -22,7 +22,6 @@ ROOMS = {  # in the order of the site; a room that is not here comes last
     "command": "Command buckets: recorded by threads, sorted, dispatched.",
     "file": "File operations, logs and copies of trees.",
     "process": "Teams and pools of processes, shared memory, programs.",
-    "choice": "A loop that chooses its way while it runs.",
     "trace": "What a program did, recorded while it ran.",
     "memory": "Arenas, and the memory of frames.",
     "core": "What the rooms share: Status, Tally, Future, Until, loops.",
