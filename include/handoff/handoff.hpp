@@ -107,7 +107,6 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/pool/timer_handle.hpp>
-#include <handoff/pool/wait_cycle.hpp>
 #include <handoff/process/offset_ptr.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_pool_options.hpp>

@@ -46,9 +46,6 @@ class Crew {
 
   // Workers and seats; at() is null for a seat that nobody ever had.
   std::size_t size() const noexcept { return workers_.size() + seats; }
-  std::size_t seats_taken() const noexcept {
-    return seats_taken_.load(sync::order::relaxed);  // order: relaxed, a number
-  }
   Worker* at(std::size_t index) const noexcept {
     if (index < workers_.size()) return workers_[index].get();
     // order: acquire pairs with the release in take_seat(): the seat is made.

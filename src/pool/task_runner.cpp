@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is rare about running a task: it throws, is watched, or needs another stack.
+// What is rare about running a task: it throws, is traced, or needs another stack.
 #include "task_runner.hpp"
 
 #include <handoff/core/detail/inside.hpp>
@@ -9,15 +9,7 @@
 #include <new>
 #include <system_error>
 
-#include "wait_watch.hpp"
-
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
-
-// Of a group, whose owner may wait for it.
-void TaskRunner::run_watched(Worker& worker, Task& task) noexcept {
-  const WatchedRun watched(task.group.read(), "a task of a TaskGroup");
-  perform_and_count(worker, task);
-}
 
 // Called deep inside tasks, so a new thread each time costs nothing against what lies above it.
 bool TaskRunner::on_new_stack(const Rest& rest) noexcept {

@@ -33,7 +33,7 @@
 //   behind it lasts until the deadline, and without one until the stop. Nor does a std::future
 //   (to_std.hpp). Put such a wait into blocking().
 // - Never ends: a circle of waits, and a wait with a stop token alone for what nobody is free to
-//   begin. ThreadPoolOptions::on_wait_cycle tells of both.
+//   begin.
 // - Coroutines: co_await gives what get() gives, and empties the Future. The coroutine resumes on
 //   the thread that makes the result, inside the task that made it, or goes on at once if it is
 //   ready. What leaves a resumed coroutine ends the program. Do not destroy one that awaits. A
@@ -191,8 +191,6 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
       : FutureResult<Result>(nullptr),
         function_(std::in_place, std::forward<Given>(function)),
         before_(StateOwner<R>(before)) {}
-
-  const char* name() const noexcept override { return type_name<F>(); }
 
   static FutureState::Next call(void* self) noexcept {
     return static_cast<Continuation*>(self)->follow();

@@ -5,8 +5,7 @@
 // An executor puts a workplace into the thread's slot while the thread works for it. A thread may
 // work for several executors, one inside the other; its workplaces are linked, latest first. A task
 // that waits for a Future uses the workplace to help and to lend, and knows no executor.
-// Concurrency: a workplace belongs to its thread. The book of waits reads those of threads that
-// sleep.
+// Concurrency: a workplace belongs to its thread.
 #pragma once
 
 #include <cstddef>
