@@ -35,9 +35,9 @@
 // - Closed: a claim that was given before may still be published.
 // - Exceptions: if a message's constructor throws, its place is given up. If a visitor throws, its
 //   message counts as consumed by this consumer.
-// - Destructor: consumers and claims end before it. A message lives until its place is used again.
-//   Source: the sequences of M. Thompson et al., "Disruptor" (2011),
-//   https://lmax-exchange.github.io/disruptor/. Protocol and proof: docs/design/broadcast.md.
+// - Destruction: after all consumers and claims. A message lives until its place is used again.
+// Source: the sequences of M. Thompson et al., "Disruptor" (2011),
+// https://lmax-exchange.github.io/disruptor/. Protocol and proof: docs/design/broadcast.md.
 #pragma once
 
 #include <chrono>

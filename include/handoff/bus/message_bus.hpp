@@ -36,8 +36,8 @@
 //   handler of the same bus publish() says `full` and does not wait.
 // - Exceptions: one from a handler ends the drain() and reaches its caller. If a message's
 //   constructor throws, it was never published.
-// - Destruction: no claim, Producer or call of another thread may be left. Proof:
-//   docs/design/message_bus.md.
+// - Destruction: no claim, Producer or call of another thread may be left.
+// Proof: docs/design/message_bus.md.
 #pragma once
 
 #include <chrono>

@@ -32,7 +32,7 @@
 //   returns.
 // - Coalesced: an event that replaces another needs no room. enqueue() may hash, compare and copy
 //   keys and destroy what is replaced under the consumers' lock: none of these may call the queue.
-// - Closed: shut() ends waits for room too. What a drain gives back is for its thread to drain.
+// - Closed: shut() ends waits for room, too.
 // - Exceptions: one from a listener or visitor ends the drain; its event counts as failed, and all
 //   others stay, in order. If a chooser throws, or hashing, comparing or copying a key to coalesce,
 //   the event stays. An event whose construction throws was never enqueued.

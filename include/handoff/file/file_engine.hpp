@@ -23,8 +23,7 @@
 // - Errors: the result says what failed, in which file, at which offset (FileFailure). The engine
 //   completes short transfers and interrupted calls. If `replace` or `copy` cannot write a new file
 //   whole, they remove it, and the old file stays as it was.
-// - Paths: the engine opens no special file. With `beneath`, no path and no link leaves the
-//   directory.
+// - Paths: the engine opens no special file. With `beneath` no path and no link leaves that folder.
 // - Rights: `replace`, and `copy` over a file, keep mode, owner, access list and `user.`
 //   attributes, or fail. At no moment does anybody get more rights (docs/guide/files.md).
 // - Blocks: wait() and close(); submit() and post() while full, with OnFull::wait, and with
@@ -32,7 +31,8 @@
 // - Callbacks run on the thread that ended the request, which may be the caller. They must not
 //   throw and should be short. They may submit: then a full engine accepts one more. In a callback
 //   close() and wait() are misuse, and a wait for another request of this engine may never end.
-// - Allocates: one node for each request, and FileResult::data(). std::bad_alloc: not accepted.
+// - Allocates: one node a request, and FileResult::data(). After std::bad_alloc nothing was
+//   accepted.
 // - Closing: a request that may not begin any more has a result with ECANCELED, or with ETIME.
 // - Exceptions: a failed system call is in the FileResult. The constructor throws std::system_error
 //   if a thread, or with FileBackend::io_uring the ring, cannot be had.

@@ -34,9 +34,9 @@
 //   next wait has ended. wait(until) does the same when `until` is over; both wait for what has
 //   begun. After a wait that returned or threw, the group is as new.
 // - Exceptions: a task that throws counts as failed, and all others run; wait() rethrows the first
-//   exception. If run() throws, the function was not accepted. Source: the wait that helps is that
-//   of M. Frigo, C. Leiserson and K. Randall, "The Implementation of the Cilk-5 Multithreaded
-//   Language", 1998; leapfrogging is D. Wagner and B. Calder's, 1993.
+//   exception. If run() throws, the function was not accepted.
+// Source: the wait that helps is that of M. Frigo, C. Leiserson and K. Randall, "The Implementation
+// of the Cilk-5 Multithreaded Language", 1998; leapfrogging is D. Wagner and B. Calder's, 1993.
 #pragma once
 
 #include <type_traits>

@@ -36,8 +36,8 @@
 // - Trust: try_pop() and consume() write nothing, so a consumer may have the memory for reading
 //   only. pop() writes one word.
 // - Exceptions: create() throws std::length_error, std::invalid_argument; attach() throws
-//   std::system_error. If a visitor throws, its message is consumed. Proof:
-//   docs/design/shared_ring.md.
+//   std::system_error. If a visitor throws, its message is consumed.
+// Proof: docs/design/shared_ring.md.
 #pragma once
 
 #include <concepts>

@@ -25,8 +25,7 @@
 // - Order: items come out in the order of their claims, each producer's in its own order. Up to 256
 //   items of a batch, and up to where the room ended, come out one behind another and are there at
 //   the same time. What was done before a push happens before its pop.
-// - Blocks: push, pop, claim and peek without try_, as long as their Until says. try_* are
-//   lock-free.
+// - Blocks: push, pop, claim and peek, as long as their Until says. try_* are lock-free.
 // - Full: each place is claimed, or is not given back yet. Empty: the next item in turn is not
 //   there yet, even if later ones are.
 // - Closed: any process may close(), again and again. A claim that came before may still be
@@ -36,8 +35,8 @@
 //   reported the death (a pidfd): a process that lives may still write there. consumer_died(), and
 //   how a successor goes on: as in shared_ring.hpp.
 // - Exceptions: create() throws std::length_error, std::invalid_argument; attach(), Producer and
-//   Consumer throw std::system_error. If a visitor throws, its item is consumed. Proof:
-//   docs/design/shared_ring.md.
+//   Consumer throw std::system_error. If a visitor throws, its item is consumed.
+// Proof: docs/design/shared_ring.md.
 #pragma once
 
 #include <cstddef>

@@ -36,8 +36,8 @@
 //   about items: read an item once, check it, then use it. pop() copies before it gives the place
 //   back.
 // - Exceptions: create() throws std::length_error, std::invalid_argument; attach(), Producer and
-//   Consumer throw std::system_error. If a visitor throws, its item is consumed. Proof:
-//   docs/design/shared_ring.md.
+//   Consumer throw std::system_error. If a visitor throws, its item is consumed.
+// Proof: docs/design/shared_ring.md.
 #pragma once
 
 #include <cstddef>

@@ -35,8 +35,8 @@
 //   descriptor; if there is none, it looks every 10 ms.
 // - Exceptions: start() throws std::system_error, std::invalid_argument or std::bad_alloc, and then
 //   nothing was started. If another call throws std::system_error or std::bad_alloc, the child goes
-//   on, and the call may be repeated. Needs Linux 5.4 (pidfd); on an older one start() says so. How
-//   it works: docs/design/processes.md.
+//   on, and the call may be repeated.
+// Needs Linux 5.4 (pidfd); on an older one start() says so. How it works: docs/design/processes.md.
 #pragma once
 
 #include <cstddef>
