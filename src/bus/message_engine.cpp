@@ -196,7 +196,7 @@ std::size_t MessageEngine::capacity() const noexcept { return parts_->options.ca
 OnFull MessageEngine::on_full() const noexcept { return parts_->options.on_full; }
 std::uint64_t MessageEngine::refused() const noexcept { return parts_->counts.refused(); }
 
-// ---- Who is inside a handler --------------------------------------------------------------------
+// ---- Threads inside a handler -------------------------------------------------------------------
 
 GateSeat* MessageEngine::seat_here() const noexcept {
   const auto index = parts_->pool.worker_index();

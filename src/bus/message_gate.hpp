@@ -108,7 +108,7 @@ class MessageGate {
     return word_.load(sync::order::relaxed) != 0;  // order: relaxed, ordered by the fence
   }
 
-  // ok: condition() was true, of which those who are told to look at is_watched() tell `events`.
+  // ok: condition() was true. Threads that may make it so look at is_watched() and tell `events`.
   // Looks for some microseconds before it makes itself known, which interrupts them.
   template <class Condition>
   Status await(sync::EventCount& events, const Condition& condition, const Until& until,

@@ -88,7 +88,7 @@ void LinearArena::give_back(Chunk*& chunks) noexcept {
 
 void LinearArena::reset() noexcept {
 #if defined(HANDOFF_EXPLORE)
-  release();  // the model finds who still uses what was freed
+  release();  // the model finds uses of what was freed
 #else
   while (used_ != nullptr) {
     Chunk* const chunk = std::exchange(used_, used_->next);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Everybody who may hold tasks of a pool: its workers, and the seats for threads from outside that
+// All that may hold tasks of a pool: its workers, and the slots for threads from outside that
 // wait for work in it and for stand-ins of workers that block.
 //
 // Concurrency: anybody; sit_down() and stand_up() by the thread that sits.
@@ -55,7 +55,7 @@ class Crew {
     return seats_[index - workers_.size()].worker.load(sync::order::acquire);
   }
 
-  // Of size(), those who may hold tasks now.
+  // How many of size() may hold tasks now.
   std::size_t in_use() const noexcept {
     // order: relaxed. at() acquires; a thread that knows of a seat reads no smaller number.
     return workers_.size() + seats_made_.load(sync::order::relaxed);

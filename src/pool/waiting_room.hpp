@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How many tasks may wait to begin in a pool with a capacity: its free places, and who waits for
-// one.
+// How many tasks may wait to begin in a pool with a capacity: its free places, and the threads that
+// wait for one.
 //
 // Concurrency: anybody. Blocks: await(). Allocates, throws: never.
 // Proof: docs/design/thread_pool.md.

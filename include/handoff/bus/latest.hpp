@@ -11,8 +11,8 @@
 // For: a sensor's reading, a configuration, a price: what is older is of no use to anybody. Not
 // for: values that must all be seen (Channel, Broadcast); the newest value of each key
 // (LatestByKey).
-// Scheme: slots, and one word that names the slot of the newest value and counts those who came to
-//   read it. A reader adds itself to that word and has the slot in one step; it says goodbye in the
+// Scheme: slots, and one word that names the slot of the newest value and counts its readers so
+//   far. A reader adds itself to that word and has the slot in one step; it says goodbye in the
 //   slot. A writer fills a slot that nobody uses and exchanges the word; the last reader to leave
 //   the old slot gives it back. So a value is read where it lies, of any type that moves, however
 //   long a reader takes, and no access races: a triple buffer has that for one reader only, and a
@@ -381,7 +381,7 @@ class Latest {
     }
   }
 
-  // `came`: those who pinned it, this thread included.
+  // `came`: the threads that pinned it, this one included.
   void replaced(std::size_t old, Word came) noexcept {
     if (old == kNone) return;
     const Word others = came - kPin;

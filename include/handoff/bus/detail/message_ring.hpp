@@ -109,7 +109,7 @@ class MessageRing {
   // Of many: one compare-and-swap.
   Claim claim_among(std::size_t most, Admission admission) noexcept {
     // order: acquire pairs with the release in close_among(): what the closer did before; and with
-    // that of the exchange below: room() reads no older head than those who claimed up to here.
+    // that of the exchange below: room() reads no older head than the claims up to here did.
     Ticket tail = tail_.load(sync::order::acquire);
     for (;;) {
       if (is_closed(tail)) [[unlikely]]

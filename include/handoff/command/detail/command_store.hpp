@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The recording of a bucket: which recorders there were, where their commands lie, and who may do
-// what to it just now. Not for users.
+// The recording of a bucket: which recorders there were, where their commands lie, and which calls
+// are allowed just now. Not for users.
 //
 // A recorder writes into a segment of memory from both ends: packets from the front, their entries
 // (key and reference) from the back, until they meet. What is left of its segment when it closes is

@@ -142,7 +142,7 @@ class FutureState {
     FutureState* above = nullptr;  // where it came from
     std::size_t next = 0;  // source to go to
 
-    sync::atomic<const FutureHost*> maker{nullptr};  // for whom the thread works that follows
+    sync::atomic<const FutureHost*> maker{nullptr};  // the executor of the thread that follows
   };
 
  private:
@@ -171,7 +171,7 @@ class FutureState {
   virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
 
   bool claim() noexcept {
-    // order: relaxed. Both who may claim, the task and the Future, came by the closure otherwise.
+    // order: relaxed. Task and Future, which may claim, both came by the closure otherwise.
     return (word_.fetch_or(kClaimed, sync::order::relaxed) & kClaimed) == 0;
   }
   bool finish_alone(std::uint32_t share) noexcept;

@@ -143,7 +143,7 @@ class PassRecord {
   std::uint64_t awaited_epoch_ = 0;
 };
 
-// What passes and those who hide something share. In one line: a pass reads both.
+// What passes share with threads that hide something. In one line: a pass reads both.
 struct alignas(sync::cache_line) PassWords {
   // One is added whenever something is hidden that a pass may see.
   sync::atomic<std::uint64_t> epoch{1};

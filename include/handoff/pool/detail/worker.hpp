@@ -80,7 +80,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
 
   std::int64_t base = 0;  // height of `spawned` when the task that runs here began
   std::uint32_t tick = 0;  // tasks begun
-  std::uint32_t victim = 0;  // whom to rob first
+  std::uint32_t victim = 0;  // the worker to steal from first
 
   Counter accepted;  // into `spawned`
   Counter done;
@@ -106,7 +106,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
 
   const GroupTasks* group = nullptr;  // that waits for the task that runs here; null: none
 
-  // For those who may help it; see TP-4 in group_tasks.hpp.
+  // For the threads that may help it; see TP-4 in group_tasks.hpp.
   bool pure = false;  // nothing else came into `spawned` since; false: `part_of` is null
   sync::atomic<const GroupTasks*> part_of;  // the problem of all in `spawned`; null: nobody says
 

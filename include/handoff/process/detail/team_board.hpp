@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a team of processes shares beside its claims: the run that is on, and the bell for those who
-// sleep.
+// What a team of processes shares beside its claims: the run that is on, and the bell for workers
+// that sleep.
 //
 // For: the inside of ProcessTeam. Not for: threads.
 // It lies in shared memory, zeroed or constructed there, and holds no pointer into it. The master
