@@ -46,7 +46,7 @@ struct MessageEngine::CallersNode : MessageNode {
 
 namespace {
 
-// Of a thread that has no seat: what it runs, innermost, of any workers.
+// What a thread that has no seat runs, innermost, of any workers.
 struct OutsideTag;
 const RunningMessage*& outside() noexcept {
   return sync::thread_slot<const RunningMessage*, OutsideTag>::get();
@@ -244,7 +244,7 @@ MessageEngine::Place MessageEngine::reserve(const Wish& wish, bool keyed) {
   return await_room(wish.until != nullptr ? *wish.until : Until());
 }
 
-// Of a free node.
+// Accepts a message for a free node.
 MessageEngine::Place MessageEngine::accepted(MessageNode* node) noexcept {
   if (parts_->counts.accept()) return {.node = node, .why = Status::ok};
   give_back(*node);
@@ -354,7 +354,7 @@ Outcome MessageEngine::perform(MessageNode& node) noexcept {
   return outcome;
 }
 
-// Of the exception that is being handled.
+// Keeps the exception that is being handled.
 void MessageEngine::keep_failure(MessageNode& node) noexcept {
   const std::exception_ptr failure = std::current_exception();
   if (node.home == MessageNode::Home::caller) {

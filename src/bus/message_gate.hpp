@@ -40,7 +40,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// Of a thread that works for the pool.
+// A thread that works for the pool has one.
 struct alignas(sync::destructive_span) GateSeat {
   sync::atomic<std::uint32_t> inside{0};  // 1: it runs a handler
 

@@ -361,7 +361,7 @@ void CommandOrder<Key>::sort_split(CommandItem* other, std::uint32_t differing, 
                                    const PartsRun& run, std::size_t parts) {
   const Digit digit = Digits(differing, kDigitBitsMost)[0];
   const std::size_t values = digit.values();
-  // Of each part: how many it has of each value, then its share of what a part goes on to; at last
+  // For each part: how many it has of each value, then its share of what a part goes on to; at last
   // the counts of its sort. Shares and owners lie behind.
   constexpr std::size_t each = kSortCounts;
   auto* const counts = count_room_.room_for<std::uint32_t>(parts * each + parts * parts + values);

@@ -227,7 +227,7 @@ CommandCursor CommandStore::take_spare() noexcept {
   return spare != nullptr ? std::exchange(spare->cursor, {}) : CommandCursor();
 }
 
-// Of two the larger one stays.
+// The larger one of two stays.
 void CommandStore::give_spare(CommandCursor cursor) noexcept {
   // equivalent(bound): only memory: whether 64 bytes are used again
   if (cursor.room() < kSpareLeast || frame_->number() != recorded_in_) return;

@@ -52,7 +52,7 @@ class Digits {
   std::size_t count() const noexcept { return count_; }
   // The remainder tells compilers that warn of what they cannot rule out.
   const Digit& operator[](std::size_t i) const noexcept { return digit_[i % kDigitsMost]; }
-  // Of the widest.
+  // How many values the widest digit has.
   std::size_t values() const noexcept { return values_; }
 
  private:
@@ -68,7 +68,7 @@ struct DigitPlan {
 };
 inline DigitPlan plan_digits(std::uint32_t differing, std::size_t items) noexcept {
   const auto all = static_cast<unsigned>(std::popcount(differing));
-  // Of four times as many values as there are items, a pair has the same by chance here and there.
+  // With four times as many values as items, a pair has the same by chance here and there.
   const unsigned enough = static_cast<unsigned>(std::bit_width(items)) + 2;
   // equivalent(bound negate): how much is left to insertion
   const unsigned needed = all <= enough + 2 ? all : enough;  // two more are cheaper than insertion

@@ -37,7 +37,7 @@ class CopyCalls {
 
   long open(int in, const char* path, int flags, unsigned mode = 0) const noexcept;
   long close(int file) const noexcept;
-  // Of the name in the directory `in`, never through a link; of `in` itself if the name is "".
+  // Asks for the name in the directory `in`, never through a link; for `in` itself if it is "".
   long stat(int in, const char* name, struct statx& attributes) const noexcept;
   long read(int file, void* into, std::size_t bytes, std::uint64_t offset) const noexcept;
   // All of it: 0. Else -errno, and `written` says how much.

@@ -21,7 +21,7 @@ constexpr std::uint64_t kRangeFrom = CopyWorker::buffer_bytes;
 constexpr std::uint64_t kDirectFrom = std::uint64_t{64} << 10;
 // After so much the kernel is asked to begin writing, and the stop is looked for.
 constexpr std::uint64_t kStep = std::uint64_t{8} << 20;
-// Of a file whose size says nothing about its end.
+// For a file whose size says nothing about its end.
 constexpr std::uint64_t kNoEnd = ~std::uint64_t{0} >> 1;
 
 // The call says that this does not work between these two, not that the copy is impossible.

@@ -87,7 +87,7 @@ class Crew {
   // Whether a task waits in a deque.
   bool has_tasks() const noexcept;
 
-  // Of all.
+  // Sums of all.
   std::uint64_t accepted() const noexcept;
   std::uint64_t finished() const noexcept;
   void add_to(Tally& tally) const noexcept;

@@ -201,7 +201,7 @@ int TeamCrew::start_program(std::uint32_t slot) noexcept {
   return refused(programs_->start(slot, workers_[slot].program));
 }
 
-// Of a program; 0: it was not, but is not ready either.
+// Why a program was refused; 0: it was not, but is not ready either.
 int TeamCrew::refused(int error) noexcept {
   if (error == 0) return 0;
   refused_ = error;

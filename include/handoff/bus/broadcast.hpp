@@ -334,7 +334,7 @@ class Broadcast {
     return places.done_from(first - places.lap(), most);
   }
 
-  // Of `count` places in hand the first `made` have a message; the others are given up.
+  // The first `made` of `count` claimed places have a message; the others are given up.
   void publish(Ticket first, std::size_t made, std::size_t count) noexcept {
     if constexpr (kMany) {
       const Places places = places_;

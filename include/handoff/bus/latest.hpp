@@ -300,7 +300,7 @@ class Latest {
     // order: release pairs with the acquire in take_slot().
     free_.fetch_or(std::uint64_t{1} << index, sync::order::release);
   }
-  // Of a slot that was replaced and that nobody uses any more.
+  // Takes back a slot that was replaced and that nobody uses any more.
   void retire(std::size_t index) noexcept {
     Slot& slot = slots_[index];
     // order: relaxed, ordered by `left`. Where nobody but the writer came, nobody has written it.

@@ -313,7 +313,7 @@ class LatestByKey {
     return status;
   }
 
-  // Of a value itself, or of what becomes one: once it is sure that it is taken.
+  // Gives a value, or what becomes one, once it is sure that it is taken.
   static T&& value_of(T&& value) noexcept { return std::move(value); }
   template <detail::ConvertsToItem<T> From>
   static T value_of(From&& value) {

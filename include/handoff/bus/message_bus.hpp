@@ -209,7 +209,7 @@ class BasicMessageBus
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   // Places: of a lane, where there are any.
   [[nodiscard]] std::size_t capacity() const noexcept { return core_.capacity(); }
-  // Of the fullest lane, where there are any.
+  // How full the bus is, or its fullest lane, where there are any.
   [[nodiscard]] Pressure pressure() const noexcept { return core_.pressure(); }
   // How many calls were refused for want of room, or stopped waiting for it: of a class, or all.
   [[nodiscard]] std::uint64_t refused(Admission admission) const noexcept {

@@ -73,7 +73,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of messages without keys. Policies of your own may say
+// Messages have no keys. Policies of your own may say
 // `static std::uint64_t key(const M& message)` for some types or all: see the head comment. It must
 // not throw.
 struct MessageWorkersPolicies {};

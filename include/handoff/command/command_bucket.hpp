@@ -237,7 +237,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   // What became of all commands that were ever recorded.
   [[nodiscard]] Tally tally() const noexcept { return store_.tally(); }
-  // Of this recording.
+  // The figures of this recording.
   [[nodiscard]] CommandStatistics statistics() const noexcept {
     CommandStatistics figures = this->figures();
     if (sorted_ && sorted_in_ == store_.recording()) figures.sort = order_.way();

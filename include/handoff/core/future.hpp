@@ -147,7 +147,7 @@ struct FutureAccess {
   static Future<R> make(FutureResult<R>* state) noexcept {
     return Future<R>(state);
   }
-  // Of one that is not empty, which is misuse.
+  // The state of a Future; an empty one is misuse.
   template <class R>
   static FutureResult<R>& state(const Future<R>& future) {
     return future.state();

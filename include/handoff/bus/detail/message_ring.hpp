@@ -106,7 +106,7 @@ class MessageRing {
 
   // --- Producers. ---
 
-  // Of many: one compare-and-swap.
+  // A claim among many: one compare-and-swap.
   Claim claim_among(std::size_t most, Admission admission) noexcept {
     // order: acquire pairs with the release in close_among(): what the closer did before; and with
     // that of the exchange below: room() reads no older head than the claims up to here did.
@@ -130,7 +130,7 @@ class MessageRing {
     tail_.fetch_or(kClosed, sync::order::release);
   }
 
-  // Of one: plain stores. A claim is announced before it is looked whether the ring is closed, and
+  // A claim alone: plain stores. It is announced before it looks whether the ring is closed, and
   // taken back if so: either the closer sees the claim, or the claim sees the close.
   Claim claim_alone(std::size_t most, Admission admission) noexcept {
     // order: relaxed, only this thread writes it.

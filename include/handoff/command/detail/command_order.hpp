@@ -126,7 +126,7 @@ class KeyWindows {
  public:
   // The lowest 32 bits.
   constexpr KeyWindows() noexcept = default;
-  // Of bits that fit().
+  // Takes bits that fit().
   explicit KeyWindows(std::uint64_t differing) noexcept;
 
   static bool fit(std::uint64_t differing) noexcept;

@@ -219,7 +219,7 @@ class CommandStore {
   std::size_t memory_ = 0;
   std::array<std::byte**, kLevels> levels_{};
 
-  // Of the present recording, and of those before.
+  // Counts of the present recording, and of those before.
   std::uint64_t done_ = 0;
   std::uint64_t failed_ = 0;
   Tally before_;

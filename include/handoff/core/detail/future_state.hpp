@@ -103,7 +103,7 @@ class FutureState {
     // order: relaxed, a hint.
     return (word_.load(sync::order::relaxed) & kClaimed) == 0 ? host_ : nullptr;
   }
-  // Of the task, for a person: a name, or a text in which the compiler has written "F = the name".
+  // The task for a person: a name, or a text in which the compiler has written "F = the name".
   virtual const char* name() const noexcept { return "what follows a task"; }
   // What its options call it; empty: nothing.
   virtual const char* given_name() const noexcept { return ""; }
@@ -128,14 +128,14 @@ class FutureState {
   // The result, or what there is instead, is there: ends the maker's share.
   void finish() noexcept { finish(kMakerGone); }
 
-  // Of a state that follows others: its sources are ready, which is said once. Makes the result,
+  // The sources of a state that follows others are ready, which is said once. Makes the result,
   // unless a task that waits for it looks at it just now, which then does.
   Next follow() noexcept;
 
   // One after the other.
   static void call_each(Next next) noexcept;
 
-  // Of a state that follows others.
+  // What a state that follows others has.
   struct Way {
     // The way of a task that waits, through such states down to tasks. Only for a holder of the
     // state.

@@ -54,7 +54,7 @@ struct LoneProducer {
 template <class Slot>
 class EventChunks {
  public:
-  // Of a place, with the life that its chunk is in. What was said in an earlier life says nothing:
+  // A place has one, with the life that its chunk is in. What was said in an earlier life is void:
   // so a place is free again without a store, and its line is not taken from the thread that fills
   // it next.
   enum State : std::uint32_t {
@@ -480,7 +480,7 @@ class EventChunks {
   // alone, writes to its own. The last is nobody's: its own word is where a closed row ends.
   static constexpr std::size_t kLones = 4;
   std::array<LoneProducer, kLones + 1> lones_;
-  // Of the thread that appends.
+  // Only the thread that appends uses these.
   sync::cell<std::uint64_t> appender_{0};  // the last one
   sync::cell<std::uint32_t> appended_{0};  // by that one in a row
   sync::cell<std::uint32_t> needed_{kNeeded};  // so that it goes on alone

@@ -34,7 +34,7 @@ class Sleepers {
  public:
   enum class Listed : std::uint8_t { nowhere, asleep, absent };
 
-  // Of one worker.
+  // The place of one worker.
   class Place {
    public:
     explicit Place(std::size_t whose = 0) noexcept : number(whose), woken_(false) {}
