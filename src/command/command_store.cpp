@@ -257,7 +257,7 @@ std::byte* CommandStore::scratch(std::size_t bytes) const {
   return scratch->memory;
 }
 
-// Under the mutex: a segment that has room for so many bytes. Null: the bucket is full.
+// Under the mutex: a segment that has room for `needed` bytes. Null: the bucket is full.
 std::byte* CommandStore::add_segment(Spare& spare, LinearArena& arena, std::size_t needed,
                                      std::size_t& bytes, std::size_t& number) {
   const std::size_t least = aligned_up(sizeof(CommandRun) + needed, kAuxAlignment);

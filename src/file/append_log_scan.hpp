@@ -77,7 +77,7 @@ class AppendLogScan {
   const char* call_ = "";
   std::vector<std::byte> buffer_;  // what stands in the file from held_at_ on,
   std::uint64_t held_at_ = 0;
-  std::size_t held_ = 0;  // ... so many bytes
+  std::size_t held_ = 0;  // ... the number of these bytes
 };
 
 // Calls it until it is not interrupted.

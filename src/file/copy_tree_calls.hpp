@@ -46,7 +46,7 @@ class CopyCalls {
   long clone(int from, int to) const noexcept;
   long copy_range(int from, int to, std::uint64_t offset, std::uint64_t bytes) const noexcept;
   long truncate(int file, std::uint64_t bytes) const noexcept;
-  // Makes it so long, of blocks that are its own.
+  // Makes it `bytes` long, of blocks that are its own.
   long reserve(int file, std::uint64_t bytes) const noexcept;
   // Whether what is read and written goes past the page cache.
   long go_direct(int file, bool direct) const noexcept;

@@ -34,8 +34,8 @@ constinit PassWords pass_words;
 namespace {
 
 // More threads than groups share them.
-// So many heavy fences make passes begin with full ones; so many passes of a thread, while nothing
-// is retired, end that, which have cost about as much as one heavy fence.
+// kManyHeavy heavy fences make passes begin with full ones. That ends with kQuiet passes of a
+// thread, while nothing is retired, which have cost about as much as one heavy fence.
 #if defined(HANDOFF_EXPLORE)
 constexpr std::size_t kGroups = 2;
 constexpr std::uint32_t kManyHeavy = 1;

@@ -76,7 +76,7 @@ class Crew {
   Worker* take_spare() noexcept;
   void end_spare(Worker& seat) noexcept;
 
-  // With so many asleep, the caller counted with them: nobody else can make a task in a deque.
+  // With `asleep` asleep, the caller counted with them: nobody else can make a task in a deque.
   // Those that come by a queue come by a seq_cst operation.
   bool only_outsiders_hand_over(std::uint64_t asleep) const noexcept {
     // equivalent(bound): only speed: the sleeper takes the way that is right for all

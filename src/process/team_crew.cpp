@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 // Until the second start of a program that was refused; twice as long each time.
 constexpr std::chrono::milliseconds kFirstRetry = 50ms;
 constexpr std::uint32_t kMostDoublings = 7;
-// So long workers of another program may take to end by themselves.
+// How long workers of another program may take to end by themselves.
 constexpr std::chrono::milliseconds kEndPatienceOfPrograms = 300ms;
 // Descriptors that are polled beside the workers'.
 constexpr std::size_t kPolledBefore = 3;

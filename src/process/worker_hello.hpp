@@ -39,7 +39,7 @@ struct WorkerHello {
   std::uint32_t version = kWorkerVersion;
   std::uint32_t count = 0;
   std::uint64_t layout = kWorkerLayout;
-  std::array<KernelSignature, most_kernels> kernels = {};  // so many are sent
+  std::array<KernelSignature, most_kernels> kernels = {};  // the first `count` are sent
 
   static constexpr std::size_t bytes_for(std::size_t count) noexcept {
     return offsetof(WorkerHello, kernels) + count * sizeof(KernelSignature);

@@ -67,7 +67,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
-// The slots that so many calls at once may need: each holds one that was replaced, and a store one
+// The slots that `at_once` calls may need: each holds one that was replaced, and a store one
 // more that it fills. Throws std::length_error for 0 and for more than 31.
 std::size_t latest_slots(std::size_t at_once);
 
@@ -84,7 +84,7 @@ class Latest {
  public:
   using value_type = T;
 
-  // For so many calls at the same time, 31 at most, in the caller's storage if there is one: it has
+  // For `at_once` calls at a time, 31 at most, in the caller's storage if there is one: it has
   // storage_bytes(at_once) bytes and lives longer. Throws std::length_error.
   explicit Latest(std::size_t at_once = 8, std::span<std::byte> storage = {})
       : Latest(at_once, detail::RingStart{}, storage) {}

@@ -17,7 +17,7 @@
 //   made of what converts to one; none of these may use this queue. A value that was replaced ends
 //   after it.
 // Allocates: the constructor, unless it is lent storage, and copies of keys.
-// Full: so many keys wait and this one is none of them. `full`, and the value is still the
+// Full: capacity() keys wait and this one is none of them. `full`, and the value is still the
 //   caller's. A value that was replaced is counted: overwritten().
 // Closed: pushes return `closed`; consumers drain, then get `closed`.
 // Stopped, timed out: a wait ends with nothing pushed or consumed.

@@ -114,7 +114,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   // --- Recording. ---
 
-  // Calls f(recorder, range) for chunks of [0, count), of so many indices each, on whatever runs
+  // Calls f(recorder, range) for chunks of [0, count), of `chunk` indices each, on whatever runs
   // loops; each chunk has a recorder of its number. Behind what was recorded before. Rethrows the
   // first exception of f; chunks that nobody had begun by then are left out.
   template <class E, class F>

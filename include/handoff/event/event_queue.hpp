@@ -160,7 +160,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return Status::closed;
   }
 
-  // With OnFull::wait: waits for room so long. Also timed_out and stopped.
+  // With OnFull::wait: waits for room until `until` ends. Also timed_out and stopped.
   template <class K, class... A>
     requires(kFits<A...> && std::is_constructible_v<Key, K>)
   Status enqueue(const Until& until, K&& key, A&&... args) {
@@ -190,7 +190,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   // Moves in the first events, as many as are accepted, and returns how many; the rest is
   // untouched. A waiter is woken at the end, and where it waits for room.
   std::size_t enqueue_batch(std::span<Event> events) { return put_all(events, {}); }
-  // With OnFull::wait: waits for room so long, for all of them.
+  // With OnFull::wait: waits for room for all of them until `until` ends.
   std::size_t enqueue_batch(std::span<Event> events, const Until& until) {
     check_that_it_waits();
     return put_all(events, until);

@@ -87,7 +87,7 @@ class [[nodiscard("it says whether the request failed")]] FileResult {
   // How many bytes were read, written or copied. A read that ends at the end of the file is ok and
   // has fewer bytes than were asked for. Throws std::system_error.
   std::uint64_t bytes() const;
-  // ... also where it failed: so many bytes, from the first on, are where they should be, durable
+  // ... also where it failed: the first bytes that are where they should be, durable
   // or not.
   [[nodiscard]] std::uint64_t bytes_before_failure() const noexcept { return bytes_; }
   // Where an append put its first byte. Throws std::system_error.

@@ -80,7 +80,7 @@ class ProcessPool {
   // Starts the thread that makes results ready, the fork server and the workers. Throws
   // std::system_error, std::bad_alloc, with nothing left behind.
   explicit ProcessPool(const ProcessPoolOptions& options = {});
-  // With so many workers: ProcessPool pool(4).
+  // With this many workers: ProcessPool pool(4).
   explicit ProcessPool(std::size_t width) : ProcessPool(ProcessPoolOptions{.width = width}) {}
   // Finishes all jobs, ends the workers, and waits until they are gone.
   ~ProcessPool();

@@ -72,7 +72,7 @@ class ProcessTeam {
   // Starts the fork server and the workers. Throws std::system_error, std::bad_alloc, with nothing
   // left behind.
   explicit ProcessTeam(const ProcessTeamOptions& options = {});
-  // With so many workers: ProcessTeam team(4).
+  // With this many workers: ProcessTeam team(4).
   explicit ProcessTeam(std::size_t width) : ProcessTeam(ProcessTeamOptions{.width = width}) {}
   // Ends the workers, and waits until they are gone.
   ~ProcessTeam();

@@ -87,7 +87,7 @@ enum handoff_memory_flag {
 // there; others must say the same.
 int handoff_memory_create(const char* name, size_t bytes, uint64_t layout, unsigned flags,
                           struct handoff_memory** out);
-// What another handle or process made. `bytes`: at least so many, 0: as many as there are. The
+// What another handle or process made. `bytes`: the least it has, 0: as many as there are. The
 // descriptor stays the caller's.
 int handoff_memory_attach(int descriptor, uint64_t layout, size_t bytes, unsigned flags,
                           struct handoff_memory** out);
@@ -128,7 +128,7 @@ struct handoff_ring_state {
   uint32_t damaged;  // 1: this end found what cannot be, and has stopped working
 };
 
-// The memory that a ring of so many bytes needs: a multiple of 128, so that another one may lie
+// The memory that a ring of `capacity` bytes needs: a multiple of 128, so that another one may lie
 // behind it.
 int handoff_ring_bytes(size_t capacity, size_t* bytes);
 // Makes a ring from byte `offset` on, a multiple of 128; by the memory's creator, before it

@@ -81,8 +81,8 @@ class MessageRing {
   static constexpr Mark mark_of(std::size_t type) noexcept { return static_cast<Mark>(type) + 1; }
   static constexpr std::size_t type_of(Mark mark) noexcept { return mark - 1; }
 
-  // `memory`: room for so many, a power of two. `start`: the first position, for tests, which
-  // cannot wait until 64 bits have run over.
+  // `memory`: room for `capacity` places, a power of two. `start`: the first position, for tests,
+  // which cannot wait until 64 bits have run over.
   MessageRing(void* memory, std::size_t capacity, const AdmissionLimits& limits,
               std::uint64_t start) noexcept
       : slots_(static_cast<Slot*>(memory)),

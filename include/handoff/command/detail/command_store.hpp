@@ -102,7 +102,7 @@ class CommandStore {
   // What is left of this thread's last segment, to be given back.
   CommandCursor take_spare() noexcept;
   void give_spare(CommandCursor cursor) noexcept;
-  // Room for so many bytes more. at is null: the bucket is full. Throws std::bad_alloc; then
+  // Room for `needed` bytes more. at is null: the bucket is full. Throws std::bad_alloc; then
   // nothing has changed. The cursor comes by value, so that the recorder's can stay in registers.
   CommandCursor renew(CommandNode& node, CommandCursor cursor, std::size_t needed);
   // The end of a node that was begun: its commands count, or are dropped.

@@ -181,7 +181,7 @@ class EventChunks {
     return chunk_of(tail)->first_index.read() + claimed;
   }
 
-  // Consumers: takes places in a row from the head, at most so many and below `end`: some that hold
+  // Consumers: takes places in a row from the head, at most `most` and below `end`: some that hold
   // events, or one that is passed over.
   Run take(std::uint32_t most, std::uint64_t end) noexcept {
     if (head_.offset == kPlaces && !advance()) return {head_, 0};
@@ -199,7 +199,7 @@ class EventChunks {
     return run;
   }
 
-  // Consumers: the last so many places of the run that was just taken, as if they had not been.
+  // Consumers: puts back the last `count` places of the run that was just taken.
   void put_back(std::uint32_t count) noexcept { head_.offset -= count; }
 
   // Consumers, after a take() that nothing but what was there had limited: where what is there now
@@ -227,7 +227,7 @@ class EventChunks {
     return true;
   }
 
-  // Consumers: gives back so many places of a chunk, taken before and without events now.
+  // Consumers: gives back `places` of a chunk, taken before and without events now.
   static void finish(Chunk& chunk, std::uint32_t places) noexcept {
     chunk.done += places;
     if (chunk.done == kPlaces + 1) free_chunk(&chunk);
@@ -248,7 +248,7 @@ class EventChunks {
 
   static constexpr std::uint32_t kLife = 4;  // leaves room for a State
 
-  // Chunks in a row by one thread before it goes on alone: so many at first, twice as many each
+  // Chunks in a row by one thread before it goes on alone: this number at first, twice as many each
   // time that another one came before it was worth it, which costs as much as a few chunks gain,
   // and half as many each time that it was: two that take turns on a CPU are alone for long.
 #if defined(HANDOFF_EXPLORE)

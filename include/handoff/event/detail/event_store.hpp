@@ -203,7 +203,7 @@ class EventStore {
       auto& heap = this->c;
       if (most > heap.capacity()) heap.reserve(detail::max(most, 2 * heap.capacity()));
     }
-    // Keeps room for so many.
+    // Keeps room for `most`.
     void trim(std::size_t most) {
       std::vector<Waiting> smaller;
       smaller.reserve(most);
