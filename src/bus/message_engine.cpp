@@ -46,7 +46,7 @@ struct MessageEngine::CallersNode : MessageNode {
 
 namespace {
 
-// What a thread that has no seat runs, innermost, of any workers.
+// What a thread without a GateSeat runs, innermost, of any workers.
 struct OutsideTag;
 const RunningMessage*& outside() noexcept {
   return sync::thread_slot<const RunningMessage*, OutsideTag>::get();
@@ -58,7 +58,7 @@ std::size_t width_of(const MessageWorkersOptions& options) {
 
 // Wide options are refused by the pool.
 std::size_t seats_for(std::size_t width) {
-  return detail::min(width, ThreadPool::max_width) + Crew::seats;
+  return detail::min(width, ThreadPool::max_width) + Crew::slots;
 }
 
 // With keys, tasks are taken in the order of their queue: so a key that has more to do lets the
@@ -84,7 +84,7 @@ ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed,
 }  // namespace
 
 struct MessageEngine::Parts {
-  // `width`: asked for once, as each worker needs a seat; the CPUs of a process may change.
+  // `width`: asked for once, as each worker needs a GateSeat; the CPUs of a process may change.
   Parts(const MessageWorkersOptions& given, const MessageOps& of_messages, std::size_t width)
       : options(given),
         ops(of_messages),

@@ -92,7 +92,7 @@ std::size_t Engine::width() const noexcept { return parts_->threads.width(); }
 std::size_t Engine::capacity() const noexcept { return parts_->options.capacity; }
 std::size_t Engine::indices() const noexcept { return parts_->crew.size(); }
 std::size_t Engine::hands() const noexcept {
-  return parts_->threads.width() + parts_->crew.seats_taken();
+  return parts_->threads.width() + parts_->crew.slots_taken();
 }
 
 bool Engine::lend() noexcept { return parts_->threads.lend(); }
@@ -110,8 +110,8 @@ void Engine::resume() noexcept { parts_->backlog.resume(); }
 
 Worker* Engine::sit_down() noexcept { return parts_->crew.sit_down(worker_here()); }
 
-void Engine::stand_up(Worker& seat) noexcept {
-  if (parts_->crew.stand_up(seat)) tell_idle();
+void Engine::stand_up(Worker& guest) noexcept {
+  if (parts_->crew.stand_up(guest)) tell_idle();
 }
 
 void Engine::visit(FutureState& task) noexcept {

@@ -4,7 +4,7 @@
 // users.
 //
 // The pool's own threads have one each, for good. A thread from outside that waits for work in the
-// pool takes a seat: it borrows one, is a worker like the others for that time, and its tasks can
+// pool takes a slot: it borrows one, is a worker like the others for that time, and its tasks can
 // be stolen like theirs.
 #pragma once
 
@@ -72,7 +72,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   void end_blocking() noexcept override;
 
   Engine& engine;  // the host
-  const bool guest;  // a seat for threads from outside
+  const bool guest;  // in a slot for threads from outside
 
   StealDeque<Task*> spawned;  // made by tasks that run here
   StealDeque<Task*> claimed;  // taken from the pool's queue in a batch
@@ -96,7 +96,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   sync::EventCount joined;  // its thread, when it waits for tasks that others run
   Sleepers::Place place;  // its thread, when there is no work
 
-  // Of a seat.
+  // Guests use these.
   sync::atomic<bool> taken;
   std::uint32_t sitting = 0;  // how often its thread sat down
   bool spare = false;  // taken by a thread of the pool, in place of one that blocks
