@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The rights to a file: its mode and its access list (a POSIX ACL, which is an extended
-// attribute). Of a file with a list the group bits of the mode are no rights of the group: they are
+// attribute). If a file has a list, the group bits of its mode are no rights of the group: they are
 // the mask, the most that anybody named in the list gets. So a mode that is taken over without its
 // list gives the group what was given to others.
 #pragma once
@@ -32,7 +32,7 @@ std::array<std::byte, 28> plain_list(unsigned mode) noexcept;
 unsigned group_bits(std::span<const std::byte> list) noexcept;
 
 // For a file whose group is not the one that the rights were given to: its group gets no more than
-// others had, and others, among whom the old group is now, no more than that had. Of a list it
+// others had, and others, among whom the old group is now, no more than that had. For a list it
 // returns what others have.
 unsigned narrow_group(std::span<std::byte> list) noexcept;
 unsigned narrow_group(unsigned mode) noexcept;

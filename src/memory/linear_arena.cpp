@@ -14,7 +14,7 @@ constexpr std::size_t kChunkLeast = 1024;
 
 }  // namespace
 
-// At the start of each; pieces follow. Of the usual size, or with one piece that needs more.
+// At the start of each; pieces follow. It has the usual size, or one piece that needs more.
 struct LinearArena::Chunk {
   Chunk* next;
   std::size_t bytes;  // with this

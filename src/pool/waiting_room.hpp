@@ -31,7 +31,7 @@ class WaitingRoom {
   // False: there is always room.
   bool is_bounded() const noexcept { return capacity_ != 0; }
 
-  // Takes a place; false if there is none. Of a pool with a capacity.
+  // Takes a place of a pool with a capacity; false if there is none.
   bool take() noexcept { return take_one(places_) != 0; }
 
   // Takes one that need not be there: the number of free places may become negative.

@@ -134,7 +134,7 @@ class Frame {
   sync::EventCount left_;  // next(), for the last hold of the oldest frame
 };
 
-// A frame that is held. Of one thread at a time.
+// A frame that is held. It belongs to one thread at a time.
 class [[nodiscard("a hold that is dropped holds nothing")]] Frame::Hold {
  public:
   Hold() noexcept = default;  // of none

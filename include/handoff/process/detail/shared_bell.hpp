@@ -5,7 +5,7 @@
 //   ringer:   change;  light fence;  asleep ?  then a new epoch, wake all
 //   sleeper:  asleep;  heavy fence;  look;     sleep while the word is what it was
 //
-// The fences are those of shared_fence.hpp. Of the two one comes first: if the ringer's, the look
+// The fences are those of shared_fence.hpp. One of the two comes first: if the ringer's, the look
 // sees the change; if the sleeper's, the ringer sees the mark. No system call is made for a process
 // that is awake. Any process may die at any step here. A dead sleeper leaves its mark: one wake-up
 // for nobody. A dead ringer may have taken the mark away and woken nobody: so what tells of its
