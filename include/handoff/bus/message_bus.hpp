@@ -25,9 +25,9 @@
 //   the order of each Producer, and of bus.publish(), which counts as one producer. What came
 //   before a publish() happens before the handler.
 // - A drain ends: it hands out what is there, and no more than there are places.
-// - Blocks: wait(); publish() with OnFull::wait; close(), until what was accepted has its outcome.
-//   An open claim, or a publish() under way, holds back what was claimed later: by all producers,
-//   or in its lane.
+// - Blocks: wait(); publish(), if on_full says wait; close(), until all that was accepted has its
+//   outcome. An open claim, or a publish() under way, holds back what was claimed later: by all
+//   producers, or in its lane.
 // - Cost: a publish() is one compare-and-swap, and plain stores in a lane. If the consumer is
 //   awake, waking it costs one load.
 // - Allocates: the constructor (unless memory is lent), subscribe(), request(), recordings, and

@@ -20,16 +20,15 @@
 //   another comes after it. If several threads drain, they take events in this order. If there is a
 //   Policies::priority, it comes first. Events that are enqueued during a drain wait for the next
 //   one.
-// - Blocks: wait(); enqueue() with OnFull::wait; close(), until nothing is left to take. Any other
+// - Blocks: wait(); enqueue(), if on_full says wait; close(), until nothing is left. Any other
 //   enqueue() blocks only while another producer appends a chunk, and for some microseconds when a
 //   producer is no longer alone. An event whose enqueue() is under way holds back those behind it.
 // - Wakes: enqueue() and a batch wake one sleeping thread. A call that leaves events behind (by its
 //   `most`, a Next or an exception) wakes the next one, so several threads can share a batch.
 // - Allocates: enqueue() takes a chunk now and then from a pool that all queues share; see trim().
-// - Full: Policies::on_full says grow (the default), reject, wait or overwrite_oldest, which
-//   destroys the oldest event and counts it as expired. In a listener of the same queue `wait` says
-//   full. What was done with the events that made room happens before the enqueue() that took it
-//   returns.
+// - Full: the queue grows, or on_full says reject, wait or overwrite_oldest, which destroys the
+//   oldest event and counts it as expired. In a listener of the same queue `wait` says full. What
+//   was done with the events that made room happens before the enqueue() that took it returns.
 // - Coalesced: an event that replaces another needs no room. enqueue() may hash, compare and copy
 //   keys and destroy what is replaced under the consumers' lock: none of these may call the queue.
 // - Closed: shut() ends waits for room, too.

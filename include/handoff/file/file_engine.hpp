@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Files that are read and written in parallel: by the caller, by threads or by the kernel's
-// io_uring, as is fastest here. Each request ends in a result that says what failed.
+// Files that are read and written in parallel: by threads, by the kernel's io_uring or by the
+// caller. Each request ends in a result that says what failed.
 //
 //   handoff::FileEngine files;
 //   auto saved = files.write("a.bin", bytes, {.durable = true});  // a Future<FileResult>
