@@ -17,7 +17,7 @@ namespace detail {
 class FileTap;
 }  // namespace detail
 
-// What makes the system calls.
+// Who makes the system calls.
 enum class FileBackend : std::uint8_t {
   automatic,  // what is fastest here: measured while it works
   caller,     // the thread that submits, before submit() returns

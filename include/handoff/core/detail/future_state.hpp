@@ -103,7 +103,7 @@ class FutureState {
     // order: relaxed, a hint.
     return (word_.load(sync::order::relaxed) & kClaimed) == 0 ? host_ : nullptr;
   }
-  // The task for a person: a name, or a text in which the compiler has written "F = the name".
+  // Of the task, for a person: a name, or a text in which the compiler has written "F = the name".
   virtual const char* name() const noexcept { return "what follows a task"; }
   // What its options call it; empty: nothing.
   virtual const char* given_name() const noexcept { return ""; }
