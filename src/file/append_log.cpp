@@ -43,7 +43,7 @@ struct Batch {
   std::vector<std::byte> bytes;  // room for a head, then records
   std::uint64_t count = 0;
   OwedList owed;
-  // The threads that wait for it: without an end, and so many or fewer; and up to one.
+  // The threads that wait for it without an end, at most `at_gate`; and those that wait up to one.
   sync::Gate gate;
   std::uint64_t at_gate = 0;
   sync::EventCount settled;

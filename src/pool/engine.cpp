@@ -101,8 +101,8 @@ void Engine::resume() noexcept { parts_->backlog.resume(); }
 
 Worker* Engine::sit_down() noexcept { return parts_->crew.sit_down(worker_here()); }
 
-void Engine::stand_up(Worker& seat) noexcept {
-  if (parts_->crew.stand_up(seat)) tell_idle();
+void Engine::stand_up(Worker& guest) noexcept {
+  if (parts_->crew.stand_up(guest)) tell_idle();
 }
 
 void Engine::visit(FutureState& task) noexcept {

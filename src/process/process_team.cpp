@@ -123,7 +123,7 @@ class ProcessTeam::Master {
     return tally_;
   }
 
-  // So many that members finish together and a death costs little; each is worth its claim.
+  // Small enough that members finish together and a death costs little; each is worth its claim.
   std::size_t block_for(std::size_t count, const RunOptions& options) const noexcept {
     constexpr std::size_t blocks_each = 32;
     const auto divided = [count](std::size_t by) noexcept { return (count - 1) / by + 1; };

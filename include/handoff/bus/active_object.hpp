@@ -110,7 +110,7 @@ class BasicActiveObject {
   Status publish(M&& message, Admission admission = Admission::normal) {
     return bus_.publish(std::forward<M>(message), admission);
   }
-  // So long. Also timed_out and stopped.
+  // Waits until `until` ends. Also timed_out and stopped.
   template <class M>
   Status publish(M&& message, const Until& until) {
     return bus_.publish(std::forward<M>(message), until);

@@ -14,7 +14,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of the constructor.
+// What the constructor is told.
 struct ActiveObjectOptions {
   // What debuggers and `top` show for the thread.
   std::string name = "handoff-active";

@@ -11,8 +11,8 @@
 // For: a sensor's reading, a configuration, a price: what is older is of no use to anybody. Not
 // for: values that must all be seen (Channel, Broadcast); the newest value of each key
 // (LatestByKey).
-// Scheme: slots, and one word that names the slot of the newest value and counts those who came to
-//   read it. A reader adds itself to that word and has the slot in one step; it says goodbye in the
+// Scheme: slots, and one word that names the slot of the newest value and counts its readers so
+//   far. A reader adds itself to that word and has the slot in one step; it says goodbye in the
 //   slot. A writer fills a slot that nobody uses and exchanges the word; the last reader to leave
 //   the old slot gives it back. So a value is read where it lies, of any type that moves, however
 //   long a reader takes, and no access races: a triple buffer has that for one reader only, and a
@@ -67,7 +67,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
-// The slots that so many calls at once may need: each holds one that was replaced, and a store one
+// The slots that `at_once` calls may need: each holds one that was replaced, and a store one
 // more that it fills. Throws std::length_error for 0 and for more than 31.
 std::size_t latest_slots(std::size_t at_once);
 
@@ -84,7 +84,7 @@ class Latest {
  public:
   using value_type = T;
 
-  // For so many calls at the same time, 31 at most, in the caller's storage if there is one: it has
+  // For `at_once` calls at a time, 31 at most, in the caller's storage if there is one: it has
   // storage_bytes(at_once) bytes and lives longer. Throws std::length_error.
   explicit Latest(std::size_t at_once = 8, std::span<std::byte> storage = {})
       : Latest(at_once, detail::RingStart{}, storage) {}
@@ -300,7 +300,7 @@ class Latest {
     // order: release pairs with the acquire in take_slot().
     free_.fetch_or(std::uint64_t{1} << index, sync::order::release);
   }
-  // Of a slot that was replaced and that nobody uses any more.
+  // Takes back a slot that was replaced and that nobody uses any more.
   void retire(std::size_t index) noexcept {
     Slot& slot = slots_[index];
     // order: relaxed, ordered by `left`. Where nobody but the writer came, nobody has written it.
@@ -381,7 +381,7 @@ class Latest {
     }
   }
 
-  // `came`: those who pinned it, this thread included.
+  // `came`: the threads that pinned it, this one included.
   void replaced(std::size_t old, Word came) noexcept {
     if (old == kNone) return;
     const Word others = came - kPin;

@@ -17,7 +17,7 @@
 //   made of what converts to one; none of these may use this queue. A value that was replaced ends
 //   after it.
 // Allocates: the constructor, unless it is lent storage, and copies of keys.
-// Full: so many keys wait and this one is none of them. `full`, and the value is still the
+// Full: capacity() keys wait and this one is none of them. `full`, and the value is still the
 //   caller's. A value that was replaced is counted: overwritten().
 // Closed: pushes return `closed`; consumers drain, then get `closed`.
 // Stopped, timed out: a wait ends with nothing pushed or consumed.
@@ -313,7 +313,7 @@ class LatestByKey {
     return status;
   }
 
-  // Of a value itself, or of what becomes one: once it is sure that it is taken.
+  // Gives a value, or what becomes one, once it is sure that it is taken.
   static T&& value_of(T&& value) noexcept { return std::move(value); }
   template <detail::ConvertsToItem<T> From>
   static T value_of(From&& value) {

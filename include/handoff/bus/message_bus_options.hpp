@@ -14,7 +14,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of a bus with one order for all.
+// What a bus with one order for all is told.
 struct MessageBusOptions {
   // Messages that may wait, rounded up to a power of two: at least 1; more than there can be throws
   // std::length_error.
@@ -29,7 +29,7 @@ struct MessageBusOptions {
   std::chrono::nanoseconds spin_for{-1};
 };
 
-// Of a bus that keeps each producer's order.
+// What a bus that keeps each producer's order is told.
 struct LanedMessageBusOptions {
   // As above, of each lane, and of the one that is shared by all producers that have none.
   std::size_t capacity = 1024;

@@ -17,7 +17,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of the constructor.
+// What the constructor is told.
 struct MessageWorkersOptions {
   // What debuggers and `top` show for the threads.
   std::string name = "handoff-workers";

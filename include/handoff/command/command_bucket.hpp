@@ -114,7 +114,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   // --- Recording. ---
 
-  // Calls f(recorder, range) for chunks of [0, count), of so many indices each, on whatever runs
+  // Calls f(recorder, range) for chunks of [0, count), of `chunk` indices each, on whatever runs
   // loops; each chunk has a recorder of its number. Behind what was recorded before. Rethrows the
   // first exception of f; chunks that nobody had begun by then are left out.
   template <class E, class F>
@@ -237,7 +237,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   // What became of all commands that were ever recorded.
   [[nodiscard]] Tally tally() const noexcept { return store_.tally(); }
-  // Of this recording.
+  // The figures of this recording.
   [[nodiscard]] CommandStatistics statistics() const noexcept {
     CommandStatistics figures = this->figures();
     if (sorted_ && sorted_in_ == store_.recording()) figures.sort = order_.way();

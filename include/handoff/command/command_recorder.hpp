@@ -71,7 +71,7 @@ class CommandRecorder {
         keeps_(other.keeps_) {}
   CommandRecorder& operator=(CommandRecorder&&) = delete;
 
-  // A command with this key, to be filled, and so many bytes of auxiliary memory (aux_of()).
+  // A command with this key, to be filled, and `aux_bytes` of auxiliary memory (aux_of()).
   template <class C>
   C& add(Key key, std::size_t aux_bytes = 0) {
     C* const command = try_add<C>(key, aux_bytes);

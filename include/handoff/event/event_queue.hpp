@@ -8,52 +8,35 @@
 //   queue.drain();                                          // to the listeners
 //   queue.drain(visitor);                   // to one visitor that the compiler can inline
 //   queue.drain_if(chooser);                // to the listeners, those that it takes
-//
 //   while (queue.wait(stop) == handoff::Status::ok) queue.drain();   // a thread that serves it
 //
 // For: events that cross from threads to the thread that owns the state they change; the main loop
 // of a program. Not for: events handled at once (EventDispatcher); work of all kinds (a pool).
 //
-// Contract: deferred tier. It is an EventDispatcher too: listeners, filters and dispatch() are as
-// described there.
+// Contract: deferred tier. It is an EventDispatcher too: see there for listeners and dispatch().
 // - Concurrency: thread-safe, except the destructor, which may run inside a listener of this queue,
 //   on the only thread that drains. Several threads may drain: each event goes to one of them.
-// - Order: one sequence of places, each claimed by an atomic addition, or by plain stores of a
-//   thread that has enqueued alone for a while. So FIFO per producer, and causal between producers:
-//   an event that was enqueued because of another comes after it. If several threads drain, this is
-//   the order in which events are taken. Policies::priority, if given, comes first.
-// - A drain ends: events enqueued meanwhile wait for the next call.
-// - Blocks: wait(), and enqueue() with OnFull::wait, as long as their Until says; without one, for
-//   ever. close() until nothing is left to take. Any other enqueue() blocks only while another
-//   producer appends a chunk, and for some microseconds when a producer that was alone no longer
-//   is. An event whose enqueue() is under way holds back those behind it.
-// - Wakes: enqueue() and a batch wake one sleeping thread. A call that leaves events which it could
-//   have taken, by its `most`, a Next or an exception, wakes the next one: several threads that
-//   share a batch drain(1), or some at a time. If none sleeps, enqueue() costs at most one atomic
-//   addition, and no fence.
-// - Allocates: enqueue() now and then takes a chunk from a pool that all queues share, which
-//   allocates only until it holds enough. trim() gives memory back, and so does the pool after a
-//   burst.
-// - Full: grows, unless Policies::on_full says reject (Status::full, and the arguments are still
-//   the caller's), wait, or overwrite_oldest (the oldest is destroyed and counts as expired). In a
-//   listener of the same queue `wait` returns full: perhaps no other thread would make room. What
-//   was done with the events that made room happens before the return of the enqueue() that took
-//   the room.
-// - Coalesced: a newer event finds room wherever the one that it replaces has it, whatever on_full
-//   says. A queue that grows lets go of what was replaced now and then, not only when it is
-//   drained. So enqueue() may hash, compare and copy keys, and ends what is replaced, under the
-//   lock of the consumers: none of these may call the queue.
-// - Closed: after shut(), enqueue() returns closed, and so do those that wait for room; what was
-//   told ok before can be drained. wait() returns closed once none of it is left to take, be it
-//   under way while shut() is called; what a drain of another thread has taken and gives back is
-//   for that thread to drain. What came before shut() happens before these returns. close() does
-//   that, and gives what is left its outcome.
-// - Exceptions: one from a listener or visitor ends the call and reaches the caller. Its event
-//   counts as failed; all others stay in the queue, in order. If the chooser of drain_if() throws,
-//   its event stays too; so it does if hashing, comparing or copying a key to coalesce throws. An
-//   event whose construction throws was never enqueued. What is refused leaves the key and the
-//   arguments as they were.
-// - Destruction: destroys the events that are left and calls no listener.
+// - Order: FIFO per producer, and causal between producers: an event that was enqueued because of
+//   another comes after it. If several threads drain, they take events in this order. If there is a
+//   Policies::priority, it comes first. Events that are enqueued during a drain wait for the next
+//   one.
+// - Blocks: wait(); enqueue(), if on_full says wait; close(), until nothing is left. Any other
+//   enqueue() blocks only while another producer appends a chunk, and for some microseconds when a
+//   producer is no longer alone. An event whose enqueue() is under way holds back those behind it.
+// - Wakes: enqueue() and a batch wake one sleeping thread. A call that leaves events behind (by its
+//   `most`, a Next or an exception) wakes the next one, so several threads can share a batch.
+// - Allocates: enqueue() takes a chunk now and then from a pool that all queues share; see trim().
+// - Full: the queue grows, or on_full says reject, wait or overwrite_oldest, which destroys the
+//   oldest event and counts it as expired. In a listener of the same queue `wait` says full. What
+//   was done with the events that made room happens before the enqueue() that took it returns.
+// - Coalesced: an event that replaces another needs no room. enqueue() may hash, compare and copy
+//   keys and destroy what is replaced under the consumers' lock: none of these may call the queue.
+// - Closed: shut() ends waits for room, too.
+// - Exceptions: one from a listener or visitor ends the drain; its event counts as failed, and all
+//   others stay, in order. If a chooser throws, or hashing, comparing or copying a key to coalesce,
+//   the event stays. An event whose construction throws was never enqueued.
+//
+// More ways to drain: docs/guide/events.md. How it works: docs/design/event_queue.md.
 #pragma once
 
 #include <chrono>
@@ -176,7 +159,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return Status::closed;
   }
 
-  // With OnFull::wait: waits for room so long. Also timed_out and stopped.
+  // With OnFull::wait: waits for room until `until` ends. Also timed_out and stopped.
   template <class K, class... A>
     requires(kFits<A...> && std::is_constructible_v<Key, K>)
   Status enqueue(const Until& until, K&& key, A&&... args) {
@@ -206,7 +189,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   // Moves in the first events, as many as are accepted, and returns how many; the rest is
   // untouched. A waiter is woken at the end, and where it waits for room.
   std::size_t enqueue_batch(std::span<Event> events) { return put_all(events, {}); }
-  // With OnFull::wait: waits for room so long, for all of them.
+  // With OnFull::wait: waits for room for all of them until `until` ends.
   std::size_t enqueue_batch(std::span<Event> events, const Until& until) {
     check_that_it_waits();
     return put_all(events, until);

@@ -13,14 +13,14 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of a queue that grows.
+// What a queue that grows is told.
 struct EventQueueOptions {
   // How long wait() looks before it sleeps: less latency for more CPU. Negative: 20 microseconds,
   // about what a sleep and a wake-up cost, and none where no other thread could run meanwhile.
   std::chrono::nanoseconds spin_for{-1};
 };
 
-// Of a queue with a bound, which Policies::on_full gives it.
+// What a queue with a bound is told; Policies::on_full gives it the bound.
 struct BoundedEventQueueOptions {
   // Events that may wait: at least 1, or `unbounded`.
   std::size_t capacity = 1024;

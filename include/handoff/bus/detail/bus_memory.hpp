@@ -32,7 +32,7 @@ class BusMemory {
   std::size_t alignment_;
 };
 
-// The number of places of a ring, if there are to be so many rings, of so many bytes a place.
+// The number of places of a ring, if there are to be `rings` of them with `bytes_each` a place.
 // Throws the std::length_error of rings; a capacity of 0 is misuse.
 std::size_t places_for(std::size_t capacity, std::size_t rings, std::size_t bytes_each);
 

@@ -81,8 +81,8 @@ class MessageRing {
   static constexpr Mark mark_of(std::size_t type) noexcept { return static_cast<Mark>(type) + 1; }
   static constexpr std::size_t type_of(Mark mark) noexcept { return mark - 1; }
 
-  // `memory`: room for so many, a power of two. `start`: the first position, for tests, which
-  // cannot wait until 64 bits have run over.
+  // `memory`: room for `capacity` places, a power of two. `start`: the first position, for tests,
+  // which cannot wait until 64 bits have run over.
   MessageRing(void* memory, std::size_t capacity, const AdmissionLimits& limits,
               std::uint64_t start) noexcept
       : slots_(static_cast<Slot*>(memory)),
@@ -106,10 +106,10 @@ class MessageRing {
 
   // --- Producers. ---
 
-  // Of many: one compare-and-swap.
+  // A claim among many: one compare-and-swap.
   Claim claim_among(std::size_t most, Admission admission) noexcept {
     // order: acquire pairs with the release in close_among(): what the closer did before; and with
-    // that of the exchange below: room() reads no older head than those who claimed up to here.
+    // that of the exchange below: room() reads no older head than the claims up to here did.
     Ticket tail = tail_.load(sync::order::acquire);
     for (;;) {
       if (is_closed(tail)) [[unlikely]]
@@ -130,7 +130,7 @@ class MessageRing {
     tail_.fetch_or(kClosed, sync::order::release);
   }
 
-  // Of one: plain stores. A claim is announced before it is looked whether the ring is closed, and
+  // A claim alone: plain stores. It is announced before it looks whether the ring is closed, and
   // taken back if so: either the closer sees the claim, or the claim sees the close.
   Claim claim_alone(std::size_t most, Admission admission) noexcept {
     // order: relaxed, only this thread writes it.

@@ -60,7 +60,7 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   Status publish(T&& message, const Given& given) {
     return put<std::remove_cvref_t<T>>(&kForEver, given, std::forward<T>(message));
   }
-  // Waits so long for room. Also timed_out and stopped.
+  // Waits for room until `until` ends. Also timed_out and stopped.
   template <class T>
     requires kIsMessage<T>
   Status publish(T&& message, const Until& until) {
@@ -121,7 +121,7 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   std::size_t publish_batch(Messages&& messages, const Given& given) {
     return put_all(&kForEver, given, std::span(messages));
   }
-  // Waits so long for room.
+  // Waits for room until `until` ends.
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, const Until& until) {
     return publish_batch(std::forward<Messages>(messages), Given{}, until);

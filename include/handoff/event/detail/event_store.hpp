@@ -75,7 +75,7 @@ class EventStore {
     return phase_.load(sync::order::acquire) != Phase::open;  // order: acquire pairs with shut()
   }
 
-  // Of an unbounded store this always has room.
+  // An unbounded store always has room here.
   Room& room() noexcept { return room_; }
   Arrivals& arrivals() noexcept { return arrivals_; }
 
@@ -203,7 +203,7 @@ class EventStore {
       auto& heap = this->c;
       if (most > heap.capacity()) heap.reserve(detail::max(most, 2 * heap.capacity()));
     }
-    // Keeps room for so many.
+    // Keeps room for `most`.
     void trim(std::size_t most) {
       std::vector<Waiting> smaller;
       smaller.reserve(most);
@@ -390,7 +390,7 @@ class EventStore {
     backlog_.push({taken, place.slot().priority()});
   }
 
-  // Of the event's key; the event it named until now, if that still waits, is destroyed.
+  // The entry of the event's key; the event it named until now, if that still waits, is destroyed.
   Entry entry_for(const Place& place) {
     const Key& key = place.slot().key();
     const std::size_t hash = typename HashOf<Policies, Key>::type{}(key);

@@ -92,7 +92,7 @@ class Engine final : public FutureHost {
   // A thread from outside works for the pool, until it has stood up as often as it sat down. Null:
   // it cannot, and has to wait idly.
   Worker* sit_down() noexcept;
-  void stand_up(Worker& seat) noexcept;
+  void stand_up(Worker& guest) noexcept;
 
   // For blocking(): see WorkerThreads.
   bool lend() noexcept;
