@@ -129,6 +129,7 @@ class Engine final : public FutureHost {
   void help_until_idle(Worker& worker) noexcept;
   bool is_watched_wait(sync::Deadline deadline) const noexcept;
   void end_tasks(const Closing& closing);
+  void end_and_tell();
   void finish(const Closing& closing) noexcept;
   void drop_leftovers() noexcept;
 
