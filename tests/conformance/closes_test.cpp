@@ -218,7 +218,8 @@ class OfLatestByKey {
   void serve(unsigned, unsigned way) {
     const auto visitor = [&](std::uint32_t, CloseItem& item) { log_.handled(item); };
     for (Status status = Status::ok; status != Status::closed;) {
-      status = queue_.wait_and_consume(visitor, 1 + way, way == 0 ? Until() : Until(100us));
+      status = queue_.wait(way == 0 ? Until() : Until(100us));
+      if (status == Status::ok) queue_.consume(visitor, 1 + way);
     }
   }
   void close() { queue_.close(); }
