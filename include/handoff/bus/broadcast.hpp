@@ -16,7 +16,8 @@
 // For: one stream that several threads follow each for itself, and stages that follow one another
 // over the same messages without a copy. Not for: work of which each item is done once (Channel,
 // MpmcRing); messages of many types to one consumer (MessageBus); the newest value only (Latest).
-// Policies (broadcast_policies.hpp): many producers or one, and what a slow consumer does to them.
+// Policies (broadcast_policies.hpp): many producers or one, and what a slow consumer does to them,
+//   which is no option: one that may lose messages pays an exchange and a copy for each.
 // Tier: transfer.
 // Concurrency: consumer() and, with many producers, all that publishes and close() are thread-safe.
 //   OneProducer: only one thread at a time may publish and close(), and with a claim open it may do

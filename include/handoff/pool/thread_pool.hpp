@@ -33,11 +33,10 @@
 //   needed (its memory stays with the pool); submit() once. std::bad_alloc: nothing was handed
 //   over.
 // - Full: by default never. With a capacity, which it holds exactly, OnFull says: `wait` (inside a
-// task of this pool it acts
-//   as run_here, so a pool cannot block itself), `reject`, `run_here`. A task that runs here may
-//   hand over the next, and so on: the seventeenth inside each other, or one that finds the stack
-//   short, goes into the queue beyond the capacity. The try_ calls say `full` whatever OnFull is:
-//   they neither wait nor run the task. What is refused is unmoved.
+//   task of this pool it acts as run_here, so a pool cannot block itself), `reject`, `run_here`. A
+//   task that runs here may hand over the next, and so on: the seventeenth inside each other, or
+//   one that finds the stack short, goes into the queue beyond the capacity. The try_ calls say
+//   `full` whatever OnFull is: they neither wait nor run the task. What is refused is unmoved.
 // - Closed: the try_ calls say `closed`, post() and submit() throw NotRun. Also for tasks of the
 //   pool itself while it drains; their TaskGroups and loops go on.
 // - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
