@@ -578,9 +578,9 @@ AppendResult AppendLog::flush(const Until& until) { return core_->flush(until); 
 FileResult AppendLog::trim(std::uint64_t sequence) { return core_->trim(sequence); }
 Tally AppendLog::close(Closing how) noexcept { return core_->close(how); }
 Tally AppendLog::tally() const noexcept { return core_->tally(); }
-std::uint64_t AppendLog::was_first() const noexcept { return core_->first(); }
-std::uint64_t AppendLog::was_durable() const noexcept { return core_->durable(); }
-std::uint64_t AppendLog::was_last() const noexcept { return core_->last(); }
+std::uint64_t AppendLog::first() const noexcept { return core_->first(); }
+std::uint64_t AppendLog::durable() const noexcept { return core_->durable(); }
+std::uint64_t AppendLog::last() const noexcept { return core_->last(); }
 AppendLogStatistics AppendLog::statistics() const noexcept { return core_->statistics(); }
 const AppendLogCut& AppendLog::cut() const noexcept { return core_->cut(); }
 

@@ -67,7 +67,7 @@ class ProcessTeam::Master {
         crew_(options_, options_.width, life_, max_blocks, life_.arena().file()) {}
 
   std::size_t width() const noexcept { return crew_.width(); }
-  const Tally& tally() const noexcept { return tally_; }
+  Tally tally() const noexcept { return tally_; }
   const std::vector<LostWork>& lost() const noexcept { return lost_; }
 
   Tally run(std::size_t count, BlockCall call, const void* arguments, std::size_t bytes,

@@ -12,7 +12,8 @@
 // For: one stream that several threads follow, each for itself; stages that follow one another over
 // the same messages without a copy. Not for: work of which each item is done once (Channel,
 // MpmcRing); messages of many types to one consumer (MessageBus); the newest value only (Latest).
-// Policies (broadcast_policies.hpp): many producers or one, and what a slow consumer does to them.
+// Policies (broadcast_policies.hpp): many producers or one, and what a slow consumer does to them
+// (no option: losing messages costs an exchange and a copy for each).
 //
 // Contract: transfer tier.
 // - Concurrency: consumer() is thread-safe; with many producers, so are close() and all calls that

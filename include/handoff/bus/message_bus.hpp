@@ -65,7 +65,6 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/core/on_full.hpp>
 #include <handoff/core/overloaded.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -97,9 +96,10 @@ class BasicMessageBus
   static_assert(((Types::template kTimes<Messages> == 1) && ...),
                 "a message bus has each type of message once: wrap one of them in a struct");
   static_assert(sizeof...(Messages) <= Core::Ring::kTypesMost, "too many types of messages");
-  static_assert(Policies::on_full == OnFull::reject || Policies::on_full == OnFull::wait,
-                "a full message bus rejects, or its producers wait: set on_full to one of these in "
-                "its policies");
+  static_assert(
+      !requires { Policies::on_full; },
+      "on_full is no policy of a message bus but one of its options: {.on_full = "
+      "handoff::OnFull::wait}");
 
  public:
   // MessageBusOptions, or LanedMessageBusOptions.
@@ -109,8 +109,8 @@ class BasicMessageBus
   // What publish() may be told besides the message.
   using Given = typename Calls<BasicMessageBus>::Given;
 
-  // Throws std::bad_alloc, and std::length_error for a capacity beyond what there can be; one of 0
-  // is misuse.
+  // Throws std::bad_alloc, and std::length_error for a capacity beyond what there can be. One of 0,
+  // an on_full other than reject and wait, and a reserve of more than 100 percent are misuse.
   explicit BasicMessageBus(const Options& options = {}) : core_(options) {}
 
   // With its places in `memory`, which outlives it. It takes bytes_needed(options), whatever its

@@ -2,7 +2,7 @@
 //
 // The options of an EventQueue's constructor.
 //
-//   handoff::EventQueue<int, void(), Bounded> queue({.capacity = 64});
+//   handoff::EventQueue<int, void(), Bounded> queue({.on_full = handoff::OnFull::wait});
 //   handoff::EventQueue<int, void()> patient({.spin_for = 0ns});
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include <handoff/config.hpp>
+#include <handoff/core/on_full.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -20,10 +21,13 @@ struct EventQueueOptions {
   std::chrono::nanoseconds spin_for{-1};
 };
 
-// What a queue with a bound is told; Policies::on_full gives it the bound.
+// What a queue with a bound is told; Policies::bounded gives it the bound.
 struct BoundedEventQueueOptions {
   // Events that may wait: at least 1, or `unbounded`.
   std::size_t capacity = 1024;
+
+  // What enqueue() does with one event too many: reject, wait or overwrite_oldest.
+  OnFull on_full = OnFull::reject;
 
   // As above.
   std::chrono::nanoseconds spin_for{-1};

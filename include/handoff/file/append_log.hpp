@@ -103,10 +103,10 @@ class AppendLog {
   [[nodiscard]] Tally tally() const noexcept;
 
   // The first record that was not trimmed, or will be there; the last that is durable; the last
-  // that was appended: 0 if there is none. Racy by name.
-  [[nodiscard]] std::uint64_t was_first() const noexcept;
-  [[nodiscard]] std::uint64_t was_durable() const noexcept;
-  [[nodiscard]] std::uint64_t was_last() const noexcept;
+  // that was appended: 0 if there is none. All of the moment.
+  [[nodiscard]] std::uint64_t first() const noexcept;
+  [[nodiscard]] std::uint64_t durable() const noexcept;
+  [[nodiscard]] std::uint64_t last() const noexcept;
   [[nodiscard]] AppendLogStatistics statistics() const noexcept;
 
   // What was cut off when the log was opened. A program that counts on each acknowledged record

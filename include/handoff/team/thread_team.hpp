@@ -142,7 +142,7 @@ class ThreadTeam {
                const RunOptions& options = {});
 
   // What became of the indices of the last run(), also if it threw. Not while one is on.
-  [[nodiscard]] const Tally& tally() const noexcept;
+  [[nodiscard]] Tally tally() const noexcept;
 
  private:
   Tally run_blocks(std::size_t count, BlockCall call, const void* work, const RunOptions& options);

@@ -11,6 +11,7 @@
 #include <handoff/bus/admission.hpp>
 #include <handoff/bus/detail/message_ring.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/on_full.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -38,5 +39,8 @@ std::size_t places_for(std::size_t capacity, std::size_t rings, std::size_t byte
 
 // Misuse for more than 100 percent.
 AdmissionLimits limits_for(std::size_t capacity, const Reserve& reserve);
+
+// Whether producers wait for room. Misuse for what is neither that nor a refusal.
+bool waits_when_full(OnFull on_full);
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
