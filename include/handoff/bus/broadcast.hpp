@@ -14,7 +14,6 @@
 // MpmcRing); messages of many types to one consumer (MessageBus); the newest value only (Latest).
 // Policies (broadcast_policies.hpp): many producers or one, and what a slow consumer does to them
 // (no option: losing messages costs an exchange and a copy for each).
-//
 // Contract: transfer tier.
 // - Concurrency: consumer() is thread-safe; with many producers, so are close() and all calls that
 //   publish. OneProducer: one thread at a time publishes and closes, and not while a claim is open.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Commands that many threads record, that are sorted by key, and that are dispatched in that order.
+// Commands that many threads record, and that are sorted by key and dispatched in that order.
 //
 //   handoff::Frame frame;                                    // their memory, thrown away as one
 //   handoff::CommandBucket<std::uint64_t, Gpu> bucket(frame);
@@ -33,11 +33,10 @@
 // - Full: it grows; beyond CommandBucketOptions::memory_most try_add() returns null, and add()
 //   throws std::length_error.
 // - Exceptions: one of a function that records drops its chunk, whose commands count as cancelled,
-//   and leaves record(). One of a command ends the dispatch and leaves it; the command counts
-//   as failed, the rest stays pending. The next dispatch begins anew.
+//   and leaves record(). One of a command ends the dispatch; the command counts as failed, the rest
+//   stays pending. The next dispatch begins anew.
 // - Destruction calls no user code. Commands are trivial, and their memory is the frame's.
-// - tally(): what the last dispatch made of each command of this recording; in total, what became
-//   of those of earlier ones.
+// - tally(): what the last dispatch made of each command, and in total what became of earlier ones.
 // Proof: docs/design/command_bucket.md.
 #pragma once
 

@@ -27,8 +27,8 @@
 //   `most`, a Next or an exception) wakes the next one, so several threads can share a batch.
 // - Allocates: enqueue() takes a chunk now and then from a pool that all queues share; see trim().
 // - Full: the queue grows, unless Policies::bounded gives it a capacity (no option: it costs a
-//   read-modify-write an event). Then on_full says reject, wait or overwrite_oldest, which destroys the
-//   oldest event and counts it as expired. In a listener of the same queue `wait` says full. What
+//   read-modify-write an event). Then on_full says reject, wait or overwrite_oldest, which destroys
+//   the oldest event and counts it as expired. In a listener of this queue `wait` says full. What
 //   was done with the events that made room happens before the enqueue() that took it returns.
 // - Coalesced: an event that replaces another needs no room. enqueue() may hash, compare and copy
 //   keys and destroy what is replaced under the consumers' lock: none of these may call the queue.

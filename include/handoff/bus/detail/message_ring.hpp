@@ -79,8 +79,8 @@ class MessageRing {
   static constexpr std::size_t type_of(Mark mark) noexcept { return mark - 1; }
   static constexpr bool is_message(std::uint64_t mark) noexcept { return mark - 1 < kTypesMost; }
 
-  // `memory`: room for `capacity` places, a power of two. `waits`: producers wait for room. `start`:
-  // the first position, for tests, which cannot wait until 64 bits have run over.
+  // `memory`: room for `capacity` places, a power of two. `waits`: producers wait for room.
+  // `start`: the first position, for tests, which cannot wait until 64 bits have run over.
   MessageRing(void* memory, std::size_t capacity, const AdmissionLimits& limits, bool waits,
               std::uint64_t start) noexcept
       : slots_(static_cast<Slot*>(memory)),
