@@ -135,8 +135,7 @@ int main() {
   const bool whole = index_is_old_or_new(files, folder);
   const bool told = errors_say_what_failed(files, folder);
   const handoff::Tally tally = files.close();
-  std::printf("%llu requests, %llu failed; by %s\n",
-              static_cast<unsigned long long>(tally.accepted),
+  std::printf("%llu requests, %llu failed; %s\n", static_cast<unsigned long long>(tally.accepted),
               static_cast<unsigned long long>(tally.failed), files.choice().why.c_str());
   return kept && whole && told && tally.failed == 2 && tally.balanced() ? 0 : 1;
 }

@@ -19,5 +19,5 @@ packages_run=("${packages_build[@]}" "${packages_lab[@]}" "${packages_contenders
 packages_check=("${packages_run[@]}" "${packages_library[@]}" "${packages_peers[@]}"
   "${packages_render[@]}" systemtap-sdt-dev libgtest-dev librapidcheck-dev make
   clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev libc++-19-dev libc++abi-19-dev
-  valgrind python3 python3-clang-19 python3-numpy python3-jsonschema chromium doxygen git groff-base
-  python3-markdown-it python3-pygments)  # tools/site: docs/adr/0026-site.md
+  valgrind python3 python3-clang-19 python3-numpy python3-jsonschema chromium doxygen git
+  groff-base)

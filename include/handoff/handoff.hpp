@@ -27,8 +27,6 @@
 #include <handoff/bus/request.hpp>
 #include <handoff/bus/topic.hpp>
 #include <handoff/bus/worker_health.hpp>
-#include <handoff/choice/adaptive_loop.hpp>
-#include <handoff/choice/loop_choice.hpp>
 #include <handoff/command/command_aux.hpp>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/command_log.hpp>
@@ -109,7 +107,6 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/pool/timer_handle.hpp>
-#include <handoff/pool/wait_cycle.hpp>
 #include <handoff/process/offset_ptr.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_pool_options.hpp>

@@ -17,13 +17,10 @@ struct WordsOfWay {
 };
 
 // Ways that are written alike for every question.
-constexpr std::array<WordsOfWay, 23> words_of_ways{{
+constexpr std::array<WordsOfWay, 22> words_of_ways{{
     {"own.thread_team", "handoff::ThreadTeam: run()",
      "handoff::ThreadTeam team; team.run(n, [&](handoff::IndexRange r) "
      "{ for (auto i : r) f(i); });"},
-    {"own.adaptive", "handoff::AdaptiveLoop: run()",
-     "handoff::ThreadTeam team; handoff::ThreadPool pool; handoff::AdaptiveLoop loop{team, pool}; "
-     "loop.run(n, f);"},
     {"own.process_team", "handoff::ProcessTeam: run<kernel>()",
      "handoff::ProcessTeam team; team.run<kernel>(n, args);"},
     {"own.process_pool", "handoff::ProcessPool: submit<kernel>()",

@@ -5,7 +5,6 @@
 #include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/detail/inside.hpp>
 #include <handoff/core/detail/status_of.hpp>
-#include <handoff/core/detail/wait_book.hpp>
 #include <handoff/core/detail/workplace.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/misuse.hpp>
@@ -15,15 +14,6 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
-
-namespace {
-
-bool is_watched(const Workplace* place) noexcept {
-  while (place != nullptr && !place->host.watches()) place = place->outer;
-  return place != nullptr;
-}
-
-}  // namespace
 
 // ---- The result ---------------------------------------------------------------------------------
 
@@ -42,17 +32,9 @@ Outcome FutureState::run_claimed() noexcept {
 }
 
 Outcome FutureState::make_as_task() noexcept {
-  const Outcome outcome = make();
+  const Outcome outcome = compute();
   if (outcome == Outcome::failed) host_->note_failure(error_);
   return outcome;
-}
-
-// In the book, if the host is in it; what follows a task, if the one that it runs in is.
-Outcome FutureState::make() noexcept {
-  const bool watched = host_ != nullptr ? host_->watches() : is_watched(workplace());
-  if (!watched) [[likely]]
-    return compute();
-  return WaitBook::kept().run(*this);
 }
 
 Outcome FutureState::drop_as_task(Outcome why) noexcept {
@@ -97,11 +79,8 @@ bool FutureState::finish_alone(std::uint32_t share) noexcept {
 // The result is there. Whether something is to be called next. The maker's share keeps the state
 // alive meanwhile; without one it is the caller who holds the Future.
 bool FutureState::tell_ready() noexcept {
-  // order: acq_rel. Release as above; acquire pairs with the release in continue_later() and in
-  // watch().
+  // order: acq_rel. Release as above; acquire pairs with the release in continue_later().
   const std::uint32_t before = word_.fetch_or(kReady, order::acq_rel);
-  if ((before & kWatched) != 0) [[unlikely]]
-    WaitBook::kept().forget(*this);
   if ((before & kAwaited) != 0) ready_.notify_all();
   return (before & kContinued) != 0;
 }
@@ -186,7 +165,7 @@ FutureState::Next FutureState::follow() noexcept {
   // thread that goes on there; and with the one in hold(): the maker. Acquire pairs with the
   // release in let_go(): the thread that looked at the sources has done so.
   if ((word_.fetch_or(kClaimed, order::acq_rel) & kHeld) != 0) return {};
-  (void)make();
+  (void)compute();
   return finish_alone(kMakerGone) ? Next{} : take_next(tell_ready(), kMakerGone);
 }
 
@@ -206,12 +185,12 @@ void FutureState::let_go(Workplace& here) noexcept {
   here.run_inside({this, [](void* self) noexcept {
                      auto& state = *static_cast<FutureState*>(self);
                      // equivalent(swap): only a waiter hears of it, behind both
-                     (void)state.make();
+                     (void)state.compute();
                      state.finish(kMakerGone);
                    }});
 }
 
-// ---- Who waits ----------------------------------------------------------------------------------
+// ---- Waits --------------------------------------------------------------------------------------
 
 // Whose threads bring what a wait still hangs on, when nothing is left to run for it.
 class FutureState::Pending {
@@ -270,41 +249,17 @@ void FutureState::visit_sources(Workplace& here, Visitor& visitor) noexcept {
   }
 }
 
-Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) {
+// What threads of the own executor bring needs no stand-in, unless the task has handed over others:
+// those run elsewhere, never inside this wait.
+Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) noexcept {
   if (is_ready()) return Status::ok;
   const Inside::Pause pause;
   if (pause.has_called() && is_ready()) return Status::ok;
-  Workplace* const here = workplace();
-  if (here == nullptr || deadline != sync::no_deadline) {
-    return sleep(deadline, stop, sync::spin_policy());
-  }
-  if (is_watched(here)) [[unlikely]]
-    return WaitBook::kept().wait(*this, stop);
-  return wait_in_task(stop, nullptr);
-}
-
-// The book, if there is an entry, learns what is waited for before anything is run, and that we
-// sleep when nothing is left to run. What threads of the own executor bring needs no stand-in,
-// unless the task has handed over others: those run elsewhere, never inside this wait.
-Status FutureState::wait_in_task(const sync::StopToken& stop, WaitEntry* entry) {
-  if (entry != nullptr) {
-    struct Enter {
-      WaitEntry& entry;
-      void reach(FutureState& state) noexcept { entry.add(state); }
-      void end_at(FutureState& /*state*/) noexcept {}
-    } enter{*entry};
-    visit_sources(*workplace(), enter);
-  }
-  Workplace* const place = workplace_in_task();
-  if (place == nullptr || stop.stop_possible()) {
-    if (entry != nullptr) entry->fall_asleep();
-    return sleep(sync::no_deadline, stop, sync::spin_policy());
-  }
+  Workplace* const place = deadline == sync::no_deadline ? workplace_in_task() : nullptr;
+  if (place == nullptr || stop.stop_possible()) return sleep(deadline, stop, sync::spin_policy());
   Pending pending;
   if (help(*place, pending) || comes_soon()) return Status::ok;
-  // Before the book asks who is left to work.
   const Lending lending(place->has_own() ? nullptr : pending.sole());
-  if (entry != nullptr) entry->fall_asleep();
   return sleep(sync::no_deadline, {}, sync::Spin::never);
 }
 

@@ -209,7 +209,7 @@ Status FileCore::accept(FileTask& task, const Until& until, bool may_wait) {
     ++held_;
     ++tally_.accepted;
     probe::hand_over(probe::Kind::file, &task);
-    chooser_.choose(task, held_);
+    chooser_.choose(task);
     if (begins) reserve_ahead(task);
   }
   if (begins) launch(task);
@@ -341,7 +341,6 @@ void FileCore::ended(FileRun& run) noexcept {
   bool is_wanted = false;
   {
     const sync::Lock lock(mutex_);
-    chooser_.ended(task);
     count(task);
     begins[0] = leave_places(task);
     begins[1] = free_bytes(task);

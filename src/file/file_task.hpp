@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A request as the engine has it: the run, who gets the result, and its places in the engine's
+// A request as the engine has it: the run, where its result goes, and its places in the engine's
 // lists. One allocation.
 #pragma once
 
@@ -42,8 +42,6 @@ class FileTask final : public OwedResult<FileResult>, public FileRun, public Liv
   std::uint64_t reserved = 0;  // bytes in flight
   std::uint64_t reserved_ahead = 0;  // ... of these, what the run has not asked for yet
   std::uint64_t wanted = 0;    // ... or of its share, while it is parked for them
-  std::uint64_t choice = 0;    // the chooser's
-  std::int64_t begun_ns = 0;   // 0: nobody takes its time
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

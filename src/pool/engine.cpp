@@ -12,11 +12,9 @@
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <memory>
-#include <optional>
 
 #include "engine_parts.hpp"
 #include "timers.hpp"
-#include "wait_watch.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -53,7 +51,7 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
       backlog(options, crew, room, threads, unqueued),
       completion(crew, backlog, unqueued),
       failures(options.on_error),
-      runner(options.name, engine.watches(), failures),
+      runner(options.name, failures),
       search(options, cpus, {crew, threads, backlog, runner, completion}) {
   if (options.capacity == 0) {
     misuse("ThreadPool: a capacity of 0 holds no task; without a bound it is handoff::unbounded");
@@ -64,11 +62,9 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
 }
 
 Engine::Engine(const ThreadPoolOptions& options)
-    : FutureHost(static_cast<bool>(options.on_wait_cycle)),
-      parts_(std::make_unique<EngineParts>(*this, options, sync::recent_cpu_budget().width())),
+    : parts_(std::make_unique<EngineParts>(*this, options, sync::recent_cpu_budget().width())),
       admission_(options, {parts_->crew, parts_->room, parts_->threads, parts_->backlog,
                            parts_->unqueued, parts_->runner, parts_->completion}) {
-  if (watches()) keep_wait_book();
   try {
     parts_->threads.start(parts_->search);
   } catch (...) {
@@ -83,22 +79,16 @@ Engine::~Engine() {
     static_cast<void>(parts_.release());
     return;
   }
-  end_tasks(Closing::finish);
-  parts_->failures.tell_lost(parts_->options.name);
+  end_and_tell();
   if (Timers* const timers = parts_->timers.made()) timers->release();
 }
 
 std::size_t Engine::width() const noexcept { return parts_->threads.width(); }
 std::size_t Engine::capacity() const noexcept { return parts_->options.capacity; }
 std::size_t Engine::indices() const noexcept { return parts_->crew.size(); }
-std::size_t Engine::hands() const noexcept {
-  return parts_->threads.width() + parts_->crew.seats_taken();
-}
 
 bool Engine::lend() noexcept { return parts_->threads.lend(); }
 void Engine::take_back() noexcept { parts_->threads.take_back(); }
-
-void Engine::tell_cycle(const WaitCycle& cycle) const { parts_->options.on_wait_cycle(cycle); }
 
 void Engine::tell_idle() noexcept { parts_->completion.tell(); }
 void Engine::note_failure(const std::exception_ptr& failure) noexcept {
@@ -110,8 +100,8 @@ void Engine::resume() noexcept { parts_->backlog.resume(); }
 
 Worker* Engine::sit_down() noexcept { return parts_->crew.sit_down(worker_here()); }
 
-void Engine::stand_up(Worker& seat) noexcept {
-  if (parts_->crew.stand_up(seat)) tell_idle();
+void Engine::stand_up(Worker& guest) noexcept {
+  if (parts_->crew.stand_up(guest)) tell_idle();
 }
 
 void Engine::visit(FutureState& task) noexcept {
@@ -201,22 +191,12 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
       stand_up(*seat);
     }
   }
-  std::optional<WatchedWait> watched;
-  if (is_watched_wait(deadline)) [[unlikely]]
-    watched.emplace(*this).fall_asleep();
   const Status waited = status_of(parts_->completion.await(deadline, stop));
-  watched.reset();  // equivalent(delete): it ends with the function, which waits for nothing more
   if (waited != Status::ok) return waited;
   if (std::exception_ptr failure = parts_->failures.take_untold()) {
     std::rethrow_exception(std::move(failure));
   }
   return Status::ok;
-}
-
-// A wait that does not end by itself, of a task of another pool or of a thread with a seat there.
-bool Engine::is_watched_wait(sync::Deadline deadline) const noexcept {
-  return deadline == sync::no_deadline && watching(workplace()) != nullptr &&
-         !parts_->completion.is_idle();
 }
 
 // ---- The end ------------------------------------------------------------------------------------
@@ -251,10 +231,14 @@ class ClosingTurn {
 bool Engine::end() noexcept {
   const Worker* const here = worker_here();
   if (!origin_.is_here() || (here != nullptr && here->depth != 0)) return false;
-  end_tasks(Closing::finish);
-  parts_->failures.tell_lost(parts_->options.name);
+  end_and_tell();
   parts_->unqueued.end();
   return true;
+}
+
+void Engine::end_and_tell() {
+  end_tasks(Closing::finish);
+  parts_->failures.tell_lost(parts_->options.name);
 }
 
 Tally Engine::close(const Closing& closing) {
@@ -289,14 +273,9 @@ void Engine::end_tasks(const Closing& closing) {
 // Until nothing is unfinished. What has not begun by the deadline expires.
 void Engine::finish(const Closing& closing) noexcept {
   if (!closing.begins_more) parts_->runner.drop_rest(Outcome::cancelled);
-  std::optional<WatchedWait> watched;
-  const auto await = [&](sync::Deadline deadline) noexcept {
-    if (is_watched_wait(deadline)) watched.emplace(*this).fall_asleep_quietly();
-    return parts_->completion.await(deadline);
-  };
-  if (await(closing.deadline) == sync::Wakeup::notified) return;
+  if (parts_->completion.await(closing.deadline) == sync::Wakeup::notified) return;
   parts_->runner.drop_rest(Outcome::expired);
-  (void)await(sync::no_deadline);
+  (void)parts_->completion.await(sync::no_deadline);
 }
 
 // Everything has been counted; but entries may be left of tasks that were run by threads that

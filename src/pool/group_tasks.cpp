@@ -4,11 +4,9 @@
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/probe/detail/hook.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <optional>
 
 #include "engine_parts.hpp"
 #include "own_tasks.hpp"
-#include "wait_watch.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -16,7 +14,7 @@ using sync::order;
 
 // Most waits run their own tasks, which lie on top, and are over.
 void GroupTasks::wait_until_done() noexcept {
-  // No seat, no tasks: run() ran them itself. So there is an owner.
+  // Without a slot no tasks: run() ran them itself. So there is an owner.
   {
     OwnTasks own(*owner_);
     const auto is_ours = [this](const Task& task) noexcept { return has_part(task.group.read()); };
@@ -91,9 +89,6 @@ void GroupTasks::sleep(bool lends) noexcept {
   // The thread that brings the whole count to 0 from here on finds kAsleep and tells us.
   // order: relaxed, a word to them; is_done() acquires when we are awake again.
   elsewhere_.fetch_add(std::exchange(here_, 0) * kOne + kAsleep, order::relaxed);
-  std::optional<WatchedWait> watched;
-  if (engine_.watches()) [[unlikely]]
-    tell_of_circle(watched.emplace(*this));
   (void)owner_->joined.await(
       [this]() noexcept {
         // order: relaxed, as above.
@@ -102,16 +97,6 @@ void GroupTasks::sleep(bool lends) noexcept {
       sync::no_deadline, {}, sync::Spin::never);
   elsewhere_.fetch_sub(kAsleep, order::relaxed);  // order: relaxed, awake again, a word to nobody
   if (lends) owner_->end_blocking();
-}
-
-// Nobody can go away from here, as the tasks may use what lies on this stack. So what the hook
-// throws is a failure of the group.
-void GroupTasks::tell_of_circle(WatchedWait& watched) noexcept {
-  try {
-    watched.fall_asleep();
-  } catch (...) {
-    keep_failure(std::current_exception());
-  }
 }
 
 void GroupTasks::finished_elsewhere(Worker& worker) noexcept {

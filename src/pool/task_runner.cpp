@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is rare about running a task: it throws, is watched, or needs another stack.
+// What is rare about running a task: it throws, is traced, or needs another stack.
 #include "task_runner.hpp"
 
 #include <handoff/core/detail/inside.hpp>
@@ -9,15 +9,7 @@
 #include <new>
 #include <system_error>
 
-#include "wait_watch.hpp"
-
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
-
-// Of a group, whose owner may wait for it.
-void TaskRunner::run_watched(Worker& worker, Task& task) noexcept {
-  const WatchedRun watched(task.group.read(), "a task of a TaskGroup");
-  perform_and_count(worker, task);
-}
 
 // Called deep inside tasks, so a new thread each time costs nothing against what lies above it.
 bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
@@ -38,7 +30,7 @@ bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
   return true;  // joined
 }
 
-// Of the exception that is being handled, of a task whose closure is gone.
+// Keeps the exception that is being handled, of a task whose closure is gone.
 void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
   const std::exception_ptr failure = std::current_exception();
   if (group == nullptr) {

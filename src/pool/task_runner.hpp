@@ -30,10 +30,9 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class TaskRunner {
  public:
-  // `thread_name`, of further threads, outlives this. `watches`: tasks of groups enter the book of
-  // waits.
-  TaskRunner(const std::string& thread_name, bool watches, Failures& failures) noexcept
-      : thread_name_(thread_name), watches_(watches), failures_(failures), dropping_(kKeep) {}
+  // `thread_name`, of further threads, outlives this.
+  TaskRunner(const std::string& thread_name, Failures& failures) noexcept
+      : thread_name_(thread_name), failures_(failures), dropping_(kKeep) {}
 
   // Runs a task, inside another one perhaps.
   void run(Worker& worker, Task& task) noexcept {
@@ -45,9 +44,21 @@ class TaskRunner {
   }
   // ... on a stack that is not short.
   void run_first(Worker& worker, Task& task) noexcept {
-    if (watches_ && task.group.read() != nullptr) [[unlikely]]
-      return run_watched(worker, task);
-    perform_and_count(worker, task);
+    GroupTasks* const group = task.group.read();
+    const std::int64_t base = std::exchange(worker.base, worker.spawned.height());
+    worker.group = group;
+    ++worker.depth;
+    HANDOFF_PROBE(task_begin, worker.index, &task);
+    if (probe::is_watched()) [[unlikely]]
+      tell_begun(task, &task);
+    const Outcome outcome = perform(task, group);
+    HANDOFF_PROBE(task_end, worker.index, &task, static_cast<int>(outcome));
+    probe::end(probe::Kind::task, &task);
+    --worker.depth;
+    worker.base = base;
+    worker.nodes.give(&task);
+    worker.count(outcome);
+    if (group != nullptr) group->finished(worker, outcome);
   }
 
   // Calls function() as the worker that the calling thread is: on the stack of a new thread if this
@@ -80,27 +91,8 @@ class TaskRunner {
   };
 
   bool on_new_stack(const Rest& rest) noexcept;
-  void run_watched(Worker& worker, Task& task) noexcept;
   // To the recorder. `what`: null, if it was never handed over.
   [[gnu::cold, gnu::noinline]] static void tell_begun(Task& task, const void* what) noexcept;
-
-  void perform_and_count(Worker& worker, Task& task) noexcept {
-    GroupTasks* const group = task.group.read();
-    const std::int64_t base = std::exchange(worker.base, worker.spawned.height());
-    worker.group = group;
-    ++worker.depth;
-    HANDOFF_PROBE(task_begin, worker.index, &task);
-    if (probe::is_watched()) [[unlikely]]
-      tell_begun(task, &task);
-    const Outcome outcome = perform(task, group);
-    HANDOFF_PROBE(task_end, worker.index, &task, static_cast<int>(outcome));
-    probe::end(probe::Kind::task, &task);
-    --worker.depth;
-    worker.base = base;
-    worker.nodes.give(&task);
-    worker.count(outcome);
-    if (group != nullptr) group->finished(worker, outcome);
-  }
 
   Outcome perform(Task& task, GroupTasks* group) noexcept {
     // order: relaxed, nothing comes with it; a task that slips through has begun in time.
@@ -124,7 +116,6 @@ class TaskRunner {
   void keep_failure(Task& task, GroupTasks* group) noexcept;
 
   const std::string& thread_name_;
-  const bool watches_;
   Failures& failures_;
   sync::atomic<std::uint32_t> dropping_;  // Dropping
 };

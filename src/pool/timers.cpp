@@ -7,11 +7,8 @@
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <new>
-#include <optional>
 #include <system_error>
 #include <utility>
-
-#include "wait_watch.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -121,7 +118,7 @@ void Timers::begin_end(TimedTask& task) noexcept {
   times(task).runner = sync::this_thread_id();
 }
 
-// Of one that waits, and will not be handed over.
+// Takes out one that waits, and will not be handed over.
 void Timers::take_to_end(TimedTask& task) noexcept {
   take_out(task);  // equivalent(swap): under the lock
   begin_end(task);
@@ -237,13 +234,7 @@ Outcome Timers::run(TimedTask& task) {
     TimedTask& task;
     ~EndRun() { task.timers_.end_run(task); }
   } const end{task};
-  if (watching(workplace()) == nullptr) [[likely]] {
-    task.call();
-  } else {
-    const char* const name = task.options_.name;
-    const WatchedRun watched(&task, *name != 0 ? name : "a task that was to begin later");
-    task.call();
-  }
+  task.call();
   return Outcome::done;
 }
 
@@ -291,7 +282,7 @@ bool Timers::wait_again(TimedTask& task, bool& is_first) noexcept {
   return true;
 }
 
-// Of a task whose state is `ending`.
+// Ends a task whose state is `ending`.
 void Timers::end(TimedTask& task) noexcept {
   task.discard();
   bool handle_gone = false;
@@ -334,17 +325,12 @@ bool Timers::cancel_and_wait(TimedTask& task) noexcept {
 }
 
 void Timers::await_end(TimedTask& task) noexcept {
-  const auto is_at_rest = [this, &task]() noexcept {
+  (void)ended_.await([this, &task]() noexcept {
     const Lock lock(mutex_);
     const TimedTask::Times& now = times(task);
     const bool is_at_work = now.state == State::running || now.state == State::ending;
     return !is_at_work || now.runner == sync::this_thread_id();
-  };
-  std::optional<WatchedWait> watched;
-  if (watching(workplace()) != nullptr && !is_at_rest()) [[unlikely]] {
-    watched.emplace(task).fall_asleep_quietly();
-  }
-  (void)ended_.await(is_at_rest);
+  });
 }
 
 void Timers::leave(TimedTask& task) noexcept {

@@ -25,9 +25,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// So long jobs wait for a worker while each start is refused.
+// How long jobs wait for a worker while each start is refused.
 constexpr std::chrono::milliseconds kWorkerPatience = 500ms;
-// So long the pool waits after a refused start, with jobs and without.
+// How long the pool waits after a refused start, with jobs and without.
 constexpr std::chrono::milliseconds kStartPause = 10ms;
 constexpr std::chrono::milliseconds kIdleStartPause = 1s;
 // So often workers may end before they have claimed anything.

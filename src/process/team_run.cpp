@@ -17,13 +17,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// So long a run goes on without a worker while each start is refused.
+// How long a run goes on without a worker while each start is refused.
 constexpr std::chrono::milliseconds kStartPatience = 500ms;
-// So long it waits for workers that were killed; one that the system holds back may never end.
+// How long it waits for workers that were killed; one that the system holds back may never end.
 constexpr std::chrono::seconds kEndPatience = 5s;
-// And so it goes on while workers end before they have claimed anything.
+// How many workers may end, before they have claimed anything, until it gives up.
 constexpr std::size_t kMostIdleDeaths = 100;
-// So long only as many workers as CPUs are at it, and longer, if blocks are small: a block that
+// How long only as many workers as CPUs are at it, or longer, if blocks are small: a block that
 // takes less than it takes to wake a worker.
 constexpr std::chrono::microseconds kFirstPace = 200us;
 constexpr std::chrono::milliseconds kMostPace = 10ms;

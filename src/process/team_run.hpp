@@ -29,7 +29,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class TeamRun {
  public:
-  // `number` is that of the last run; each run takes the next, or more. `early`: so many workers
+  // `number` is that of the last run; each run takes the next, or more. `early`: how many workers
   // are woken at once (TB-3).
   TeamRun(TeamCrew& crew, const TeamArena& arena, const ProcessTeamOptions& options,
           std::uint32_t early, std::uint64_t& number, std::vector<LostWork>& lost) noexcept

@@ -36,7 +36,6 @@
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <handoff/sync/detail/work_patience.hpp>
 #include <handoff/sync/event_count.hpp>
-#include <handoff/team/detail/inside_team.hpp>
 #include <handoff/team/detail/turns.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <system_error>
@@ -82,15 +81,13 @@ class Inside {
 
 }  // namespace
 
-bool detail::is_inside_a_team() noexcept { return innermost() != nullptr; }
-
 class ThreadTeam::Members {
  public:
   explicit Members(const ThreadTeamOptions& options);
   ~Members();
 
   std::size_t width() const noexcept { return threads_.size() + 1; }
-  const Tally& tally() const noexcept { return tally_; }
+  Tally tally() const noexcept { return tally_; }
   Tally run(std::size_t count, BlockCall call, const void* work, const RunOptions& options);
   Status start(std::size_t count, BulkWork& work, BulkStorage& storage, const RunOptions& options);
 
@@ -403,7 +400,7 @@ ThreadTeam::ThreadTeam(ThreadTeam&&) noexcept = default;
 ThreadTeam& ThreadTeam::operator=(ThreadTeam&&) noexcept = default;
 
 std::size_t ThreadTeam::width() const noexcept { return members_->width(); }
-const Tally& ThreadTeam::tally() const noexcept { return members_->tally(); }
+Tally ThreadTeam::tally() const noexcept { return members_->tally(); }
 
 Status ThreadTeam::start(std::size_t count, BulkWork& work, BulkStorage& storage,
                          const RunOptions& options) {

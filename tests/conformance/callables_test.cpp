@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <handoff/choice/adaptive_loop.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/index_range.hpp>
@@ -154,13 +153,6 @@ struct LoopOverIndices : Place<std::size_t> {
 struct LoopOverBlocks : Place<IndexRange> {
   static void call(auto&& f) { parallel_for(pool(), 0, 1, std::forward<decltype(f)>(f)); }
 };
-struct AdaptiveLoopOverRange : Place<Item&> {
-  static void call(auto&& f) {
-    AdaptiveLoop loop(pool());
-    std::vector<Item> items(1);
-    parallel_for(loop, items, std::forward<decltype(f)>(f));
-  }
-};
 struct ReduceMap : Place<const Item&> {
   struct Sum {
     Sum() = default;
@@ -193,11 +185,11 @@ struct Operation : Place<std::size_t, std::size_t> {
 using TaskPlaces = testing::Types<Post, TryPost, PostWithOptions, PostAfter, Submit,
                                   SubmitWithOptions, SubmitWithArgument, SubmitStd, Then, GroupRun,
                                   GroupRunAndWait, Blocking, Inline, Unique, Copyable, Overloaded>;
-using LoopPlaces = testing::Types<LoopOverRange<InlineExecutor>, LoopOverRange<ThreadPool>,
-                                  LoopOverRange<ThreadTeam>, LoopOverIterators<InlineExecutor>,
-                                  LoopOverIterators<ThreadPool>, LoopOverIterators<ThreadTeam>,
-                                  LoopOverIndices, LoopOverBlocks, AdaptiveLoopOverRange, ReduceMap,
-                                  RunOnPool, RunOnTeam, Operation>;
+using LoopPlaces =
+    testing::Types<LoopOverRange<InlineExecutor>, LoopOverRange<ThreadPool>,
+                   LoopOverRange<ThreadTeam>, LoopOverIterators<InlineExecutor>,
+                   LoopOverIterators<ThreadPool>, LoopOverIterators<ThreadTeam>, LoopOverIndices,
+                   LoopOverBlocks, ReduceMap, RunOnPool, RunOnTeam, Operation>;
 }  // namespace
 
 namespace handoff::test::callables {

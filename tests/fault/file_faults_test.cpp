@@ -183,7 +183,7 @@ class Trial {
     check_failure(result, operation, path, to);
     if (once) check_outcome(*fired, operation, result, fault);
     check_left(c, once && fired->kind != FileCallKind::unlink);
-    // A ring that is tried in between stays.
+    // The ring that a first direct request gets stays.
     const bool may_grow = backend_ == FileBackend::automatic;
     const std::size_t descriptors = test::open_descriptors();
     if (!may_grow) {

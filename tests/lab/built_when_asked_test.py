@@ -146,6 +146,7 @@ class Built(Tree):
 
     def test_every_command_builds_what_it_starts(self):
         (self.folder / "figures.toml").write_text(FIGURE)
+        (self.folder / "trace.csv").write_text("duration_us\n20\n")
         team = "handoff_grain_own.thread_team"
         kernel = self.folder / "kernel.so"
         subprocess.run([os.environ["HANDOFF_COMPILER"], "-std=c++17", "-O1", "-fPIC", "-shared",
@@ -157,8 +158,7 @@ class Built(Tree):
                 (team, "gate", "figures.toml", "--passes", "1", *few),
                 (team, "trace", "grain", "--contender", "own.thread_team"),
                 ("handoff_try_peer.std_async", "try", kernel, *few),
-                ("handoff_replay_own.events", "replay", SOURCE / "examples/traces/build.ninja_log",
-                 *few),
+                ("handoff_replay_own.events", "replay", "trace.csv", *few),
                 (team, "advise", "--unit", "index", "--grain", "1us", "--count", "1000",
                  "--measure", "--no-probe", *NO_TIME)):
             with self.subTest(command=arguments[0]):

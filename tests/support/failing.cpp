@@ -29,8 +29,6 @@ State states[static_cast<std::size_t>(Call::close) + 1];
 
 std::atomic<std::int64_t> wall_clock_step{0};
 std::atomic<std::size_t> wall_clock_uses{0};
-std::atomic<std::int64_t> clock_ahead{0};
-std::atomic<std::size_t> clock_uses{0};
 
 State& state_of(Call call) noexcept { return states[static_cast<std::size_t>(call)]; }
 
@@ -56,14 +54,10 @@ bool stop_failing(Call call) noexcept { return state_of(call).until_failure.exch
 
 void step_wall_clock(std::int64_t seconds) noexcept { wall_clock_step += seconds; }
 std::size_t uses_of_wall_clock() noexcept { return wall_clock_uses; }
-void advance_clock(std::int64_t ns) noexcept { clock_ahead += ns; }
-std::size_t uses_of_clock() noexcept { return clock_uses; }
 
 }  // namespace handoff::test
 
 using handoff::test::Call;
-using handoff::test::clock_ahead;
-using handoff::test::clock_uses;
 using handoff::test::fails;
 using handoff::test::wall_clock_step;
 using handoff::test::wall_clock_uses;
@@ -143,12 +137,6 @@ int __wrap_clock_gettime(clockid_t clock, timespec* now) {
   if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) {
     ++wall_clock_uses;
     now->tv_sec += wall_clock_step;
-  } else if (clock == CLOCK_MONOTONIC) {
-    ++clock_uses;
-    constexpr std::int64_t second = 1'000'000'000;
-    const std::int64_t ns = now->tv_nsec + clock_ahead;
-    now->tv_sec += ns / second;
-    now->tv_nsec = ns % second;
   }
   return result;
 }

@@ -54,12 +54,6 @@ void step_wall_clock(std::int64_t seconds) noexcept;
 // How often somebody asked the wall clock, or waited for it.
 std::size_t uses_of_wall_clock() noexcept;
 
-// Moves the monotonic clock ahead, as if work had taken that time.
-void advance_clock(std::int64_t ns) noexcept;
-
-// How often somebody asked it.
-std::size_t uses_of_clock() noexcept;
-
 // See above. `afterwards` runs after each run, when nothing fails any more. Returns how many places
 // there were.
 inline int until_whole(

@@ -4,7 +4,6 @@
 // a Future needs of a pool, without a pool. And why a Future has no result.
 #pragma once
 
-#include <cstddef>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -26,7 +25,6 @@ namespace handoff::test {
 // Runs a task when it is told to, on the thread that says so.
 class Host final : public detail::FutureHost {
  public:
-  explicit Host(bool watches = false) noexcept : FutureHost(watches) {}
   ~Host() { drop_all(detail::Outcome::cancelled); }
 
   template <class F, class... Args>
@@ -58,7 +56,6 @@ class Host final : public detail::FutureHost {
 
   void visit(detail::FutureState& task) noexcept override { visits.push_back(task.make_as_task()); }
   void note_failure(const std::exception_ptr& error) noexcept override { failure = error; }
-  std::size_t hands() const noexcept override { return 1; }
 
   std::vector<detail::Outcome> outcomes;  // of its own runs
   std::vector<detail::Outcome> visits;  // of those by waiting threads

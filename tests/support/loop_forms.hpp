@@ -122,11 +122,7 @@ void expect_options(E& executor) {
   using namespace std::chrono_literals;
   std::atomic<int> blocks{0};
   parallel_for(executor, 0, 100, [&](IndexRange) { ++blocks; }, {.block = 50});
-  if constexpr (requires { executor.choice(); }) {
-    EXPECT_LE(blocks, 2);  // one, if it chose to run serially
-  } else {
-    EXPECT_EQ(blocks, 2);
-  }
+  EXPECT_EQ(blocks, 2);
   std::stop_source source;
   const auto never = [](int) { FAIL(); };
   Tally tally = parallel_for(executor, 0, 100, never, {.until = sync::clock::now()});

@@ -54,7 +54,6 @@ TESTS = {
     "file": ("unit_file", "model_tests", "fault_files", "fault_kills", "fault_limits",
              "fault_power_loss", "stress_append_log", "stress_file_engine"),
     "process": ("unit_process", "stress_process", "conformance_shared_rings"),
-    "choice": ("unit_choice",),
     "trace": ("unit_trace",),
     "probe": ("unit_trace",),
 }

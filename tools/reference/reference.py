@@ -109,8 +109,8 @@ def types_of_head(lines, stem):
     return alike or set(types[:1])
 
 
-def converted(text, stem, with_head=True):
-    """The header as doxygen is to see it; its head comment is that of a type, if wanted."""
+def converted(text, stem):
+    """The header as doxygen is to see it."""
     lines = text.splitlines()
     head, end = head_comment(lines)
     types = types_of_head(lines[end:], stem)
@@ -135,7 +135,7 @@ def converted(text, stem, with_head=True):
             last = block or last
             shown = last
             if not indent and type_begun(lines, number) in types:
-                shown = (as_markdown(head) if with_head else []) + ([""] + last if last else [])
+                shown = as_markdown(head) + ([""] + last if last else [])
             out += [indent + text for text in documented(shown)]
             statement, block, opener = "", [], indent
         statement += " " + stripped
@@ -188,28 +188,24 @@ def starts_declaration(out, stripped):
     return True
 
 
-def copy_headers(root, folder, with_head=True):
+def copy_headers(root, folder):
     shutil.rmtree(folder, ignore_errors=True)
     for path in public_headers(root):
         copy = folder / path.relative_to(root / "include")
         copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_text(converted(path.read_text(), path.stem, with_head))
+        copy.write_text(converted(path.read_text(), path.stem))
 
 
-def run_doxygen(root, output, for_site=False):
-    """Pages and XML; for the site (tools/site), which makes pages of its own, XML alone."""
+def run_doxygen(root, output):
     headers = output / "headers"
-    copy_headers(root, headers, with_head=not for_site)
+    copy_headers(root, headers)
     shutil.rmtree(output / "xml", ignore_errors=True)
     pages = [*sorted((root / "docs" / "guide").glob("*.md")), root / "README.md"]
-    if for_site:
-        pages = []
     settings = SETTINGS.read_text() + "\n".join([
         f'OUTPUT_DIRECTORY = "{output}"',
         f'STRIP_FROM_PATH = "{headers}" "{root}"',
         "INPUT = " + " ".join(f'"{path}"' for path in [headers, *pages]),
         f'USE_MDFILE_AS_MAINPAGE = "{root / "README.md"}"',
-        "GENERATE_HTML = NO" if for_site else "",
         ""])
     done = subprocess.run(["doxygen", "-"], input=settings, capture_output=True, text=True,
                           check=False)

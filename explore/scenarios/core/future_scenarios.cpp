@@ -5,7 +5,6 @@
 #include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/promise.hpp>
-#include <handoff/core/detail/wait_book.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/when_all.hpp>
@@ -15,7 +14,6 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
-#include <handoff/sync/mutex.hpp>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -281,58 +279,6 @@ const Scenario knows_the_maker("future/knows_the_maker", [] {
   explore::check(next.get() == 2, "the result");
   explore::check(place.lent == 0, "by one of us");
   task.join();
-});
-
-// ---- The book of waits --------------------------------------------------------------------------
-
-// Knows one state: from add() until the result is there.
-class OneStateBook final : public WaitBook {
- public:
-  Outcome run(FutureState& state) noexcept override { return state.compute(); }
-  Status wait(FutureState& state, const sync::StopToken& stop) override {
-    Entry entry(*this);
-    return state.wait_in_task(stop, &entry);
-  }
-  void forget(const FutureState& state) noexcept override {
-    const sync::Lock lock(mutex_);
-    explore::check(known_.read() == &state, "it was told of it");
-    known_.write() = nullptr;
-  }
-  bool knows_one() noexcept {
-    const sync::Lock lock(mutex_);
-    return known_.read() != nullptr;
-  }
-
- private:
-  struct Entry final : WaitEntry {
-    explicit Entry(OneStateBook& to) : book(to) {}
-    void add(FutureState& state) noexcept override {
-      const sync::Lock lock(book.mutex_);
-      if (state.watch()) book.known_.write() = &state;
-    }
-    void fall_asleep() override {}
-    OneStateBook& book;
-  };
-
-  sync::Mutex mutex_;
-  sync::cell<FutureState*> known_;
-};
-
-// The thread that makes the result knows of the book by the state's bit alone, and does not take it
-// for the one that was there before.
-const Scenario told_to_the_book("future/told_to_the_book", [] {
-  OneStateBook before;
-  OneStateBook book;
-  WaitBook::keep(before);
-  auto* const state = state_of([] { return 2; });
-  auto future = FutureAccess::make<int>(state);
-  explore::Thread task([&] { (void)state->run_as_task(); });
-  WaitBook::keep(book);
-  test::Host host(true);
-  const test::Place place(host);
-  explore::check(future.get() == 2, "the result");
-  task.join();
-  explore::check(!book.knows_one(), "it leads to nothing that is gone");
 });
 
 }}  // namespace core_future_scenarios

@@ -45,10 +45,7 @@ using test::throws;
 // The scenario's main thread runs a task of a pool as long as this lives, so that its waits help.
 class InTask {
  public:
-  explicit InTask(const ThreadPoolOptions& options = {.width = 1})
-      : pool(options), seat_(*engine_of(pool).sit_down()) {
-    ++seat_.depth;
-  }
+  InTask() : pool({.width = 1}), seat_(*engine_of(pool).sit_down()) { ++seat_.depth; }
   ~InTask() {
     --seat_.depth;
     engine_of(pool).stand_up(seat_);
@@ -105,21 +102,6 @@ const Scenario looks_at_gathering(
       });
       explore::check(sum.get() == 4, "all results");
       tasks.join();
-    },
-    test::Size::large);
-
-// The same under a watchdog, whose book must not lead to what is gone. Nothing here waits for ever.
-const Scenario watched(
-    "future/watched",
-    [] {
-      ThreadPoolOptions options{.width = 1};
-      options.on_wait_cycle = [](const WaitCycle&) { explore::check(false, "no circle"); };
-      const InTask here(options);
-      auto* const state = state_of([] { return 2; });
-      explore::Thread task([&] { (void)state->run_as_task(); });
-      auto next = FutureAccess::make<int>(state).then([](int result) { return result + 1; });
-      explore::check(next.get() == 3, "the result of what comes next");
-      task.join();
     },
     test::Size::large);
 

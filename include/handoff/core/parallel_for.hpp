@@ -69,10 +69,9 @@ namespace handoff { inline namespace HANDOFF_ABI {
 template <class Body, class Index = std::size_t>
 concept LoopBody = std::is_invocable_v<Body&, Index> || std::is_invocable_v<Body&, IndexRange>;
 
-// What a loop can be given to: these, and what has a loop of its own for it (AdaptiveLoop).
+// What a loop can be given to.
 template <class E>
-concept RunsLoops =
-    Bulk<E> || Executor<E> || (!std::is_const_v<E> && requires { typename E::OwnLoop; });
+concept RunsLoops = Bulk<E> || Executor<E>;
 
 namespace detail {
 
@@ -318,7 +317,7 @@ class PartOfReduction {
   bool is_there_ = false;
 };
 
-// Throws NotRun, for a reduction of which so much is left out.
+// Throws NotRun, for a reduction of which a part is left out.
 [[noreturn]] void refuse_part(const Tally& tally);
 
 // A loop over parts of something, all of which are needed.

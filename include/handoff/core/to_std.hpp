@@ -5,9 +5,9 @@
 //   std::future<int> f = pool.submit(work).to_std();   // of any Future, also after then()
 //
 // For: interfaces that ask for a std::future. Not for: waiting inside a task, since a std::future
-// does not help, and the watchdog does not know it: a task that waits for it holds up its worker,
-// for ever if what it waits for is queued behind it. Let it wait in blocking(). A task that is
-// handed over for a std::future alone is cheaper by submit_std() (pool/submit_std.hpp).
+// does not help: a task that waits for it holds up its worker, for ever if what it waits for is
+// queued behind it. Let it wait in blocking(). A task that is handed over for a std::future alone
+// is cheaper by submit_std() (pool/submit_std.hpp).
 // A header of its own, because <future> is large.
 //
 // Contract: executor tier.

@@ -17,9 +17,12 @@ namespace detail {
 class FileTap;
 }  // namespace detail
 
-// Who makes the system calls.
+// Who makes the system calls. The rule of `automatic`: io_uring makes those of a request that
+// bypasses the page cache (`direct`, in the request or of its OpenFile), for it has many of them
+// under way at once. The pool makes all others, and these too where io_uring is not to be had.
+// The rule never takes the caller's thread.
 enum class FileBackend : std::uint8_t {
-  automatic,  // what is fastest here: measured while it works
+  automatic,  // io_uring or pool, by the rule above
   caller,     // the thread that submits, before submit() returns
   io_thread,  // one thread
   pool,       // `width` threads
@@ -42,13 +45,13 @@ struct FileEngineOptions {
   detail::FileTap* tap = nullptr;  // for tests: sees and changes every system call
 };
 
-// Why the engine works as it does. Racy while it works.
+// How the engine works, and why. Racy while it works.
 struct FileChoice {
-  FileBackend backend = FileBackend::caller;  // the one in use
+  FileBackend backend = FileBackend::caller;  // in use; with `automatic`, for the last request
   std::size_t width = 0;
   bool io_uring_possible = false;
   int io_uring_error = 0;  // why not: an errno
-  std::string why = {};  // a sentence: what was measured, or why nothing was
+  std::string why = {};  // a sentence
 };
 
 }}  // namespace handoff::HANDOFF_ABI

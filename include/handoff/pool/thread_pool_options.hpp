@@ -19,7 +19,6 @@
 #include <handoff/core/on_full.hpp>
 #include <handoff/pool/pool_mode.hpp>
 #include <handoff/pool/task_failure.hpp>
-#include <handoff/pool/wait_cycle.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -36,8 +35,8 @@ struct ThreadPoolOptions {
   std::size_t width = 0;
   [[no_unique_address]] detail::CalledWidth threads = {};  // no field
 
-  // Tasks that may wait to begin: exactly so many. Tasks of a TaskGroup or a loop are never
-  // refused, and not counted here. 0 is misuse.
+  // Tasks that may wait to begin: exactly this many; those that run do not count. Tasks of a
+  // TaskGroup or a loop are never refused, and not counted here. 0 is misuse.
   std::size_t capacity = unbounded;
 
   // What happens to one task too many: reject, wait or run_here.
@@ -69,20 +68,6 @@ struct ThreadPoolOptions {
   // that ran it. It must not throw, and is called by several at the same moment. Without one,
   // wait() rethrows the first.
   CopyableFunction<void(const TaskFailure&)> on_error = {};
-
-  // The watchdog. Gets the tasks of this pool that wait for each other in a circle, and so would
-  // never go on; with other pools that have one, also across them. The waits it knows: those for a
-  // Future, also one of then() and when_all(); for a TaskGroup and a loop;
-  // TimerHandle::cancel_and_wait(); wait(), close() and the destructor of another pool. A wait for
-  // a task that has not begun is one for all threads that could begin it, if none of them is free.
-  // It is called in the task that closed the circle, and may throw: then the wait of that one
-  // throws it, and the circle is broken. Nobody can be thrown out of the wait for a group or a
-  // loop, which throws it when its tasks are done; from cancel_and_wait() and the end of a pool it
-  // goes nowhere. A task with a Future or in a group then costs a lock at its begin, at its end and
-  // at a wait; without a watchdog, nothing. Waits with a deadline, which end by themselves, are
-  // none of its business, nor are locks, channels and std::futures, of which the pool knows
-  // nothing.
-  CopyableFunction<void(const WaitCycle&)> on_wait_cycle = {};
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -22,7 +22,6 @@ handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                  parameters.text("unit", "index") == "index",
                  parameters.number("width"),
                  loop ? 0 : peers::burn_step_ns(),
-                 metric == "beside_plain" ? parameters.number("work") : 0,
                  &bench->output,
                  bench->items};
   return {[bench, operation = grain::contender(bench->task)](Burst& burst) { operation(burst); },

@@ -18,7 +18,6 @@ struct Task {
   bool by_index;  // a loop's index each, else a task each
   std::size_t width;
   double step_ns;  // none for `loop`
-  std::size_t work_ns;  // of a loop of `beside_plain`
   peers::Answer* output;
   std::span<Tiny> items;  // to be filled by `loop`
 };

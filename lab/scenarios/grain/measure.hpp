@@ -97,36 +97,6 @@ Operation short_loops(const Task& task, const std::shared_ptr<Pool>& pool) {
   };
 }
 
-// What a plain loop takes is told as the mean since the launch: it is the same in all bursts.
-template <class Pool>
-Operation beside_plain(const Task& task, const std::shared_ptr<Pool>& pool) {
-  struct Plain {
-    double ns = 0;
-    double loops = 0;
-  };
-  const double index_ns = static_cast<double>(task.work_ns) / plain_indices;
-  const auto steps = static_cast<std::size_t>(std::llround(index_ns / task.step_ns));
-  const auto body = [steps](std::size_t i) { static_cast<void>(peers::Job{i + 1, steps}()); };
-  return [&task, pool, body, plain = Plain{}](Burst& burst) mutable {
-    const std::size_t turn = loops_of_turn(task.work_ns);
-    peers::Board::clear();
-    for (std::size_t i = 0; i < plain_turns; ++i) {
-      plain.ns += wall_ns([&] {
-        for (std::size_t n = 0; n < turn; ++n) {
-          for (std::size_t index = 0; index < plain_indices; ++index) body(index);
-        }
-      });
-      plain.loops += static_cast<double>(turn);
-      burst.timed([&] {
-        for (std::size_t n = 0; n < turn; ++n) pool->loop(plain_indices, body);
-      });
-    }
-    burst.items(static_cast<double>(plain_turns * turn));
-    burst.figure("plain", plain.ns / plain.loops);
-    *task.output = peers::Board::total(burst);
-  };
-}
-
 // A sweep is an operation. The steps' length was measured on one thread that had the machine.
 template <class Pool>
 Operation sweep(const Task& task, const std::shared_ptr<Pool>& pool) {
@@ -153,7 +123,6 @@ Operation measure(const Task& task) {
   if constexpr (HasLoops<Pool>) {
     if (task.metric == "loop") return detail::fill(task, pool);
     if (task.metric == "loop_1us") return detail::short_loops(task, pool);
-    if (task.metric == "beside_plain") return detail::beside_plain(task, pool);
   }
   throw Unavailable("it has no loops");
 }

@@ -92,32 +92,6 @@ class ShortLoops final : public AnswerProblem<peers::Answer> {
   std::size_t width_;
 };
 
-class BesidePlain final : public AnswerProblem<peers::Answer> {
- public:
-  explicit BesidePlain(const Cell& cell)
-      : loops_(plain_turns * loops_of_turn(cell.number("work"))), work_ns_(cell.number("work")) {}
-
-  // What a loop takes, if a plain one takes exactly the work.
-  double metric(const Reading& reading) const override {
-    return reading.ns_per_item() / reading.figure("plain") * static_cast<double>(work_ns_);
-  }
-
-  std::chrono::nanoseconds slowest_operation() const override {
-    constexpr std::uint64_t slowest_loop_ns = 1'000'000;
-    return std::chrono::milliseconds(500) +
-           std::chrono::nanoseconds(loops_ * (slowest_loop_ns + 20 * work_ns_));
-  }
-
- private:
-  // Each loop, and a plain one for it.
-  std::optional<std::string> fault_of(const peers::Answer& answer) const override {
-    return peers::fault_of(answer, peers::right_answer(plain_indices, 2 * loops_));
-  }
-
-  std::size_t loops_;
-  std::size_t work_ns_;
-};
-
 class Grain final : public Scenario {
  public:
   std::string name() const override { return "grain"; }
@@ -132,9 +106,7 @@ class Grain final : public Scenario {
          "more"},
         {"loop", "ns", false, "one of `count` tiny items of a loop, without a given grain"},
         {"loop_1us", "ns", false,
-         "a loop with 1 us of work for each of `width` threads, without that 1 us"},
-        {"beside_plain", "ns", false,
-         "a loop, measured in turns with plain loops, on a scale on which these take `work`"}};
+         "a loop with 1 us of work for each of `width` threads, without that 1 us"}};
     return metrics;
   }
 
@@ -148,7 +120,6 @@ class Grain final : public Scenario {
          0,
          {"metg50"}},
         {"count", "items of the loop", {"1000000"}, {}, 1, 10'000'000, {"loop"}},
-        {"work", "of all indices of a loop, in ns", {"1000"}, {}, 100, 1'000'000, {"beside_plain"}},
         {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
     return parameters;
   }
@@ -156,7 +127,6 @@ class Grain final : public Scenario {
   std::shared_ptr<const Problem> problem(const Cell& cell) override {
     if (cell.metric() == "loop") return std::make_shared<Fill>(cell);
     if (cell.metric() == "loop_1us") return std::make_shared<ShortLoops>(cell);
-    if (cell.metric() == "beside_plain") return std::make_shared<BesidePlain>(cell);
     return std::make_shared<Sweep>();
   }
 };

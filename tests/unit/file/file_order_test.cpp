@@ -349,48 +349,32 @@ TEST(FileSyncTest, NoTwoAppendsShareBytesFromManyThreads) {
   }
 }
 
-TEST(FileChoiceTest, ItSaysWhatItDoesAndWhy) {
-  const FileFolder folder;
-  FileEngine asked({.backend = FileBackend::io_thread});
+TEST(FileChoiceTest, WhatIsAskedForIsTaken) {
+  const FileEngine asked({.backend = FileBackend::io_thread});
   EXPECT_EQ(asked.choice().backend, FileBackend::io_thread);
   EXPECT_EQ(asked.choice().width, 1U);
   EXPECT_EQ(asked.choice().why, "the program asked for it");
-
-  FileEngine files;
-  EXPECT_NE(files.choice().backend, FileBackend::automatic);
-  EXPECT_FALSE(files.choice().why.empty());
-  put(folder / "a", pattern(4096));
-  std::string room(4096, 0);
-  for (int i = 0; i < 3000; ++i) {
-    EXPECT_EQ(files.read(folder / "a", room_of(room)).get().bytes(), 4096U);
-  }
-  const FileChoice choice = files.choice();
-  EXPECT_NE(choice.backend, FileBackend::automatic);
-  EXPECT_GE(choice.width, 1U);
-  EXPECT_NE(choice.why.find("small reads, one at a time, by "), std::string::npos) << choice.why;
-  EXPECT_NE(choice.why.find(" us"), std::string::npos) << choice.why;
-  EXPECT_EQ(choice.io_uring_possible, choice.io_uring_error == 0);
 }
 
-// Each way is tried, and all give the same.
-TEST(FileChoiceTest, ManyAtOnceAreRightWhileItTries) {
+TEST(FileChoiceTest, ThreadsMakeTheCallsThatUseThePageCache) {
   const FileFolder folder;
-  FileEngine files;
-  const OpenFile file = OpenFile::open(folder / "a", {.write = true, .create = true});
-  std::vector<std::string> rooms(64, std::string(512, 0));
-  const std::string text = pattern(64 * 512);
-  files.write(file, bytes_of(text), 0).get().check();
-  for (int round = 0; round < 60; ++round) {
-    std::vector<Future<FileResult>> all;
-    for (std::size_t i = 0; i < 64; ++i) {
-      all.push_back(files.read(file, room_of(rooms[i]), i * 512));
-    }
-    for (std::size_t i = 0; i < 64; ++i) {
-      EXPECT_EQ(all[i].get().bytes(), 512U);
-      EXPECT_EQ(rooms[i], text.substr(i * 512, 512));
-    }
-  }
-  EXPECT_EQ(files.close().done, 60U * 64 + 1);
+  FileEngine files({.width = 3});
+  const std::string text = pattern(4096);
+  const auto expect_threads = [&files] {
+    const FileChoice choice = files.choice();
+    EXPECT_EQ(choice.backend, FileBackend::pool);
+    EXPECT_EQ(choice.width, 3U);
+    EXPECT_EQ(choice.why, "threads make the calls that use the page cache");
+    EXPECT_EQ(choice.io_uring_possible, choice.io_uring_error == 0);
+  };
+  expect_threads();
+  files.write(folder / "a", bytes_of(text), {.durable = true}).get().check();
+  expect_threads();
+  const OpenFile file = OpenFile::open(folder / "a");
+  std::string room(4096, 0);
+  EXPECT_EQ(files.read(file, room_of(room), 0).get().bytes(), 4096U);
+  EXPECT_EQ(room, text);
+  expect_threads();
 }
 
 }  // namespace

@@ -95,6 +95,45 @@ TEST_F(FileRing, MoreRequestsThanItsWidthFromSeveralThreads) {
   }
 }
 
+// The rule of `automatic`, for requests that say so and for those to a file that was opened so.
+TEST_F(FileRing, AutomaticTakesItForWhatBypassesThePageCache) {
+  FileBuffer buffer(8192);
+  const auto expect_ring = [](const FileEngine& files) {
+    EXPECT_EQ(files.choice().backend, FileBackend::io_uring);
+    EXPECT_EQ(files.choice().width, 64u);
+    EXPECT_EQ(files.choice().why, "io_uring makes the calls that bypass the page cache");
+  };
+  FileEngine by_request;
+  by_request.write(folder / "a", buffer.span(), {.direct = true}).get().check();
+  expect_ring(by_request);
+  by_request.read(folder / "a", buffer.span()).get().check();
+  EXPECT_EQ(by_request.choice().backend, FileBackend::pool);
+
+  OpenFile file;
+  try {
+    file = OpenFile::open(folder / "a", {.direct = true});
+  } catch (const std::system_error&) {
+    return;  // this file system has no such files
+  }
+  FileEngine by_file;
+  EXPECT_EQ(by_file.read(file, buffer.span(), 0).get().bytes(), 8192u);
+  expect_ring(by_file);
+}
+
+TEST_F(FileRing, AutomaticTakesThreadsWhereItIsNotToBeHad) {
+  const FileBuffer buffer(8192);
+  FileEngine files;
+  handoff::test::fail_after(Call::thread, 0, EAGAIN);
+  files.write(folder / "a", buffer.span(), {.direct = true}).get().check();
+  EXPECT_TRUE(handoff::test::stop_failing(Call::thread));
+  files.write(folder / "a", buffer.span(), {.direct = true}).get().check();
+  const handoff::FileChoice choice = files.choice();
+  EXPECT_EQ(choice.backend, FileBackend::pool);
+  EXPECT_EQ(choice.io_uring_error, EAGAIN);
+  EXPECT_EQ(choice.why, "threads make the calls that bypass the page cache: no io_uring, " +
+                            std::generic_category().message(EAGAIN));
+}
+
 // Each request finds the ring's thread asleep, or about to fall asleep.
 TEST_F(FileRing, AStartIsNeverSleptThrough) {
   put(folder / "a", "0123456789");

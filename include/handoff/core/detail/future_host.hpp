@@ -6,7 +6,6 @@
 // A result that comes from elsewhere (promise.hpp) has no host.
 #pragma once
 
-#include <cstddef>
 #include <exception>
 
 #include <handoff/config.hpp>
@@ -20,9 +19,6 @@ class FutureHost {
   FutureHost(const FutureHost&) = delete;
   FutureHost& operator=(const FutureHost&) = delete;
 
-  // Whether its tasks and waits are in the book of waits (wait_book.hpp).
-  bool watches() const noexcept { return watches_; }
-
   // Called by a thread that has claimed a task of this executor, to run it while it waits. Calls
   // task.make_as_task() once, and counts the outcome.
   virtual void visit(FutureState& task) noexcept = 0;
@@ -30,15 +26,9 @@ class FutureHost {
   // Keeps what a task with a Future threw, for the Tally.
   virtual void note_failure(const std::exception_ptr& failure) noexcept = 0;
 
-  // How many threads may begin its tasks: its own, and those that help.
-  virtual std::size_t hands() const noexcept = 0;
-
  protected:
-  explicit FutureHost(bool watches) noexcept : watches_(watches) {}
+  FutureHost() noexcept = default;
   ~FutureHost() = default;
-
- private:
-  const bool watches_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

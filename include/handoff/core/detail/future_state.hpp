@@ -19,7 +19,6 @@
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/future_host.hpp>
 #include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
@@ -33,7 +32,6 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-class WaitEntry;
 class Workplace;
 
 // The maker and the Future have a share each; giving back the last one ends the state.
@@ -66,8 +64,7 @@ class FutureState {
     // order: acquire pairs with the releases in finish_alone() and tell_ready(): the result.
     return (word_.load(sync::order::acquire) & kReady) != 0;
   }
-  // Throws what the book of waits throws.
-  Status wait(sync::Deadline deadline, const sync::StopToken& stop);
+  Status wait(sync::Deadline deadline, const sync::StopToken& stop) noexcept;
   void leave() noexcept { give_back(kFutureGone); }
 
   // `next` is called once, when the result is there, on the thread that made it. False: it is there
@@ -88,24 +85,9 @@ class FutureState {
   FutureState*& put_off_after() noexcept { return put_off_after_; }
   void call_put_off() noexcept;
 
-  // The book's side. Makes the result, or keeps what was thrown.
-  virtual Outcome compute() noexcept { return Outcome::elsewhere; }
-  // wait(); it has an entry in the book, or null.
-  Status wait_in_task(const sync::StopToken& stop, WaitEntry* entry);
-  // The book is to hear of the result; false: that is there.
-  bool watch() noexcept {
-    // order: release pairs with the acquire in tell_ready(): the book. One word has one history:
-    // either tell_ready() finds the bit or we find kReady.
-    return (word_.fetch_or(kWatched, sync::order::release) & kReady) == 0;
-  }
-  // The executor that has to begin it; null if somebody has begun it, or it comes by itself.
-  const FutureHost* waits_for_begin() const noexcept {
-    // order: relaxed, a hint.
-    return (word_.load(sync::order::relaxed) & kClaimed) == 0 ? host_ : nullptr;
-  }
-  // Of the task, for a person: a name, or a text in which the compiler has written "F = the name".
-  virtual const char* name() const noexcept { return "what follows a task"; }
-  // What its options call it; empty: nothing.
+  // The type of a task's function, as type_name() says it; null: no task.
+  virtual const char* type() const noexcept { return nullptr; }
+  // What the options of the task call it; empty: nothing.
   virtual const char* given_name() const noexcept { return ""; }
 
  protected:
@@ -128,21 +110,21 @@ class FutureState {
   // The result, or what there is instead, is there: ends the maker's share.
   void finish() noexcept { finish(kMakerGone); }
 
-  // Of a state that follows others: its sources are ready, which is said once. Makes the result,
+  // The sources of a state that follows others are ready, which is said once. Makes the result,
   // unless a task that waits for it looks at it just now, which then does.
   Next follow() noexcept;
 
   // One after the other.
   static void call_each(Next next) noexcept;
 
-  // Of a state that follows others.
+  // What a state that follows others has.
   struct Way {
     // The way of a task that waits, through such states down to tasks. Only for a holder of the
     // state.
     FutureState* above = nullptr;  // where it came from
     std::size_t next = 0;  // source to go to
 
-    sync::atomic<const FutureHost*> maker{nullptr};  // for whom the thread works that follows
+    sync::atomic<const FutureHost*> maker{nullptr};  // the executor of the thread that follows
   };
 
  private:
@@ -154,13 +136,14 @@ class FutureState {
     kMakerGone = 16,  // the two shares
     kFutureGone = 32,
     kHeld = 64,  // a task that waits looks at the sources
-    kWatched = 128,  // the book of waits knows this one
   };
 
   class Pending;
 
   FutureState(FutureHost* host, std::uint32_t word) noexcept : host_(host), word_(word) {}
 
+  // Makes the result, or keeps what was thrown.
+  virtual Outcome compute() noexcept { return Outcome::elsewhere; }
   // Ends the closure uncalled.
   virtual void discard() noexcept {}
   // Ends all of it.
@@ -171,7 +154,7 @@ class FutureState {
   virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
 
   bool claim() noexcept {
-    // order: relaxed. Both who may claim, the task and the Future, came by the closure otherwise.
+    // order: relaxed. Task and Future, which may claim, both came by the closure otherwise.
     return (word_.fetch_or(kClaimed, sync::order::relaxed) & kClaimed) == 0;
   }
   bool finish_alone(std::uint32_t share) noexcept;
@@ -179,7 +162,6 @@ class FutureState {
   Next take_next(bool is_continued, std::uint32_t share) noexcept;
   void finish(std::uint32_t share) noexcept;
   void give_back(std::uint32_t share) noexcept;
-  Outcome make() noexcept;
   bool hold() noexcept;
   void let_go(Workplace& here) noexcept;
   template <class Visitor>

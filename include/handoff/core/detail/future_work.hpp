@@ -16,6 +16,7 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/status.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -39,7 +40,7 @@ class FutureWork final : public FutureResult<R> {
   explicit FutureWork(FutureHost* host, Given&&... given)
       : FutureResult<R>(host), call_(std::in_place, std::forward<Given>(given)...) {}
 
-  const char* name() const noexcept override { return type_name<F>(); }
+  const char* type() const noexcept override { return type_name<F>(); }
 
  private:
   Outcome compute() noexcept override {
@@ -63,9 +64,7 @@ class LimitedWork final : public FutureResult<R> {
         limits_(std::move(limits)),
         function_(std::in_place, std::forward<Given>(function)) {}
 
-  const char* name() const noexcept override {
-    return *limits_.name != 0 ? limits_.name : type_name<F>();
-  }
+  const char* type() const noexcept override { return type_name<F>(); }
   const char* given_name() const noexcept override { return limits_.name; }
 
  private:

@@ -5,8 +5,7 @@
 // An executor puts a workplace into the thread's slot while the thread works for it. A thread may
 // work for several executors, one inside the other; its workplaces are linked, latest first. A task
 // that waits for a Future uses the workplace to help and to lend, and knows no executor.
-// Concurrency: a workplace belongs to its thread. The book of waits reads those of threads that
-// sleep.
+// Concurrency: a workplace belongs to its thread.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +62,7 @@ class Workplace {
 // The calling thread's latest workplace; null if it works for nobody.
 inline Workplace*& workplace() noexcept { return sync::thread_slot<Workplace*, Workplace>::get(); }
 
-// The latest one with a task; null if none runs here. A later one may have none: a seat, say.
+// The latest one with a task; null if none runs here. A later one may have none: a guest's.
 inline Workplace* workplace_in_task() noexcept {
   Workplace* place = workplace();
   while (place != nullptr && place->depth == 0) place = place->outer;

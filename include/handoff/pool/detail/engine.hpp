@@ -37,7 +37,6 @@ class ThreadPool;
 struct PoolStatistics;
 struct TaskOptions;
 struct ThreadPoolOptions;
-struct WaitCycle;
 
 namespace detail {
 
@@ -89,15 +88,11 @@ class Engine final : public FutureHost {
   // runs the task until it has been counted.
   void visit(FutureState& task) noexcept override;
   void note_failure(const std::exception_ptr& failure) noexcept override;
-  std::size_t hands() const noexcept override;
-
-  // Of the watchdog.
-  void tell_cycle(const WaitCycle& cycle) const;
 
   // A thread from outside works for the pool, until it has stood up as often as it sat down. Null:
   // it cannot, and has to wait idly.
   Worker* sit_down() noexcept;
-  void stand_up(Worker& seat) noexcept;
+  void stand_up(Worker& guest) noexcept;
 
   // For blocking(): see WorkerThreads.
   bool lend() noexcept;
@@ -127,8 +122,8 @@ class Engine final : public FutureHost {
   void hand_over_due(TimedTask& due);
   void close_timers() noexcept;
   void help_until_idle(Worker& worker) noexcept;
-  bool is_watched_wait(sync::Deadline deadline) const noexcept;
   void end_tasks(const Closing& closing);
+  void end_and_tell();
   void finish(const Closing& closing) noexcept;
   void drop_leftovers() noexcept;
 

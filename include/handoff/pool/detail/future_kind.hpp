@@ -13,7 +13,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 struct FutureKind {
   static TaskName name(Task& task) noexcept {
     const FutureState& state = *task.as<FutureState*>();
-    return {state.name(), state.given_name()};
+    return {state.type(), state.given_name()};
   }
   static Outcome run(Task& task) { return task.as<FutureState*>()->run_as_task(); }
   static Outcome drop(Task& task, Outcome why) noexcept {

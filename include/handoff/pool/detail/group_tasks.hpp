@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The tasks of a TaskGroup, as its pool knows them: how many are unfinished, what went wrong, whom
-// to help, whom to tell. Not for users.
+// The tasks of a TaskGroup, as its pool knows them: how many are unfinished, what went wrong, which
+// group to help, which thread to tell. Not for users.
 //
 // Its owner hands over, waits and helps; workers count what they finished and say what they stole.
 // The owner's own tasks are counted without an atomic; what crosses threads goes to elsewhere_.
@@ -19,7 +19,6 @@
 //   of it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <utility>
@@ -44,7 +43,6 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class OwnTasks;
-class WatchedWait;
 
 class GroupTasks {
  public:
@@ -69,7 +67,6 @@ class GroupTasks {
   GroupTasks(const GroupTasks&) = delete;
   GroupTasks& operator=(const GroupTasks&) = delete;
 
-  const Engine& engine() const noexcept { return engine_; }
   Worker* worker_here() const noexcept { return engine_.worker_here(); }
 
   // A place for a task of the group, counted from here on. Throws std::bad_alloc.
@@ -145,12 +142,6 @@ class GroupTasks {
   }
   void keep_failure(const std::exception_ptr& failure) noexcept;
 
-  // While the owner sleeps: how many are unfinished.
-  std::size_t unfinished() const noexcept {
-    // order: relaxed, a number for the book of waits.
-    return static_cast<std::size_t>(elsewhere_.load(sync::order::relaxed) >> kCountShift);
-  }
-
  private:
   enum Flags : std::uint32_t {
     kCancelled = 1,
@@ -196,7 +187,6 @@ class GroupTasks {
   Outcome why_dropped() noexcept;
   bool help_thief() noexcept;
   void sleep(bool lends) noexcept;
-  void tell_of_circle(WatchedWait& watched) noexcept;
   void finished_elsewhere(Worker& worker) noexcept;
   void note(Outcome outcome) noexcept;
   Status settle();
