@@ -23,8 +23,8 @@ constexpr double kGuardMargin = 0.03;
 // Numbers of launches at which a cell is looked at. The looks share the error of a 99 % interval.
 constexpr std::array<std::size_t, 12> kGuardLooks{5, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr double kGuardLevel = 1 - 0.01 / static_cast<double>(kGuardLooks.size());
-constexpr int kGuardRounds = 3;  // launches differ by more than bursts of one do
-constexpr std::chrono::milliseconds kGuardBurst{20};
+constexpr int kGuardRounds = 15;  // a launch costs more by its start than by short bursts
+constexpr std::chrono::milliseconds kGuardBurst{4};
 constexpr std::chrono::seconds kLongestLaunch{2};  // no further round of bursts after that
 constexpr int kLaunchesForTheFloor = 16;
 
@@ -195,7 +195,7 @@ class Guard {
     const Judging judging{
         .higher_is_better = higher_is_better(trial), .floor = margin(), .level = kGuardLevel};
     trial.judged_launches = trial.sides[0].launches.size();
-    trial.judged = judge_launches(metric_of(trial.sides[0]), metric_of(trial.sides[1]), judging);
+    trial.judged = judge_launches(good_of(trial, 0), good_of(trial, 1), judging);
     if (!trial.judged) return settle(trial, Outcome::undecided, "a figure is not above 0");
     if (trial.judged->change == Change::worse) {
       if (trial.run == 2) return settle(trial, Outcome::worse);
@@ -203,6 +203,18 @@ class Guard {
     }
     if (cost_of(trial).bounds.high <= 1 + margin()) return settle(trial, Outcome::same_or_better);
     if (trial.looks == kGuardLooks.size()) settle(trial, Outcome::undecided);
+  }
+
+  // Each launch by its lower quartile of cost: a neighbour that comes and goes slows most bursts
+  // down, and seldom all of them.
+  [[nodiscard]] static Launches good_of(const GuardTrial& trial, std::size_t side) {
+    Launches good;
+    for (Times bursts : metric_of(trial.sides[side])) {
+      std::sort(bursts.begin(), bursts.end());
+      const std::size_t quarter = bursts.size() / 4;
+      good.push_back({bursts[higher_is_better(trial) ? bursts.size() - 1 - quarter : quarter]});
+    }
+    return good;
   }
 
   [[nodiscard]] static bool higher_is_better(const GuardTrial& trial) {
