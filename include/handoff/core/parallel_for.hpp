@@ -39,7 +39,6 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -52,7 +51,6 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/index_range.hpp>
-#include <handoff/core/kernel.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
@@ -140,13 +138,10 @@ Tally loop_on_bulk(B& bulk, std::size_t count, const Block& block, const RunOpti
 template <class E, class Block>
 Tally loop_on_executor(E& executor, std::size_t count, const Block& block,
                        const RunOptions& options) {
-  constexpr BlockCall call = [](const void* given, IndexRange part) {
-    (*static_cast<const Block*>(given))(part);
-  };
-  const std::size_t helpers = executor.width();
-  const LentLoop::Ref loop = LentLoop::make(count, block_of(options, count, helpers + 1), helpers,
-                                            {call, std::addressof(block), &options.until});
-  Tally tally = (*loop).run(executor);
+  const std::size_t members = executor.width() + 1;
+  Tally tally = LentLoop<E, Block>::run(
+      executor, count, members, block,
+      RunOptions{.block = block_of(options, count, members), .until = options.until});
   if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));
   return tally;
 }
