@@ -39,10 +39,10 @@ template <std::derived_from<ThreadPool> Pool>
 struct LoopOn<Pool> {
   template <class Block>
   static Tally run(Pool& pool, std::size_t count, const Block& block, const RunOptions& options) {
-    const RunOptions ours{.block = block_of(options, count, pool.width() + 1),
-                          .until = options.until};
     Tally tally =
-        WaitedRun<Block>(engine_of(pool), count, block, ours, AtFailure::rest_left_out).run();
+        WaitedRun<Block>(engine_of(pool), count, block,
+                         loop_options(options, count, pool.width() + 1), AtFailure::rest_left_out)
+            .run();
     if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));
     return tally;
   }
