@@ -113,14 +113,14 @@ class RangeRun {
 
   BlockClaims claims_;
   std::size_t to_come_ = 0;  // of the chain, with the member that looks; RR-2
-  AtFailure at_failure_ = AtFailure::others_run;
 
   sync::atomic<std::uint64_t> cancelled_;
   sync::atomic<std::uint64_t> expired_;
 
-  sync::Mutex failure_mutex_;  // of the next two
   std::uint64_t failed_ = 0;
   std::exception_ptr first_failure_;
+  sync::Mutex failure_mutex_;  // of these two
+  AtFailure at_failure_ = AtFailure::others_run;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
