@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// What is seldom in a run, and its end.
+// What is seldom in a run, its end, and what a reduction says of which a part was left out.
 #include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/parallel_for.hpp>
+#include <handoff/core/status.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
-void RangeRun::keep_first_failure() noexcept {
-  const sync::Lock lock(failure_mutex_);
-  if (!first_failure_) first_failure_ = std::current_exception();
+void RangeRun::keep_failure(std::size_t size) noexcept {
+  {
+    const sync::Lock lock(failure_mutex_);
+    failed_ += size;
+    if (!first_failure_) first_failure_ = std::current_exception();
+  }
+  if (at_failure_ == AtFailure::rest_left_out) cancel_rest();
 }
 
 Tally RangeRun::settle() noexcept {
@@ -22,12 +30,16 @@ Tally RangeRun::settle() noexcept {
   };
   Tally tally;
   tally.accepted = claims_.count();  // equivalent(swap) all: members of one answer
-  tally.done = take(done_);
-  tally.failed = take(failed_);
+  tally.failed = std::exchange(failed_, 0);
   tally.cancelled = take(cancelled_);
   tally.expired = take(expired_);
+  tally.done = tally.accepted - tally.failed - tally.cancelled - tally.expired;  // RR-1
   tally.first_failure = std::exchange(first_failure_, nullptr);
   return tally;
+}
+
+void refuse_part(const Tally& tally) {
+  raise(NotRun(tally.cancelled != 0 ? Status::stopped : Status::timed_out));
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

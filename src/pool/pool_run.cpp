@@ -4,10 +4,9 @@
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
-#include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/pool/detail/pool_run.hpp>
 #include <handoff/pool/detail/task_place.hpp>
-#include <handoff/sync/cache_line.hpp>
+#include <handoff/pool/detail/waited_run.hpp>
 
 #include "engine_parts.hpp"
 #include "own_tasks.hpp"
@@ -22,8 +21,6 @@ Status PoolRun::start(Engine& engine, std::size_t count, BulkWork& work,
   work_ = &work;  // equivalent(swap) all: both before the hand-over
   options_ = keep_in(stop_, options);
   members_.store(1, order::relaxed);  // order: relaxed, published by the hand-over
-  // order: relaxed, as above.
-  helpers_.store(static_cast<std::ptrdiff_t>(engine.width()) - 1, order::relaxed);
   range_.open(count, engine.width(), options.block);
   TaskPlace place = engine.reserve();
   return place.fill(PointerMaker<PoolRun>(this, kFirst));
@@ -56,9 +53,11 @@ Outcome PoolRun::drop_member(Task& task, Outcome why) noexcept {
 void PoolRun::take_part() noexcept {
   Engine& engine = *engine_;
   Worker* const worker = engine.worker_here();
-  if (worker != nullptr) call_next(*worker);
-  range_.work(worker == nullptr ? 0 : worker->member(), &call_bulk_work, &work_, options_.until,
-              [](std::size_t) noexcept {});
+  const auto block = [this](IndexRange range) { work_->block(range.first, range.last); };
+  const auto call = [this, worker] {
+    if (worker != nullptr) call_next(*worker);
+  };
+  range_.work_and_call(worker == nullptr ? 0 : worker->member(), block, options_.until, call);
   if (worker != nullptr) run_own(*worker);
   leave();
 }
@@ -78,17 +77,14 @@ void PoolRun::run_own(Worker& worker) noexcept {
   }
 }
 
-void PoolRun::call_next(Worker& worker) noexcept {
-  // order: relaxed, a number of helpers.
-  if (!range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
+void PoolRun::call_next(Worker& worker) {
   members_.fetch_add(1, order::relaxed);  // order: relaxed, by one that is counted
-  Engine& engine = *engine_;
   const auto call = [&] {
-    TaskPlace place = engine.admission().reserve_in(worker);  // never refused
+    TaskPlace place = engine_->admission().reserve_in(worker);  // never refused
     (void)place.fill(PointerMaker<PoolRun>(this, kMember));
   };
-  // order: relaxed, as above. No memory: the run has members enough.
-  (void)attempt(call, [this]() noexcept { members_.fetch_sub(1, order::relaxed); });
+  // order: relaxed, as above.
+  call_or(call, [this]() noexcept { members_.fetch_sub(1, order::relaxed); });
 }
 
 void PoolRun::leave() noexcept {
@@ -98,61 +94,10 @@ void PoolRun::leave() noexcept {
   work_->ended(tally);
 }
 
-namespace {
-
-// On the stack of its caller: all members leave before the group's wait returns.
-class WaitedRun {
- public:
-  WaitedRun(Engine& engine, std::size_t count, BlockCall call, const void* work,
-            const RunOptions& options) noexcept
-      : call_(call),
-        work_(work),
-        options_(options),
-        helpers_(static_cast<std::ptrdiff_t>(engine.width())),
-        group_(engine) {
-    range_.open(count, engine.width() + 1, options.block);
-  }
-
-  Tally run() noexcept {
-    take_part();
-    (void)group_.wait();  // nothing fails in it; what is dropped is done by the others
-    return range_.settle();
-  }
-
- private:
-  void take_part() noexcept {
-    Worker* const worker = group_.worker_here();
-    call_next(worker);
-    range_.work(worker == nullptr ? 0 : worker->member(), call_, work_, options_.until,
-                [](std::size_t) noexcept {});
-  }
-
-  void call_next(Worker* worker) noexcept {
-    // order: relaxed, a number of helpers.
-    // equivalent(bound): one helper more may be called, which finds the blocks that others leave
-    if (worker == nullptr || !range_.left() || helpers_.fetch_sub(1, order::relaxed) <= 0) return;
-    const auto call = [&] {
-      const auto part = [this]() noexcept { take_part(); };
-      ClosureMaker<decltype(part)> maker;
-      TaskPlace place = group_.reserve_in(*worker);  // never refused
-      (void)place.fill(maker, part);
-    };
-    (void)attempt(call);  // no memory: the run has members enough
-  }
-
-  const BlockCall call_;
-  const void* const work_;
-  const RunOptions& options_;
-  sync::atomic<std::ptrdiff_t> helpers_;  // that may still be called
-  alignas(sync::destructive_span) RangeRun range_;
-  GroupTasks group_;
-};
-
-}  // namespace
-
 Tally run_in_pool(Engine& engine, std::size_t count, BlockCall call, const void* work,
                   const RunOptions& options) noexcept {
-  return WaitedRun(engine, count, call, work, options).run();
+  const auto block = [call, work](IndexRange range) { call(work, range); };
+  return WaitedRun(engine, count, block, options, AtFailure::others_run).run();
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -250,7 +250,8 @@ void ThreadTeam::Members::work_inside(std::size_t member) noexcept {
     if (is_watched) pulse_.store(first, order::relaxed);  // order: relaxed, a hint
   };
   const probe::Slice slice(probe::Kind::loop, "share of a run", member != 0 ? this : nullptr);
-  run_.work(member, job.call, job.work, job.options->until, claimed);
+  const auto block = [&job](IndexRange range) { job.call(job.work, range); };
+  run_.work(member, block, job.options->until, claimed);
 }
 
 // Naps until the run is over (false), or stands still while all other members were called (true):

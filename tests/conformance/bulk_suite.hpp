@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <exception>
 #include <handoff/core/bulk.hpp>
-#include <handoff/core/parallel_for.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
@@ -246,6 +245,14 @@ TYPED_TEST_P(BulkSuite, ADeadlineExpiresWhatHasNotBegun) {
   BulkAudit all(in_time);
   EXPECT_EQ(all.start(*bulk), BulkVerdict{});
   EXPECT_EQ(all.done(), in_time.count);
+  const sync::Deadline soon = sync::deadline_after(std::chrono::milliseconds(5));
+  const auto until_then = [&](IndexRange) {
+    while (sync::clock::now() < soon) std::this_thread::yield();
+  };
+  const Tally some = bulk->run(100'000, until_then, {.block = 1, .until = soon});
+  EXPECT_TRUE(some.balanced());
+  EXPECT_GT(some.expired, 0U);
+  EXPECT_EQ(some.done + some.expired, 100'000U);
 }
 
 // Runs by several threads at once, started ones and others.
@@ -295,7 +302,7 @@ TYPED_TEST_P(BulkSuite, TheStorageIsTheCallersAgainWhenItIsTold) {
   EXPECT_EQ(told, runs);
 }
 
-// The completion starts the same run again.
+// The completion starts the same run again, without end of stack.
 TYPED_TEST_P(BulkSuite, ARunIsStartedAgainWhenItIsTold) {
   using B = typename TypeParam::Bulk;
   struct Chain final : BulkWork {
@@ -312,12 +319,14 @@ TYPED_TEST_P(BulkSuite, ARunIsStartedAgainWhenItIsTold) {
     std::atomic<bool> over_{false};
     typename B::BulkStorage storage_;
   };
-  const auto bulk = TypeParam::make(2);
-  const std::size_t runs = rounds(1000);
-  Chain chain(*bulk, runs);
-  ASSERT_EQ(bulk->start(4, chain, chain.storage_, RunOptions{}), Status::ok);
-  while (!chain.over_) std::this_thread::yield();
-  EXPECT_EQ(chain.sum_, 4 * runs);
+  for (const std::size_t width : {1U, 2U, 4U}) {
+    const auto bulk = TypeParam::make(width);
+    const std::size_t runs = rounds(20'000);
+    Chain chain(*bulk, runs);
+    ASSERT_EQ(bulk->start(4, chain, chain.storage_, RunOptions{}), Status::ok);
+    while (!chain.over_) std::this_thread::yield();
+    EXPECT_EQ(chain.sum_, 4 * runs);
+  }
 }
 
 TYPED_TEST_P(BulkSuite, OperationsAreMadeOfTwoFunctions) {
@@ -333,27 +342,22 @@ TYPED_TEST_P(BulkSuite, OperationsAreMadeOfTwoFunctions) {
   EXPECT_EQ(sum, 100U);
 }
 
-// A started run is accepted before the end and told of before it is over.
+// Started runs are accepted before the end and told of before it is over.
 TYPED_TEST_P(BulkSuite, ItsEndComesAfterItsRuns) {
   for (std::size_t i = 0; i < rounds(100); ++i) {
     std::atomic<std::uint64_t> done{0};
     auto bulk = TypeParam::make(1 + i % 3);
-    BulkOperation operation(
-        *bulk, 9, [](std::size_t, std::size_t) {},
-        [&](const Tally& tally) noexcept { done += tally.done; });
-    ASSERT_EQ(operation.start(), Status::ok);
+    const auto nothing = [](std::size_t, std::size_t) {};
+    const auto tell = [&](const Tally& tally) noexcept { done += tally.done; };
+    BulkOperation first(*bulk, 9, nothing, tell);
+    BulkOperation second(*bulk, 9, nothing, tell);
+    BulkOperation third(*bulk, 9, nothing, tell);
+    ASSERT_EQ(first.start(), Status::ok);
+    ASSERT_EQ(second.start(), Status::ok);
+    ASSERT_EQ(third.start(), Status::ok);
     bulk.reset();
-    ASSERT_EQ(done, 9U) << "round " << i;
+    ASSERT_EQ(done, 27U) << "round " << i;
   }
-}
-
-TYPED_TEST_P(BulkSuite, LoopsRunOnIt) {
-  const auto bulk = TypeParam::make(3);
-  std::vector<unsigned char> times(1000);
-  parallel_for(*bulk, 0, times.size(), [&](std::size_t i) { ++times[i]; });
-  EXPECT_EQ(times, std::vector<unsigned char>(1000, 1));
-  EXPECT_THROW(parallel_for(*bulk, 0, 1000, [](std::size_t) { throw PlannedFailure(); }),
-               PlannedFailure);
 }
 
 inline std::atomic<std::size_t> counted_by_a_function{0};
@@ -371,7 +375,7 @@ REGISTER_TYPED_TEST_SUITE_P(BulkSuite, EachIndexOnceAndToldOnce,
                             FailuresAreCountedAndTheFirstIsTold, AStopCancelsWhatHasNotBegun,
                             ADeadlineExpiresWhatHasNotBegun, ManyUseItAtOnce,
                             TheStorageIsTheCallersAgainWhenItIsTold, ARunIsStartedAgainWhenItIsTold,
-                            OperationsAreMadeOfTwoFunctions, ItsEndComesAfterItsRuns, LoopsRunOnIt,
+                            OperationsAreMadeOfTwoFunctions, ItsEndComesAfterItsRuns,
                             APlainFunctionIsABody);
 
 }  // namespace handoff::test

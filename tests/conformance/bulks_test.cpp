@@ -1,30 +1,42 @@
 // SPDX-License-Identifier: MIT
 //
-// The suite of the concept Bulk on ThreadTeam, on each mode of ThreadPool, and on a stranger's; and
-// on Bulks that are wrong on purpose, which it must find.
+// The suites of the concept Bulk and of loops on ThreadTeam, on each mode of ThreadPool, and on a
+// stranger's; that of loops on executors, good and bad; and Bulks that are wrong on purpose.
+#include <atomic>
 #include <cstddef>
+#include <handoff/core/inline_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <memory>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 #include "conformance/bulk_suite.hpp"
+#include "conformance/loop_suite.hpp"
 #include "conformance/strangers.hpp"
 
 namespace handoff::test { namespace {
 
 struct Teams {
   using Bulk = ThreadTeam;
+  static constexpr bool own_parts = true;
+  static constexpr bool nests = false;
+  static std::size_t members(std::size_t width) { return width; }
   static auto make(std::size_t width) {
     return std::make_unique<ThreadTeam>(ThreadTeamOptions{.width = width});
   }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadTeam, BulkSuite, Teams);
+INSTANTIATE_TYPED_TEST_SUITE_P(ThreadTeam, LoopSuite, Teams);
 
 template <PoolMode mode>
 struct Pools {
   using Bulk = ThreadPool;
+  static constexpr bool own_parts = true;
+  static constexpr bool nests = true;
+  static std::size_t members(std::size_t width) { return width + 1; }
   static auto make(std::size_t width) {
     return std::make_unique<ThreadPool>(ThreadPoolOptions{.mode = mode, .width = width});
   }
@@ -32,12 +44,44 @@ struct Pools {
 using Modes = testing::Types<Pools<PoolMode::stealing>, Pools<PoolMode::fixed>,
                              Pools<PoolMode::active>, Pools<PoolMode::cached>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPool, BulkSuite, Modes);
+INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPool, LoopSuite, Modes);
 
-struct Strangers {
+template <class E, std::size_t helpers_each>
+struct Executors {
+  static constexpr bool own_parts = false;
+  static constexpr bool nests = true;
+  static std::size_t members(std::size_t width) { return 1 + width * helpers_each; }
+  static auto make(std::size_t width) {
+    if constexpr (std::is_constructible_v<E, std::size_t>) {
+      return std::make_unique<E>(width);
+    } else {
+      return std::make_unique<E>();
+    }
+  }
+};
+
+struct Strangers : Executors<StrangersBulk, 0> {
   using Bulk = StrangersBulk;
-  static auto make(std::size_t width) { return std::make_unique<StrangersBulk>(width); }
 };
 INSTANTIATE_TYPED_TEST_SUITE_P(Stranger, BulkSuite, Strangers);
+
+struct Refusing {
+  template <class F>
+  Status try_post(F&&) {
+    return Status::full;
+  }
+  static std::size_t width() { return 4; }
+};
+struct Throwing : Refusing {
+  template <class F>
+  Status try_post(F&&) {
+    throw std::bad_alloc();
+  }
+};
+using LoopRunners =
+    testing::Types<Strangers, Executors<StrangersExecutor, 1>, Executors<InlineExecutor, 0>,
+                   Executors<Refusing, 0>, Executors<Throwing, 0>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Stranger, LoopSuite, LoopRunners);
 
 // A right team with something wrong between it and the run.
 class Wrong {

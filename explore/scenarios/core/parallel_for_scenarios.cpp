@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops on executors that know nothing of them (detail/lent_loop.hpp): a late member finds a closed
-// gate, and the last to let go ends the loop.
+// The leader of loops (detail/range_run.hpp), which accounts for each index once; and loops on
+// executors that know nothing of them (detail/lent_loop.hpp): a late member finds a closed gate,
+// and the last to let go ends the loop.
 #include <array>
 #include <cstddef>
 #include <handoff/core/detail/gate.hpp>
@@ -12,6 +13,7 @@
 #include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
+#include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -23,6 +25,43 @@ namespace parallel_for_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
+
+// Two members beside a stop, and a block that throws.
+void account(detail::AtFailure at_failure) {
+  detail::RangeRun run;
+  sync::StopSource source;
+  const sync::StopToken token = source.token();
+  std::array<sync::cell<int>, 4> times{};
+  const auto block = [&](IndexRange range) {
+    for (const std::size_t i : range) times[i].write() += 1;
+    if (range.first == 1) throw std::runtime_error("planned");
+  };
+  const auto work = [&](std::size_t member) {
+    run.work(member, block, token, [](std::size_t) noexcept {});
+  };
+  run.open(4, 2, 1, at_failure);
+  explore::Thread second([&] { work(1); });
+  explore::Thread stopper([&] { source.request_stop(); });
+  work(0);
+  second.join();
+  stopper.join();
+  const Tally tally = run.settle();
+  std::size_t ran = 0;
+  for (const auto& each : times) {
+    explore::check(each.read() <= 1, "no index twice");
+    ran += static_cast<std::size_t>(each.read());
+  }
+  const auto failed = static_cast<std::size_t>(times[1].read());
+  explore::check(tally.accepted == 4 && tally.balanced(), "all indices");
+  explore::check(tally.failed == failed && tally.done == ran - failed, "as it was counted");
+  explore::check((tally.first_failure != nullptr) == (failed != 0), "and why");
+  explore::outcome(tally.cancelled);
+  run.open(0, 2, 1);
+  explore::check(run.settle().balanced(), "empty books afterwards");
+}
+const Scenario others_run("range_run/others_run", [] { account(detail::AtFailure::others_run); });
+const Scenario left_out("range_run/rest_left_out",
+                        [] { account(detail::AtFailure::rest_left_out); });
 
 // Keeps functions for threads that run them; `most` are taken, others refused.
 class Shelf {

@@ -8,7 +8,6 @@
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/worker.hpp>
-#include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/detail/atomic.hpp>
@@ -351,12 +350,5 @@ const Scenario pinned_fails(
       check_books(*pool, accepted);
     },
     test::Size::large, 0, 1);
-
-const Scenario loop("thread_pool/loop", [] {
-  test::AuditedPool pool({.width = 1});
-  std::array<sync::cell<int>, 3> times{};
-  parallel_for(pool, 0, 3, [&times](std::size_t i) { times[i].write() += 1; });
-  for (const auto& count : times) explore::check(count.read() == 1, "each index once");
-});
 
 }}  // namespace thread_pool_scenarios

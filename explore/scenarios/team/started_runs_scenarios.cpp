@@ -84,17 +84,6 @@ const Scenario none(
     },
     test::Size::single);
 
-const Scenario throws("started_run/throws", [] {
-  Freed<2>::Told told;
-  {
-    ThreadTeam team({.width = 2});
-    Freed<2>::start(team, told, {.block = 1}, 0);
-  }
-  const Tally tally = told.once();
-  explore::check(tally.failed >= 1 && tally.done == 2 - tally.failed, "by blocks");
-  explore::check(tally.first_failure != nullptr, "and why");
-});
-
 const Scenario stop("started_run/stop", [] {
   Freed<2>::Told told;
   sync::StopSource source;

@@ -132,20 +132,6 @@ const Scenario throws(
     },
     test::Size::single);
 
-const Scenario all_throw(
-    "thread_team/all_throw",
-    [] {
-      ThreadTeam team({.width = 2});
-      bool thrown = false;
-      try {
-        (void)team.run(3, [](IndexRange range) { throw Failure{range.first}; });
-      } catch (const Failure& failure) {
-        thrown = failure.first < 3;
-      }
-      explore::check(thrown && team.tally().failed == 3 && team.tally().done == 0, "each");
-    },
-    test::Size::single);
-
 // A run that is late or stopped from the start does nothing; any other runs all.
 const Scenario gives_up(
     "thread_team/gives_up",
@@ -165,41 +151,6 @@ const Scenario gives_up(
       explore::check(tally.cancelled == 3 && tally.balanced() && tally.pending == 0, "all of it");
       tally = team.run(0, nothing);
       explore::check(tally.accepted == 0 && tally.balanced(), "there was none");
-    },
-    test::Size::single);
-
-// In the middle: what has begun ends, the rest is counted once.
-const Scenario stops_itself(
-    "thread_team/stops_itself",
-    [] {
-      ThreadTeam team({.width = 2});
-      sync::StopSource source;
-      Times<4> times;
-      const Tally tally = team.run(4,
-                                   [&](IndexRange range) {
-                                     times.add(range);
-                                     (void)source.request_stop();
-                                   },
-                                   {.until = source.token()});
-      explore::check(tally.done == times.done() && tally.done >= 1, "what has begun ends");
-      explore::check(tally.balanced() && tally.cancelled == 4 - tally.done, "the rest once");
-    },
-    test::Size::single);
-
-// No block is smaller than was asked for, but the last.
-const Scenario blocks(
-    "thread_team/blocks",
-    [] {
-      ThreadTeam team({.width = 2});
-      Times<5> times;
-      const Tally tally =
-          team.run(5,
-                   [&](IndexRange range) {
-                     explore::check(range.size() >= 3 || range.last == 5, "not smaller");
-                     times.add(range);
-                   },
-                   {.block = 3});
-      explore::check(tally.done == 5 && times.done() == 5, "each index once");
     },
     test::Size::single);
 

@@ -39,7 +39,6 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
-#include <memory>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -52,7 +51,6 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/index_range.hpp>
-#include <handoff/core/kernel.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
@@ -79,12 +77,12 @@ namespace detail {
 // and do not take tiny items one by one, which are next to each other in memory.
 inline constexpr std::size_t least_part = 512;
 
-// What a loop does for blocks of [0, count). All of them call the same body, which may change.
-//
-// Indices from `first` on.
-template <class Index, class Body>
-struct IndexLoop {
-  void operator()(IndexRange part) const {
+// What a loop goes over: indices from `first` on. loop(part, body) goes over a part of it,
+// at(offset) is one of them.
+template <class Index>
+struct Indices {
+  template <class Body>
+  void loop(IndexRange part, Body& body) const {
     // Shifted here, or compilers add first to each vector of indices.
     const Index begin = at(part.first);
     const Index end = at(part.last);
@@ -100,26 +98,31 @@ struct IndexLoop {
   }
 
   Index first;
-  Body& body;
 };
 
 // What iterators from `first` on lead to.
-template <class Iterator, class Body>
-struct IteratorLoop {
-  void operator()(IndexRange part) const {
-    using Offset = std::iter_difference_t<Iterator>;
+template <class Iterator>
+struct Elements {
+  using Offset = std::iter_difference_t<Iterator>;
+
+  template <class Body>
+  void loop(IndexRange part, Body& body) const {
     const Iterator end = first + static_cast<Offset>(part.last);
     for (Iterator each = first + static_cast<Offset>(part.first); each != end; ++each) {
       call_and_drop(body, *each);
     }
   }
+  std::iter_reference_t<Iterator> at(std::size_t offset) const {
+    return *(first + static_cast<Offset>(offset));
+  }
 
   Iterator first;
-  Body& body;
 };
 
-inline std::size_t block_of(const RunOptions& options, std::size_t count, std::size_t members) {
-  return options.block != 0 ? options.block : count / (least_part * members);
+inline RunOptions loop_options(const RunOptions& options, std::size_t count,
+                               std::size_t members) noexcept {
+  return {.block = options.block != 0 ? options.block : count / (least_part * members),
+          .until = options.until};
 }
 
 // In a Bulk a block that throws does not keep others from being run: here it does.
@@ -132,20 +135,15 @@ Tally loop_on_bulk(B& bulk, std::size_t count, const Block& block, const RunOpti
             [&]() noexcept { failed.store(true, sync::order::relaxed); });  // order: relaxed, too
   };
   const std::size_t members = max<std::size_t>(bulk.width(), 1);
-  return bulk.run(count, unless_failed,
-                  RunOptions{.block = block_of(options, count, members), .until = options.until});
+  return bulk.run(count, unless_failed, loop_options(options, count, members));
 }
 
 template <class E, class Block>
 Tally loop_on_executor(E& executor, std::size_t count, const Block& block,
                        const RunOptions& options) {
-  constexpr BlockCall call = [](const void* given, IndexRange part) {
-    (*static_cast<const Block*>(given))(part);
-  };
-  const std::size_t helpers = executor.width();
-  const LentLoop::Ref loop = LentLoop::make(count, block_of(options, count, helpers + 1), helpers,
-                                            {call, std::addressof(block), &options.until});
-  Tally tally = (*loop).run(executor);
+  const std::size_t members = executor.width() + 1;
+  Tally tally = LentLoop<E, Block>::run(executor, count, members, block,
+                                        loop_options(options, count, members));
   if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));
   return tally;
 }
@@ -184,6 +182,27 @@ std::size_t count_between(First first, Last last) {
          static_cast<std::size_t>(static_cast<Index>(first));
 }
 
+// The same between iterators.
+template <class Iterator, class Last>
+std::size_t distance_of(Iterator first, Last last) {
+  return last - first <= 0 ? 0 : static_cast<std::size_t>(last - first);
+}
+
+// A loop over `count` items. All blocks call the same body, which may change.
+template <class E, class Source, class Body>
+Tally loop_over(E& executor, const Source& source, std::size_t count, Body& body,
+                const RunOptions& options) {
+  static_assert(RunsLoops<E>,
+                "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
+  static_assert(LoopIsIncluded<E>,
+                "parallel_for: include the executor's header for loops, e.g. "
+                "<handoff/pool/parallel_for.hpp>");
+  if constexpr (RunsLoops<E>) {
+    const auto block = [source, &body](IndexRange part) { source.loop(part, body); };
+    return count == 0 ? Tally{} : LoopOn<E>::run(executor, count, block, options);
+  }
+}
+
 template <class R>
 concept LoopRange = requires(R& range) {
   { std::begin(range) } -> std::random_access_iterator;
@@ -197,23 +216,18 @@ concept LoopRange = requires(R& range) {
 template <class E, detail::LoopIndex First, detail::LoopIndex Last, class Body>
 Tally parallel_for(E& executor, First first, Last last, Body&& body,
                    const RunOptions& options = {}) {
-  static_assert(RunsLoops<E>,
-                "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
-  static_assert(detail::LoopIsIncluded<E>,
-                "parallel_for: include the executor's header for loops, e.g. "
-                "<handoff/pool/parallel_for.hpp>");
   using Index = std::common_type_t<First, Last>;
   using Callable = std::remove_reference_t<Body>;
   constexpr bool is_body = LoopBody<Callable, Index>;
   static_assert(is_body, "parallel_for: the body takes an index, or a handoff::IndexRange");
-  if constexpr (is_body && RunsLoops<E>) {
+  if constexpr (is_body) {
     const std::size_t count = detail::count_between<Index>(first, last);
-    if (count == 0) return {};
     if constexpr (!std::is_invocable_v<Callable&, Index>) {
-      if (std::cmp_less(first, 0)) misuse("parallel_for: an IndexRange does not begin below 0");
+      if (count != 0 && std::cmp_less(first, 0))
+        misuse("parallel_for: an IndexRange does not begin below 0");
     }
-    const detail::IndexLoop<Index, Callable> block{static_cast<Index>(first), body};
-    return detail::LoopOn<E>::run(executor, count, block, options);
+    const detail::Indices<Index> source{static_cast<Index>(first)};
+    return detail::loop_over(executor, source, count, body, options);
   }
 }
 
@@ -222,20 +236,12 @@ template <class E, std::random_access_iterator Iterator, std::sized_sentinel_for
           class Body>
 Tally parallel_for(E& executor, Iterator first, Last last, Body&& body,
                    const RunOptions& options = {}) {
-  static_assert(RunsLoops<E>,
-                "parallel_for: runs on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
-  static_assert(detail::LoopIsIncluded<E>,
-                "parallel_for: include the executor's header for loops, e.g. "
-                "<handoff/pool/parallel_for.hpp>");
   using Callable = std::remove_reference_t<Body>;
   constexpr bool is_body = std::is_invocable_v<Callable&, std::iter_reference_t<Iterator>>;
   static_assert(is_body, "parallel_for: the body takes what the iterators lead to");
-  if constexpr (is_body && RunsLoops<E>) {
-    // equivalent(bound): a loop over nothing claims nothing and calls nobody
-    if (last - first <= 0) return {};
-    const auto count = static_cast<std::size_t>(last - first);
-    const detail::IteratorLoop<Iterator, Callable> block{first, body};
-    return detail::LoopOn<E>::run(executor, count, block, options);
+  if constexpr (is_body) {
+    const std::size_t count = detail::distance_of(first, last);
+    return detail::loop_over(executor, detail::Elements<Iterator>{first}, count, body, options);
   }
 }
 
@@ -266,30 +272,6 @@ Tally parallel_for(E&, First, Last, Body&&, const RunOptions& = {}) {
 }
 
 namespace detail {
-
-// What is reduced: loop(range, body) goes over it, at(offset) is one of them.
-template <class Index>
-struct ReducedIndices {
-  template <class Body>
-  void loop(IndexRange part, Body& body) const {
-    IndexLoop<Index, Body>{first, body}(part);
-  }
-  Index at(std::size_t offset) const noexcept {
-    return static_cast<Index>(static_cast<std::size_t>(first) + offset);
-  }
-  Index first;
-};
-template <class Iterator>
-struct ReducedElements {
-  template <class Body>
-  void loop(IndexRange part, Body& body) const {
-    IteratorLoop<Iterator, Body>{first, body}(part);
-  }
-  std::iter_reference_t<Iterator> at(std::size_t offset) const {
-    return *(first + static_cast<std::iter_difference_t<Iterator>>(offset));
-  }
-  Iterator first;
-};
 
 // What a part of a reduction comes to, once it is there.
 template <class T>
@@ -416,9 +398,9 @@ template <class E, detail::LoopIndex First, detail::LoopIndex Last, class T, cla
 T parallel_reduce(E& executor, First first, Last last, T initial, Map&& map, Combine&& combine,
                   const RunOptions& options = {}) {
   using Index = std::common_type_t<First, Last>;
-  const std::size_t count = detail::count_between<Index>(first, last);
-  const detail::ReducedIndices<Index> source{static_cast<Index>(first)};
-  return detail::reduce(executor, source, count, std::move(initial), map, combine, options);
+  return detail::reduce(executor, detail::Indices<Index>{static_cast<Index>(first)},
+                        detail::count_between<Index>(first, last), std::move(initial), map, combine,
+                        options);
 }
 
 // The same of map(*i) for each i in [first, last).
@@ -426,9 +408,9 @@ template <class E, std::random_access_iterator Iterator, std::sized_sentinel_for
           class T, class Map, class Combine>
 T parallel_reduce(E& executor, Iterator first, Last last, T initial, Map&& map, Combine&& combine,
                   const RunOptions& options = {}) {
-  const std::size_t count = last - first <= 0 ? 0 : static_cast<std::size_t>(last - first);
-  const detail::ReducedElements<Iterator> source{first};
-  return detail::reduce(executor, source, count, std::move(initial), map, combine, options);
+  return detail::reduce(executor, detail::Elements<Iterator>{first},
+                        detail::distance_of(first, last), std::move(initial), map, combine,
+                        options);
 }
 
 // The same of map(element) for each element of a vector, an array, a span, ...

@@ -36,7 +36,7 @@
 // - fork(): the child must not use the team; there its end does nothing.
 // - pthread_cancel() of a thread in a block ends the program: ask a stop token.
 //
-// Source: the claims are guided self-scheduling with affinity (block_claims.hpp); the gate that
+// Source: the claims are guided self-scheduling with affinity (docs/design/bulk.md); the gate that
 // lets late members miss a run is described in docs/design/thread_team.md.
 #pragma once
 

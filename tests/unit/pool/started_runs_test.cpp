@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Ranges on a ThreadPool, waited for and started: what its head comment adds to core/bulk.hpp.
+// Ranges and loops on a ThreadPool, waited for and started: what its head comment adds to
+// core/bulk.hpp.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/loop_forms.hpp"
 #include "support/own_parts.hpp"
 #include "support/support.hpp"
 #include "support/threads_of_process.hpp"
@@ -41,58 +43,20 @@ struct Told {
   }
 };
 
-TEST_P(RunTest, TellsWhatBecameOfTheIndices) {
-  ThreadPool pool(options(2));
-  std::vector<int> times(1000);  // plain: run() orders it
-  const Tally tally = pool.run(times.size(), [&](IndexRange range) {
-    for (const std::size_t i : range) ++times[i];
-  });
-  EXPECT_EQ(times, std::vector<int>(1000, 1));
-  EXPECT_EQ(tally.accepted, 1000U);
-  EXPECT_EQ(tally.done, 1000U);
-  EXPECT_TRUE(tally.balanced());
-}
-
-TEST_P(RunTest, AThrowingBlockFailsAloneAndTheFirstIsRethrown) {
-  ThreadPool pool(options(2));
-  std::vector<std::atomic<int>> times(100);
-  EXPECT_THROW(pool.run(times.size(),
-                        [&](IndexRange range) {
-                          for (const std::size_t i : range) ++times[i];
-                          if (range.first == 0) throw std::runtime_error("planned");
-                        },
-                        {.block = 10}),
-               std::runtime_error);
-  for (const auto& count : times) EXPECT_EQ(count, 1);
-  pool.wait();
-  EXPECT_EQ(pool.close().failed, 0U);
-}
-
-// The caller and both workers must be inside at once, or this hangs.
-TEST_P(RunTest, CallsOthersAndNests) {
-  ThreadPool pool(options(2));
-  std::atomic<int> inside{0};
-  pool.run(3,
-           [&](IndexRange) {
-             ++inside;
-             while (inside < 3) std::this_thread::yield();
-           },
-           {.block = 1});
-  std::atomic<std::size_t> sum{0};
-  pool.run(20, [&](IndexRange outer) {
-    for ([[maybe_unused]] const std::size_t i : outer) {
-      pool.run(30, [&](IndexRange inner) { sum += inner.size(); });
-    }
-  });
-  EXPECT_EQ(sum, 600U);
-}
-
 TEST_P(RunTest, WorksOnWhenThePoolIsClosed) {
   ThreadPool pool(options(2));
   (void)pool.close();
   std::size_t sum = 0;  // only this thread is left
   EXPECT_EQ(pool.run(100, [&](IndexRange range) { sum += range.size(); }).done, 100U);
-  EXPECT_EQ(sum, 100U);
+  parallel_for(pool, 0, 100, [&](std::size_t i) { sum += i; });
+  EXPECT_EQ(sum, 100U + 4950U);
+}
+
+TEST_P(RunTest, ALoopInATaskTakesEveryForm) {
+  for (const std::size_t width : {1U, 3U}) {
+    ThreadPool pool(options(width));
+    pool.submit([&] { test::expect_all_loop_forms(pool); }).get();
+  }
 }
 
 // All workers must be inside at once, or this hangs; and the starter goes on.
@@ -114,14 +78,6 @@ TEST_P(RunTest, AStartedOneIsDoneByAllWorkers) {
     EXPECT_EQ(told.tally.done, width);
     EXPECT_EQ(here, 0);
   }
-}
-
-TEST_P(RunTest, EachThreadBeginsInItsOwnPart) {
-  ThreadPool pool(options(2));
-  const auto run = [&](std::size_t count, test::FirstBlocks& blocks) {
-    (void)pool.run(count, [&](IndexRange block) { blocks(block); });
-  };
-  test::expect_own_parts(3, run, std::this_thread::get_id());
 }
 
 TEST_P(RunTest, InAStartedOneEachWorkerBeginsInItsOwnPart) {
@@ -169,12 +125,13 @@ TEST_P(RunTest, WaitWaitsForTheCompletion) {
   EXPECT_EQ(told.times, 1);
 }
 
-TEST_P(RunTest, AFailureOfAStartedOneIsTheCompletionsAlone) {
+TEST_P(RunTest, AFailureIsTheRunsAlone) {
   ThreadPool pool(options(2));
   Told told;
-  BulkOperation run(
-      pool, 10, [](std::size_t, std::size_t) { throw std::runtime_error("planned"); },
-      told.completion());
+  const auto throws = [](auto...) { throw std::runtime_error("planned"); };
+  EXPECT_THROW(pool.run(10, throws), std::runtime_error);
+  EXPECT_THROW(parallel_for(pool, 0, 10, throws), std::runtime_error);
+  BulkOperation run(pool, 10, throws, told.completion());
   ASSERT_EQ(run.start(), Status::ok);
   pool.wait();
   EXPECT_EQ(told.tally.failed, 10U);

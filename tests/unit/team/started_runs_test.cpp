@@ -5,15 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <handoff/core/bulk.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -50,29 +47,6 @@ class Ended {
 };
 
 constexpr auto kNothing = [](std::size_t, std::size_t) {};
-
-TEST(StartedRun, DoesEveryIndexOnceAndTellsOnce) {
-  for (const std::size_t width : {1U, 2U, 3U, 8U}) {
-    ThreadTeam team({.width = width});
-    for (const std::size_t count : {0U, 1U, 2U, 1000U}) {
-      std::vector<int> times(count);  // plain: the completion orders it
-      const Ended ended;
-      BulkOperation run(
-          team, count,
-          [&](std::size_t first, std::size_t last) {
-            for (std::size_t i = first; i < last; ++i) ++times[i];
-          },
-          ended);
-      ASSERT_EQ(run.start(), Status::ok);
-      const Tally tally = ended.get();
-      ASSERT_EQ(times, std::vector<int>(count, 1));
-      ASSERT_EQ(tally.accepted, count);
-      ASSERT_EQ(tally.done, count);
-      ASSERT_TRUE(tally.balanced());
-      ASSERT_EQ(ended.times(), 1);
-    }
-  }
-}
 
 // The starter goes on, or this hangs; and no block runs on its thread.
 TEST(StartedRun, ReturnsAtOnceAndMembersDoAllTheWork) {
@@ -120,59 +94,6 @@ TEST(StartedRun, ATeamOfOneDoesItInStart) {
   ASSERT_EQ(run.start(), Status::ok);
   EXPECT_EQ(ended.times(), 1);
   EXPECT_EQ(ended.thread(), std::this_thread::get_id());
-}
-
-TEST(StartedRun, AThrowingBlockFailsAloneAndTheCompletionHasTheFirst) {
-  ThreadTeam team({.width = 3});
-  std::vector<std::atomic<int>> times(100);
-  const Ended ended;
-  BulkOperation run(team, times.size(),
-                    [&](std::size_t first, std::size_t last) {
-                      for (std::size_t i = first; i < last; ++i) ++times[i];
-                      if (first == 30) throw std::runtime_error("row 30");
-                    },
-                    ended, {.block = 10});
-  ASSERT_EQ(run.start(), Status::ok);
-  const Tally tally = ended.get();
-  for (const auto& count : times) EXPECT_EQ(count, 1);
-  EXPECT_GE(tally.failed, 10U);
-  EXPECT_EQ(tally.done + tally.failed, 100U);
-  ASSERT_TRUE(tally.first_failure);
-  EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::runtime_error);
-  EXPECT_EQ(team.run(5, [](IndexRange) {}).done, 5U) << "the next run knows nothing of it";
-  EXPECT_FALSE(team.tally().first_failure);
-}
-
-TEST(StartedRun, AStopCancelsWhatHasNotBegun) {
-  ThreadTeam team({.width = 2});
-  std::stop_source source;
-  std::atomic<std::uint64_t> ran{0};
-  const Ended ended;
-  BulkOperation run(team, 10'000,
-                    [&](std::size_t first, std::size_t last) {
-                      ran += last - first;
-                      source.request_stop();
-                    },
-                    ended, {.until = source.get_token()});
-  ASSERT_EQ(run.start(), Status::ok);
-  const Tally tally = ended.get();
-  EXPECT_TRUE(tally.balanced());
-  EXPECT_EQ(tally.done, ran);
-  EXPECT_GT(tally.cancelled, 0U);
-  const Ended none;
-  BulkOperation stopped(team, 10, [](std::size_t, std::size_t) { FAIL(); }, none,
-                        {.until = source.get_token()});
-  ASSERT_EQ(stopped.start(), Status::ok);
-  EXPECT_EQ(none.get().cancelled, 10U);
-}
-
-TEST(StartedRun, ADeadlineExpiresWhatHasNotBegun) {
-  ThreadTeam team({.width = 2});
-  const Ended ended;
-  BulkOperation run(team, 10, [](std::size_t, std::size_t) { FAIL(); }, ended,
-                    {.until = sync::Deadline{}});
-  ASSERT_EQ(run.start(), Status::ok);
-  EXPECT_EQ(ended.get().expired, 10U);
 }
 
 // Of one team one run is on at a time, and none is forgotten; callers come in between.
@@ -229,73 +150,6 @@ TEST(StartedRun, MayBeStartedInsideABlock) {
       over = true;
     });
     EXPECT_EQ(ended.get().done, 8U);
-  }
-}
-
-// The completion of a run may start it again, and does so without end of stack.
-TEST(StartedRun, MayBeStartedAgainByItsCompletion) {
-  for (const std::size_t width : {1U, 2U, 4U}) {
-    ThreadTeam team({.width = width});
-    const std::size_t rounds = test::rounds(20'000);
-    std::atomic<std::uint64_t> ran{0};
-    std::atomic<std::size_t> ended{0};
-    const auto body = [&](std::size_t first, std::size_t last) { ran += last - first; };
-    std::function<Status()> start;
-    const auto again = [&](const Tally&) noexcept {
-      if (++ended < rounds) {
-        EXPECT_EQ(start(), Status::ok);
-      } else {
-        ended.notify_all();
-      }
-    };
-    BulkOperation run(team, 3, body, again);
-    start = [&run] { return run.start(); };
-    ASSERT_EQ(start(), Status::ok);
-    for (std::size_t now = ended; now < rounds; now = ended) ended.wait(now);
-    EXPECT_EQ(ran, 3 * rounds);
-  }
-}
-
-// ... and may end it, with all that lies in it.
-TEST(StartedRun, MayBeFreedByItsCompletion) {
-  ThreadTeam team({.width = 3});
-  struct Work final : BulkWork {
-    explicit Work(std::atomic<int>& live) : live_(live) { ++live_; }
-    ~Work() { --live_; }
-    void block(std::size_t first, std::size_t last) override { sum_ += last - first; }
-    void ended(const Tally& tally) noexcept override {
-      EXPECT_EQ(sum_, tally.done);
-      delete this;
-    }
-    std::atomic<int>& live_;
-    std::atomic<std::uint64_t> sum_{0};
-    ThreadTeam::BulkStorage storage_;
-  };
-  std::atomic<int> live{0};
-  const std::size_t rounds = test::rounds(2'000);
-  for (std::size_t round = 0; round < rounds; ++round) {
-    auto work = std::make_unique<Work>(live);
-    Work& mine = *work.release();
-    ASSERT_EQ(team.start(5, mine, mine.storage_), Status::ok);
-  }
-  while (live != 0) std::this_thread::yield();
-}
-
-TEST(StartedRun, TheDestructorWaitsForThem) {
-  for (const std::size_t width : {1U, 2U, 4U}) {
-    for (std::size_t round = 0; round < test::rounds(200); ++round) {
-      std::atomic<int> told{0};
-      const auto tell = [&](const Tally& tally) noexcept { told += tally.done == 7 ? 1 : 100; };
-      std::optional<ThreadTeam> team(ThreadTeamOptions{.width = width});
-      BulkOperation first(*team, 7, kNothing, tell);
-      BulkOperation second(*team, 7, kNothing, tell);
-      BulkOperation third(*team, 7, kNothing, tell);
-      ASSERT_EQ(first.start(), Status::ok);
-      ASSERT_EQ(second.start(), Status::ok);
-      ASSERT_EQ(third.start(), Status::ok);
-      team.reset();
-      ASSERT_EQ(told, 3);
-    }
   }
 }
 

@@ -8,19 +8,14 @@
 
 #include <atomic>
 #include <handoff/core/detail/block_claims.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <mutex>
 #include <set>
 #include <stdexcept>
-#include <stop_token>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
-
-#include "support/own_parts.hpp"
-#include "support/support.hpp"
 
 namespace {
 
@@ -32,46 +27,11 @@ TEST(ThreadTeam, HasTheWidthAskedForOrThatOfTheMachine) {
   EXPECT_GE(ThreadTeam().width(), 1U);
 }
 
-TEST(ThreadTeam, DoesEveryIndexOnce) {
-  ThreadTeam team({.width = 3});
-  std::vector<int> times(1000);  // plain: run() orders it
-  const Tally tally = team.run(times.size(), [&](IndexRange range) {
-    for (const std::size_t i : range) ++times[i];
-  });
-  EXPECT_EQ(times, std::vector<int>(1000, 1));
-  EXPECT_EQ(tally.accepted, 1000U);
-  EXPECT_EQ(tally.done, 1000U);
-  EXPECT_TRUE(tally.balanced());
-}
-
-TEST(ThreadTeam, NothingToDoIsDoneAtOnce) {
-  ThreadTeam team({.width = 2});
-  const Tally tally = team.run(0, [](IndexRange) { FAIL(); });
-  EXPECT_EQ(tally.accepted, 0U);
-  EXPECT_TRUE(tally.balanced());
-}
-
 TEST(ThreadTeam, OneMemberIsTheCaller) {
   ThreadTeam team({.width = 1});
   team.run(100, [caller = std::this_thread::get_id()](IndexRange) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
   });
-}
-
-// Both must be inside at once, or this hangs.
-TEST(ThreadTeam, MembersRunAtTheSameTimeEvenBeyondTheCpus) {
-  for (const std::size_t width : {2U, 8U}) {
-    ThreadTeam team({.width = width});
-    for (int round = 0; round < 20; ++round) {
-      std::atomic<std::size_t> inside{0};
-      team.run(width,
-               [&](IndexRange) {
-                 inside.fetch_add(1);
-                 while (inside < width) std::this_thread::yield();
-               },
-               {.block = 1});
-    }
-  }
 }
 
 TEST(ThreadTeam, RunsAgainOnTheSameThreads) {
@@ -94,16 +54,6 @@ void add_squares(IndexRange range, const Squares& squares) {
   std::uint64_t sum = 0;
   for (const std::size_t i : range) sum += i * i;
   squares.sum->fetch_add(sum);
-}
-
-TEST(ThreadTeam, EachMemberBeginsInItsOwnPart) {
-  ThreadTeam team({.width = 3});
-  test::expect_own_parts(
-      3,
-      [&](std::size_t count, test::FirstBlocks& blocks) {
-        (void)team.run(count, [&](IndexRange block) { blocks(block); });
-      },
-      std::this_thread::get_id());
 }
 
 TEST(ThreadTeam, TakesAKernel) {
@@ -181,48 +131,6 @@ TEST(ThreadTeam, AThrowingBlockFailsAloneAndTheFirstIsRethrown) {
   EXPECT_FALSE(team.tally().first_failure);
 }
 
-TEST(ThreadTeam, EveryBlockMayThrowAnything) {
-  ThreadTeam team({.width = 2});
-  EXPECT_THROW(team.run(50, [](IndexRange) { throw 7; }, {.block = 1}), int);
-  EXPECT_EQ(team.tally().failed, 50U);
-  EXPECT_TRUE(team.tally().balanced());
-}
-
-TEST(ThreadTeam, AStopCancelsWhatHasNotBegun) {
-  ThreadTeam team({.width = 2});
-  std::stop_source source;
-  std::atomic<std::uint64_t> ran{0};
-  const Tally tally = team.run(10'000,
-                               [&](IndexRange range) {
-                                 ran += range.size();
-                                 source.request_stop();
-                               },
-                               {.until = source.get_token()});
-  EXPECT_TRUE(tally.balanced());
-  EXPECT_EQ(tally.done, ran);
-  EXPECT_GT(tally.cancelled, 0U);
-  EXPECT_EQ(tally.expired, 0U);
-  const Tally none = team.run(10, [](IndexRange) { FAIL(); }, {.until = source.get_token()});
-  EXPECT_EQ(none.cancelled, 10U);
-}
-
-TEST(ThreadTeam, ADeadlineExpiresWhatHasNotBegun) {
-  ThreadTeam team({.width = 2});
-  const Tally none = team.run(10, [](IndexRange) { FAIL(); }, {.until = sync::Deadline{}});
-  EXPECT_EQ(none.expired, 10U);
-  EXPECT_TRUE(none.balanced());
-  const sync::Deadline soon = sync::deadline_after(std::chrono::milliseconds(5));
-  const Tally some = team.run(1'000'000'000,
-                              [&](IndexRange) {
-                                while (sync::clock::now() < soon) std::this_thread::yield();
-                              },
-                              {.until = soon});
-  EXPECT_TRUE(some.balanced());
-  EXPECT_GT(some.done, 0U);
-  EXPECT_GT(some.expired, 0U);
-  EXPECT_EQ(team.run(10, [](IndexRange) {}, {.until = std::chrono::hours(1)}).done, 10U);
-}
-
 TEST(ThreadTeam, RunFromInsideItsOwnBlockIsMisuse) {
   ThreadTeam team({.width = 2});
   EXPECT_THROW(team.run(8, [&](IndexRange) { team.run(1, [](IndexRange) {}); }, {.block = 1}),
@@ -246,29 +154,6 @@ TEST(ThreadTeam, AnotherTeamMayBeRunInside) {
     }
   });
   EXPECT_EQ(ran, 80U);
-}
-
-TEST(ThreadTeam, CallersFromManyThreadsTakeTurns) {
-  ThreadTeam team({.width = 2});
-  std::atomic<int> inside{0};
-  std::vector<std::thread> callers;
-  for (int i = 0; i < 4; ++i) {
-    callers.emplace_back([&] {
-      for (std::size_t round = 0; round < test::rounds(500); ++round) {
-        std::uint64_t mine[2] = {0, 0};
-        const Tally tally = team.run(2,
-                                     [&](IndexRange range) {
-                                       EXPECT_LE(inside.fetch_add(1), 1);
-                                       for (const std::size_t k : range) ++mine[k];
-                                       inside.fetch_sub(1);
-                                     },
-                                     {.block = 1});
-        ASSERT_EQ(tally.done, 2U);
-        ASSERT_EQ(mine[0] + mine[1], 2U);
-      }
-    });
-  }
-  for (auto& caller : callers) caller.join();
 }
 
 TEST(ThreadTeam, AWidthBeyondAnySenseIsMisuse) {

@@ -11,14 +11,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/gate.hpp>
 #include <handoff/core/detail/range_run.hpp>
-#include <handoff/core/kernel.hpp>
-#include <handoff/core/status.hpp>
+#include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/cache_line.hpp>
@@ -27,91 +26,78 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
+template <class E, class Block>
 class LentLoop {
  public:
-  // One of those that keep a loop alive; as movable as an executor's function has to be.
-  class Ref {
-   public:
-    explicit Ref(LentLoop& loop) noexcept : loop_(&loop) { loop.retain(); }
-    Ref(Ref&& other) noexcept : loop_(std::exchange(other.loop_, nullptr)) {}
-    Ref& operator=(Ref&& other) noexcept {
-      std::swap(loop_, other.loop_);
-      return *this;
-    }
-    ~Ref() {
-      if (loop_ != nullptr) loop_->release();
-    }
-    LentLoop& operator*() const noexcept { return *loop_; }
-
-   private:
-    LentLoop* loop_;
-  };
-
-  // What is called for each block that begins in time; until run() returns.
-  struct Job {
-    BlockCall call;
-    const void* work;
-    const Until* until;
-  };
-
-  // `helpers`: the most functions to hand over. Throws std::bad_alloc.
-  static Ref make(std::size_t count, std::size_t smallest, std::size_t helpers, const Job& job);
-
   // The caller's part, until all blocks are done. A block that throws ends the loop; blocks that
-  // nobody has claimed by then are left out.
-  template <class E>
-  Tally run(E& executor) noexcept {
-    gate_.open();
-    call_next(executor, 1);
-    work(0);
-    return finish();
+  // nobody has claimed by then are left out. Throws std::bad_alloc.
+  static Tally run(E& executor, std::size_t count, std::size_t members, const Block& block,
+                   const RunOptions& options) {
+    const Member caller(*new LentLoop(executor, count, members, block, options), 0);
+    return caller.lead();
   }
 
  private:
-  LentLoop(std::size_t helpers, const Job& job) noexcept
-      : refs_(0), helpers_(static_cast<std::ptrdiff_t>(helpers)), job_(job) {}
+  // Keeps the loop alive. What the executor is given: as movable as its functions have to be.
+  class Member {
+   public:
+    Member(LentLoop& loop, std::size_t index) noexcept : loop_(&loop), index_(index) {
+      loop.refs_.fetch_add(1, sync::order::relaxed);  // order: relaxed, by a holder
+    }
+    Member(Member&& other) noexcept
+        : loop_(std::exchange(other.loop_, nullptr)), index_(other.index_) {}
+    Member& operator=(Member&& other) noexcept {
+      std::swap(loop_, other.loop_);
+      std::swap(index_, other.index_);
+      return *this;
+    }
+    ~Member() {
+      if (loop_ != nullptr) loop_->release();
+    }
 
-  // What the executor is given.
-  template <class E>
-  struct Helper {
-    E* executor;
-    Ref loop;
-    std::size_t member;
-    void operator()() noexcept { (*loop).help(*executor, member); }
+    Tally lead() const noexcept {
+      loop_->gate_.open();
+      loop_->work(index_);
+      loop_->gate_.close();
+      (void)loop_->empty_.await([this]() noexcept { return loop_->gate_.is_empty(); });
+      return loop_->run_.settle();
+    }
+    void operator()() noexcept {
+      std::uint32_t never_before = 0;
+      if (!loop_->gate_.enter(never_before)) return;
+      loop_->work(index_);
+      if (loop_->gate_.leave()) loop_->empty_.notify_one();
+    }
+
+   private:
+    LentLoop* loop_;
+    std::size_t index_;
   };
 
-  template <class E>
-  void help(E& executor, std::size_t member) noexcept {
-    std::uint32_t never_before = 0;
-    if (!gate_.enter(never_before)) return;
-    call_next(executor, member + 1);  // inside: the caller, and with it the executor, is there
-    work(member);
-    if (gate_.leave()) empty_.notify_one();
+  LentLoop(E& executor, std::size_t count, std::size_t members, const Block& block,
+           const RunOptions& options) noexcept
+      : refs_(0), executor_(executor), block_(block), until_(options.until) {
+    run_.open(count, members, options.block, AtFailure::rest_left_out);
   }
 
-  // One calls the next while blocks are left. If that one is refused the loop has helpers enough.
-  template <class E>
-  void call_next(E& executor, std::size_t member) noexcept {
-    // order: relaxed, a number of helpers.
-    if (!run_.left() || helpers_.fetch_sub(1, sync::order::relaxed) <= 0) return;
-    (void)attempt(
-        [&] { static_cast<void>(executor.try_post(Helper<E>{&executor, Ref(*this), member})); },
-        [] {});
+  // Inside: the caller, and with it the executor, is there.
+  void work(std::size_t member) noexcept {
+    run_.work_and_call(member, block_, until_, [this, member] {
+      static_cast<void>(executor_.try_post(Member(*this, member + 1)));
+    });
   }
 
-  void work(std::size_t member) noexcept;
-  Tally finish() noexcept;
-
-  void retain() noexcept {
-    refs_.fetch_add(1, sync::order::relaxed);  // order: relaxed, by a holder
+  void release() noexcept {
+    // order: acq_rel, each release pairs with the acquire of the last one, which ends the loop.
+    if (refs_.fetch_sub(1, sync::order::acq_rel) == 1) delete this;
   }
-  void release() noexcept;
 
   sync::atomic<std::size_t> refs_;
-  sync::atomic<std::ptrdiff_t> helpers_;  // that may still be called
-  const Job job_;
+  E& executor_;  // the next three are gone when the caller is
+  const Block& block_;
+  const Until& until_;
   Gate gate_;
-  sync::EventCount empty_;  // the caller, for the last helper inside
+  sync::EventCount empty_;  // the caller, for the last member inside
   alignas(sync::destructive_span) RangeRun run_;
 };
 

@@ -32,7 +32,7 @@ struct Worker;
 
 class PoolRun {
  public:
-  PoolRun() noexcept : members_(0), helpers_(0) {}
+  PoolRun() noexcept : members_(0) {}
   PoolRun(const PoolRun&) = delete;
   PoolRun& operator=(const PoolRun&) = delete;
 
@@ -47,7 +47,7 @@ class PoolRun {
   static constexpr TaskKind kMember{&begin, &drop_member, nullptr};
 
   void take_part() noexcept;
-  void call_next(Worker& worker) noexcept;
+  void call_next(Worker& worker);
   void run_own(Worker& worker) noexcept;
   void leave() noexcept;
 
@@ -56,11 +56,10 @@ class PoolRun {
   sync::StopToken stop_;  // of the options
   RunOptions options_;
   sync::atomic<std::size_t> members_;  // called and not gone
-  sync::atomic<std::ptrdiff_t> helpers_;  // that may still be called
   RangeRun range_;
 };
 
-// The caller takes part and waits, helping as a TaskGroup's owner does.
+// The caller takes part and waits (waited_run.hpp).
 Tally run_in_pool(Engine& engine, std::size_t count, BlockCall call, const void* work,
                   const RunOptions& options) noexcept;
 
