@@ -24,7 +24,6 @@
 #include <iterator>
 #include <memory>
 #include <new>
-#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -32,7 +31,6 @@
 #include <vector>
 
 #include "support/support.hpp"
-#include "unit/process/out_of_memory.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"
@@ -45,57 +43,6 @@ using namespace team_support;
 using test::SharedName;
 
 // ---- No memory ---------------------------------------------------------------------------------
-
-// Each row that is a multiple of 10 ends its worker, as often as `times` says for each.
-struct Eats {
-  Board* board;
-  std::uint32_t times;
-  void (*run_out)();
-};
-void run_out_at_tens(IndexRange range, const Eats& eats) {
-  for (const std::size_t i : range) {
-    if (i % 10 == 0 && eats.board->calls[i].fetch_add(1) < eats.times) eats.run_out();
-    eats.board->rows[i] = row(1, i);
-  }
-}
-
-// A kill by the kernel for lack of memory, and an allocation that fails and is not caught. The rows
-// that do it are reported, each with its index and the signal; all others are done.
-TEST(ProcessTeamEnds, AWorkerThatRunsOutOfMemoryIsADeathAsOthers) {
-  const test::SmallGroup group;
-  const auto ways = test::ways_to_run_out_of_memory(group);
-  if (ways.empty()) GTEST_SKIP() << "a sanitizer, and no memory cgroup may be made";
-  constexpr std::size_t count = 25;
-  const SharedBoard board;
-  ProcessTeam team{{.width = 2, .replacements_per_second = 10'000}};
-  for (const auto& [what, run_out] : ways) {
-    SCOPED_TRACE(what);
-    const auto begin_with = [&](std::uint32_t times) {
-      board->rows.fill(0);
-      for (auto& calls : board->calls) calls = 0;
-      return Eats{board.get(), times, run_out};
-    };
-    EXPECT_EQ(team.run<run_out_at_tens>(count, begin_with(1), {.block = 1}).done, count);
-    EXPECT_TRUE(team.lost().empty());
-    for (const std::size_t i : {0U, 10U, 20U}) EXPECT_EQ(board->calls[i], 2U) << "done again";
-    expect_rows(*board, 1, count);
-    EXPECT_THROW((void)team.run<run_out_at_tens>(count, begin_with(1000), {.block = 1}),
-                 WorkFailed);
-    EXPECT_EQ(team.tally().done, count - 3);
-    EXPECT_EQ(team.tally().failed, 3U);
-    std::set<std::size_t> lost;
-    for (const LostWork& each : team.lost()) {
-      EXPECT_EQ(each.indices.size(), 1U);
-      lost.insert(each.indices.first);
-      EXPECT_EQ(each.end.kind, WorkerEnd::Kind::signalled);
-      EXPECT_EQ(each.end.text(), what);
-    }
-    EXPECT_EQ(lost, (std::set<std::size_t>{0, 10, 20}));
-    for (std::size_t i = 0; i < count; ++i) {
-      EXPECT_EQ(board->rows[i], i % 10 == 0 ? 0 : row(1, i)) << "row " << i;
-    }
-  }
-}
 
 // Hardly any more memory for this process from here on: some for its stack.
 void have_no_more_memory() {
@@ -148,33 +95,11 @@ TEST(ProcessTeamEnds, AWorkerThatCannotAllocate) {
 
 // ---- Ends --------------------------------------------------------------------------------------
 
-TEST(ProcessTeamEnds, NothingIsLeftBehind) {
-  const SharedBoard board;
-  const std::size_t before = open_descriptors();
-  for (std::size_t round = 0; round < test::rounds(20); ++round) {
-    std::vector<pid_t> there;
-    {
-      ProcessTeam team(3);
-      EXPECT_EQ(team.run<compute_rows>(10, Rows{board.get(), 1}).done, 10U);
-      there = workers();
-      EXPECT_EQ(there.size(), 3U);
-      std::ifstream maps("/proc/self/maps");
-      for (std::string line; std::getline(maps, line);) {
-        EXPECT_EQ(line.find("/dev/shm/"), std::string::npos) << "a name that could be left";
-      }
-      ProcessTeam moved(std::move(team));
-      EXPECT_EQ(moved.run<compute_rows>(10, Rows{board.get(), 1}).done, 10U);
-    }
-    for (const pid_t worker : there) EXPECT_TRUE(has_ended(worker));
-    EXPECT_TRUE(servers_of(::getpid()).empty());
-    EXPECT_EQ(open_descriptors(), before);
-  }
-}
-
 TEST(ProcessTeamEnds, ItsEndIsTheEndOfStoppedWorkersToo) {
   std::vector<pid_t> there;
   {
-    ProcessTeam team(2);
+    ProcessTeam made(2);
+    const ProcessTeam team(std::move(made));
     there = workers();
     signal_workers(SIGSTOP);
   }
