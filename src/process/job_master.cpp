@@ -263,7 +263,7 @@ JobMaster::Ending JobMaster::ending_of(Entry& entry, std::size_t place) noexcept
 }
 
 JobMaster::Ending JobMaster::why_not_begin(const Entry& entry) const noexcept {
-  if (given_up_.error != 0) return Ending::refused;
+  if (gives_up_) return Ending::refused;
   if (entry.until.stop_token().stop_requested()) return Ending::cancelled;
   if (closing_ && !closing_->begins_more) return Ending::cancelled;
   const sync::Deadline now = workers_.now();
@@ -321,7 +321,7 @@ std::exception_ptr JobMaster::failure() const noexcept {
                   (deaths == 1 ? " worker" : " workers") + ", the last " + ended_.end.text(),
               {.end = ended_.end, .attempts = deaths}));
         } else {
-          error = std::make_exception_ptr(workers_.error_of(given_up_));
+          error = std::make_exception_ptr(workers_.why_given_up());
         }
       },
       [&]() noexcept { error = std::current_exception(); });
@@ -338,10 +338,10 @@ void JobMaster::show_claims() noexcept {
   }
 }
 
-void JobMaster::give_up(const ProcessMaster::GivenUp& why) noexcept {
-  given_up_ = why;
+void JobMaster::give_up() noexcept {
+  gives_up_ = true;
   look();
-  given_up_ = {};
+  gives_up_ = false;
 }
 
 // When the thread wakes by itself; false: it ends.

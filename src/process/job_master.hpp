@@ -91,7 +91,7 @@ class JobMaster final : ProcessMaster::Work {
   void look() noexcept override;
   void show_claims() noexcept override;
   bool is_there() const noexcept override { return has_jobs(); }
-  void give_up(const ProcessMaster::GivenUp& why) noexcept override;
+  void give_up() noexcept override;
   std::size_t take_ended(std::size_t from) noexcept;
   Ending ending_of(Entry& entry, std::size_t place) noexcept;
   Ending why_not_begin(const Entry& entry) const noexcept;
@@ -127,7 +127,7 @@ class JobMaster final : ProcessMaster::Work {
 
   // The thread's own.
   Ended ended_;
-  ProcessMaster::GivenUp given_up_;  // while give_up() looks
+  bool gives_up_ = false;
   bool must_ring_ = false;  // a word was mended
 
   sync::EventCount room_;  // a place was freed

@@ -39,16 +39,15 @@ ProcessMaster::ProcessMaster(const ProcessTeamOptions& options, WorkerLife& life
   wait(now_);  // has all the memory that it will need
 }
 
-ProcessMaster::GivenUp ProcessMaster::begin_work() {
+bool ProcessMaster::begin_work() {
   now_ = watched_at_ = idle_since_ = sync::clock::now();
   wait(now_);
   deaths_.clear();  // of those that died before
   none_since_ = sync::no_deadline;
   idle_deaths_ = 0;
   begin_run();
-  start_error_ = refill();
-  if (alive() != 0 || start_error_ == 0) return {};
-  return {.error = start_error_};
+  given_up_ = start_error_ = refill();
+  return alive() != 0 || start_error_ == 0;
 }
 
 void ProcessMaster::attend(Work& work) {
@@ -121,10 +120,12 @@ void ProcessMaster::replace(Work& work) {
   } else if (none_since_ == sync::no_deadline) {
     none_since_ = now_;
   } else if (start_error_ != 0 && now_ - none_since_ > kWorkerPatience) {
-    work.give_up({.error = start_error_});
+    given_up_ = start_error_;
+    work.give_up();
   }
   if (idle_deaths_ > kMostIdleDeaths + width()) {
-    work.give_up({.error = ECHILD, .all_end = true});
+    given_up_ = 0;
+    work.give_up();
     idle_deaths_ = 0;
     is_weary_ = true;
   }
@@ -134,6 +135,7 @@ bool ProcessMaster::end_all() {
   for (std::uint32_t slot = 0; slot < width(); ++slot) kill(slot, false);
   const sync::Deadline late = sync::deadline_after(kEndPatience);
   while (alive() != 0 && sync::clock::now() < late) wait(late);
+  given_up_ = 0;
   return alive() == 0;
 }
 
@@ -148,8 +150,8 @@ sync::Deadline ProcessMaster::next_look(bool has_work) const noexcept {
   return std::min(next, refilled);
 }
 
-std::system_error ProcessMaster::error_of(const GivenUp& why) const {
-  return why.all_end ? call_failed(why.error, kAllWorkersEnd) : refusal(why.error);
+std::system_error ProcessMaster::why_given_up() const {
+  return given_up_ != 0 ? refusal(given_up_) : call_failed(ECHILD, kAllWorkersEnd);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

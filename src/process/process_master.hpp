@@ -26,12 +26,6 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class ProcessMaster : public TeamCrew {
  public:
-  // Why nothing can be done; no error: it can.
-  struct GivenUp {
-    int error = 0;
-    bool all_end = false;  // before they have done anything
-  };
-
   // What the workers are there for. Its words are claims (claim_table.hpp).
   class Work {
    public:
@@ -47,7 +41,7 @@ class ProcessMaster : public TeamCrew {
     // Whether there is any.
     virtual bool is_there() const = 0;
     // What nobody is at will not be done.
-    virtual void give_up(const GivenUp& why) = 0;
+    virtual void give_up() = 0;
 
    protected:
     ~Work() = default;
@@ -57,8 +51,8 @@ class ProcessMaster : public TeamCrew {
   ProcessMaster(const ProcessTeamOptions& options, WorkerLife& life, std::size_t words,
                 int memory = -1);
 
-  // Another work begins: what was before is forgotten, and there are workers, if they can be had.
-  GivenUp begin_work();
+  // Another work begins: what was before is forgotten. False: no worker is to be had.
+  bool begin_work();
   // Sleeps as TeamCrew does.
   bool wait(sync::Deadline deadline) { return TeamCrew::wait(deadline, deaths_); }
   // After that: decides.
@@ -77,7 +71,8 @@ class ProcessMaster : public TeamCrew {
   sync::Deadline now() const noexcept { return now_; }
   // Work that begins now is looked at then, for its limit.
   sync::Deadline limit_look() const noexcept;
-  std::system_error error_of(const GivenUp& why) const;
+  // Of the work that was given up last, or had no worker.
+  std::system_error why_given_up() const;
 
  private:
   // Since when a word has said that somebody is at it.
@@ -96,6 +91,7 @@ class ProcessMaster : public TeamCrew {
   std::size_t idle_deaths_ = 0;  // of workers that were at nothing, since something was ended
   bool is_weary_ = false;  // too many of them: no new worker but for work
   int start_error_ = 0;  // why there is no worker
+  int given_up_ = 0;  // the start_error_ of that moment; 0: all workers end
   sync::Deadline none_since_ = sync::no_deadline;  // since when there is none
   std::vector<Watched> watched_;  // by word; with a limit
   sync::Deadline watched_at_;

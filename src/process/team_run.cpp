@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "team_run.hpp"
 
-#include <errno.h>
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -33,10 +31,10 @@ Tally TeamRun::lead(const TeamJob& job, const void* arguments) {
     look();
     return settle();
   }
-  const ProcessMaster::GivenUp why = master_.begin_work();
+  const bool has_workers = master_.begin_work();
   open();
-  if (why.error != 0) {
-    give_up(why);
+  if (!has_workers) {
+    give_up();
     return settle();
   }
   const sync::StopCallback stop(
@@ -129,7 +127,7 @@ void TeamRun::all_buried() {
 
 // OnCrash::reset_all: nobody must be at a block of the run any more when it begins anew.
 void TeamRun::begin_again() {
-  if (!master_.end_all()) return give_up({.error = ECHILD, .all_end = true});
+  if (!master_.end_all()) return give_up();
   open();
   ring_again();
   if (is_lost_) {
@@ -147,11 +145,6 @@ void TeamRun::look() {
 
 void TeamRun::show_claims() {
   for (std::size_t block = 0; block < job_.blocks(); ++block) master_.see(block, look_at(block));
-}
-
-void TeamRun::give_up(const ProcessMaster::GivenUp& why) {
-  given_up_ = why;
-  close(Closed::no_workers);
 }
 
 ClaimCount TeamRun::count() {
@@ -203,9 +196,7 @@ Tally TeamRun::settle() const {
 }
 
 std::exception_ptr TeamRun::first_failure() const {
-  if (closed_ == Closed::no_workers) {
-    return std::make_exception_ptr(master_.error_of(given_up_));
-  }
+  if (closed_ == Closed::no_workers) return std::make_exception_ptr(master_.why_given_up());
   if (!lost_.empty()) {
     const LostWork& first = lost_.front();
     return std::make_exception_ptr(WorkFailed(

@@ -48,7 +48,7 @@ class TeamRun final : ProcessMaster::Work {
   void look() override;
   void show_claims() override;
   bool is_there() const override { return true; }
-  void give_up(const ProcessMaster::GivenUp& why) override;
+  void give_up() override { close(Closed::no_workers); }
 
   void open();
   bool has_had_its_tries(std::size_t block);
@@ -78,7 +78,6 @@ class TeamRun final : ProcessMaster::Work {
   const void* arguments_ = nullptr;
 
   Closed closed_ = Closed::no;
-  ProcessMaster::GivenUp given_up_;
   std::size_t closed_indices_ = 0;  // taken by close()
   bool had_any_ = false;  // of those that died at this look
   std::vector<std::uint8_t> ends_;  // reset_all, by block: workers that it has ended

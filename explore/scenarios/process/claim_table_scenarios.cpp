@@ -62,13 +62,12 @@ class Team {
     board_.ring(Ring::early);
     bool whole = true;
     workers_.lead([&] {
-      for (std::uint32_t slot = 0; slot < width; ++slot) {
-        if (!workers_.take_end(slot)) continue;
+      workers_.bury([&](std::uint32_t slot) {
         table().give_back(number, slot, tries_,
                           [&](std::size_t, bool closed) { whole &= !closed; });
         start(slot);
         board_.ring(Ring::all);
-      }
+      });
       const ClaimCount count = table().count(number, width);
       check(count.broken == 0, "no word is broken");
       return count.over();

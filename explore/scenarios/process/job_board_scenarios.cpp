@@ -78,8 +78,7 @@ class JobPool {
   }
 
   void bury() {
-    for (std::uint32_t slot = 0; slot < width; ++slot) {
-      if (!workers_.take_end(slot)) continue;
+    workers_.bury([&](std::uint32_t slot) {
       check(slots_[slot].take_retired() == recycles_, "the master knows why it ended");
       for (std::size_t place = 0; place < numbers_.size(); ++place) {
         if (numbers_[place] == 0) continue;
@@ -87,7 +86,7 @@ class JobPool {
       }
       start(slot);
       board_.ring();
-    }
+    });
   }
 
   const std::uint32_t tries_;

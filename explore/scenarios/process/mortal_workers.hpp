@@ -36,11 +36,14 @@ class MortalWorkers {
       wake_master();
     }));
   }
-  // By the master, once for each end.
-  bool take_end(std::uint32_t slot) {
-    if (ended_[slot].load(sync::order::acquire) == 0) return false;
-    ended_[slot].store(0, sync::order::relaxed);
-    return true;
+  // By the master: buries each that has ended, once.
+  template <class Bury>
+  void bury(const Bury& bury) {
+    for (std::uint32_t slot = 0; slot < width; ++slot) {
+      if (ended_[slot].load(sync::order::acquire) == 0) continue;
+      ended_[slot].store(0, sync::order::relaxed);
+      bury(slot);
+    }
   }
   void join() { watchers_.clear(); }
 

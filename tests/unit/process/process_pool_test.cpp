@@ -14,13 +14,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <fstream>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <optional>
+#include <random>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -448,6 +452,60 @@ TEST(ProcessPool, AWorkerEndsWhenItHasGrown) {
   EXPECT_GE(processes, 4U) << "at most about 20 MiB each";
   EXPECT_LE(processes, test::sanitized ? 100U : 20U) << "and shadows, under a sanitizer";
   EXPECT_EQ(pool.close().failed, 0U);
+}
+
+// ---- Memory that is written over ---------------------------------------------------------------
+
+// All bytes that this process shares with others of the pool, and that have no file: by random
+// ones. What it hits first may end it.
+std::uint64_t scribble(const std::uint64_t& seed) {
+  std::mt19937_64 random(seed);
+  std::ifstream maps("/proc/self/maps");
+  std::size_t most = 0;
+  unsigned char* largest = nullptr;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(" rw-s ") == line.npos || line.find("/dev/zero") == line.npos) continue;
+    std::uintptr_t first = 0;
+    std::uintptr_t last = 0;
+    char dash = 0;
+    std::istringstream(line) >> std::hex >> first >> dash >> last;
+    if (last - first <= most) continue;
+    most = last - first;
+    largest = reinterpret_cast<unsigned char*>(first);
+  }
+  if (largest == nullptr) return 0;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= most; at += sizeof(std::uint64_t)) {
+    const std::uint64_t any = random() >> random() % 64;
+    std::memcpy(largest + at, &any, sizeof any);
+  }
+  return 1;
+}
+
+// Whatever it makes of them, each job ends, with a result or with the reason, and so does the pool.
+TEST(ProcessPool, AWorkerThatWritesOverThePoolsMemoryHangsNothing) {
+  auto random = test::random();
+  std::size_t refused = 0;
+  for (std::size_t round = 0; round < test::rounds(6) + 1; ++round) {
+    ProcessPool pool{{.width = 2,
+                      .limit = std::chrono::milliseconds(test::sanitized ? 300 : 50),
+                      .replacements_per_second = 10'000}};
+    std::vector<Future<std::uint64_t>> futures;
+    for (std::uint64_t i = 0; i < 40; ++i) {
+      futures.push_back(i == 20 ? pool.submit<scribble>(std::uint64_t{random()})
+                                : pool.submit<add>(Numbers{i, 0}));
+    }
+    for (auto& future : futures) {
+      try {
+        (void)future.get();
+      } catch (const std::exception&) {
+        ++refused;
+      }
+    }
+    const Tally tally = pool.close();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.accepted, 40U);
+  }
+  EXPECT_GT(refused, 0U) << "nothing was written over: nothing was tried";
 }
 
 // ---- Misuse ------------------------------------------------------------------------------------

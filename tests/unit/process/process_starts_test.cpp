@@ -22,7 +22,6 @@
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_ring.hpp>
 #include <new>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>

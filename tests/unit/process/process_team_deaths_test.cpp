@@ -38,7 +38,7 @@ TEST(ProcessTeamDeaths, ABlockIsReportedAtOnce) {
   EXPECT_EQ(team.tally().done, 7U);
 }
 
-TEST(ProcessTeamDeaths, ResetAllDoesAllBlocksAgain) {
+TEST(ProcessTeamDeaths, ResetAllDoesAllBlocksAgainOrFailsAll) {
   const SharedBoard board;
   ProcessTeam team{{.width = 3, .tries = 3, .on_crash = OnCrash::reset_all}};
   EXPECT_EQ(
@@ -52,6 +52,9 @@ TEST(ProcessTeamDeaths, ResetAllDoesAllBlocksAgain) {
                WorkFailed);
   EXPECT_EQ(team.tally().failed, 50U) << "no result stands without the others";
   EXPECT_EQ(board->deaths, 3);
+  ASSERT_EQ(team.lost().size(), 1U);
+  EXPECT_EQ(team.lost()[0].indices.first, 3U);
+  EXPECT_EQ(team.lost()[0].end.text(), "killed by signal 9");
   EXPECT_EQ(team.run<compute_rows>(100, Rows{board.get(), 3}).done, 100U);
 }
 
@@ -108,19 +111,6 @@ TEST(ProcessTeamDeaths, TriesOfResetAllAreNoMoreThoughOthersLookForABlock) {
                  WorkFailed);
     EXPECT_EQ(board->deaths, 15);
   }
-}
-
-TEST(ProcessTeamDeaths, ResetAllLosesTheBlockThatHadItsTriesAndFailsAll) {
-  const SharedBoard board;
-  ProcessTeam team{{.width = 2, .tries = 2, .on_crash = OnCrash::reset_all}};
-  EXPECT_THROW((void)team.run<die_at_three>(50, Deadly{board.get(), 1000, [] { ::raise(SIGKILL); }},
-                                            {.block = 1}),
-               WorkFailed);
-  EXPECT_EQ(board->deaths, 2);
-  EXPECT_EQ(team.tally().failed, 50U);
-  ASSERT_EQ(team.lost().size(), 1U);
-  EXPECT_EQ(team.lost()[0].indices.first, 3U);
-  EXPECT_EQ(team.lost()[0].end.text(), "killed by signal 9");
 }
 
 // Kills its server once a worker has been forked of which the master was not told.

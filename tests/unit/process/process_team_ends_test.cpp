@@ -21,10 +21,8 @@
 #include <fstream>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
-#include <iterator>
 #include <memory>
 #include <new>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -144,11 +142,6 @@ TEST(ProcessTeamEnds, TheThreadThatMadeItMayEnd) {
 
 // ---- The master is killed ----------------------------------------------------------------------
 
-void sleep_long(IndexRange, const Rows& rows) {
-  ++rows.board->ready;
-  std::this_thread::sleep_for(1h);
-}
-
 // What a master tells of itself before it is killed.
 constexpr std::size_t kServersRow = 3;  // behind the workers' numbers
 void tell_of_processes(Board& board) {
@@ -162,46 +155,9 @@ bool is_gone(const Board& board, std::size_t at) {
 [[noreturn]] int sleep_for_ever() {
   for (;;) ::pause();
 }
-// Alone, or with its group, as a shell does with a job.
-void kill_master(pid_t master, bool with_group = false) {
-  ::kill(with_group ? -master : master, SIGKILL);
+void kill_master(pid_t master) {
+  ::kill(master, SIGKILL);
   ::waitpid(master, nullptr, 0);
-}
-
-TEST(ProcessTeamEnds, WhenTheMasterIsKilledNothingIsLeft) {
-  std::chrono::nanoseconds longest{0};
-  for (std::size_t round = 0; round < (test::deep() ? 1000U : test::rounds(20)); ++round) {
-    const SharedBoard board;
-    const SharedName early_name;
-    const SharedName late_name;
-    const pid_t master = test::start_child([&] {
-      (void)::setpgid(0, 0);
-      const auto early = SharedMemory::create({.name = early_name.text(), .bytes = 5000});
-      ProcessTeam team(3);
-      const auto late = SharedMemory::create({.name = late_name.text(), .bytes = 5000});
-      tell_of_processes(*board);
-      // In every other round the workers are busy.
-      if (round % 2 == 0) (void)team.run<sleep_long>(3, Rows{board.get(), 0}, {.block = 1});
-      board->ready = 3;
-      return sleep_for_ever();
-    });
-    ASSERT_TRUE(becomes_true([&] { return board->ready >= 3; }));
-    EXPECT_TRUE(early_name.is_there() && late_name.is_there());
-    kill_master(master, round % 4 >= 2);
-    const auto killed = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i <= kServersRow; ++i) {
-      ASSERT_NE(board->rows[i], 0U);
-      ASSERT_TRUE(becomes_true([&] { return is_gone(*board, i); }));
-    }
-    longest = std::max(longest, std::chrono::steady_clock::now() - killed);
-    EXPECT_FALSE(early_name.is_there()) << "the fork server has taken it away";
-    EXPECT_FALSE(late_name.is_there());
-  }
-  if (!test::deep()) return;
-  // Printed and never asserted: a busy machine is no fault.
-  std::printf("all was gone %lld us after the master's death, at the latest\n",
-              static_cast<long long>(
-                  std::chrono::duration_cast<std::chrono::microseconds>(longest).count()));
 }
 
 TEST(ProcessTeamEnds, AStoppedForkServerEndsWithItsMaster) {
@@ -217,28 +173,6 @@ TEST(ProcessTeamEnds, AStoppedForkServerEndsWithItsMaster) {
   kill_master(master);
   for (std::size_t i = 0; i <= kServersRow; ++i) {
     EXPECT_TRUE(becomes_true([&] { return is_gone(*board, i); }));
-  }
-}
-
-// At any instant of making memory with a name, and of giving it back.
-TEST(ProcessTeamEnds, AKilledMasterLeavesNoName) {
-  auto random = test::random();
-  for (std::size_t round = 0; round < (test::deep() ? 1000U : test::rounds(50)); ++round) {
-    const SharedBoard board;
-    const SharedName name;
-    const pid_t master = test::start_child([&]() -> int {
-      const ProcessTeam team(1);
-      tell_of_processes(*board);
-      for (;;) {
-        const auto memory = SharedMemory::create({.name = name.text(), .bytes = 5000});
-        board->ready = 1;
-      }
-    });
-    ASSERT_TRUE(becomes_true([&] { return board->ready == 1; }));
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
-    kill_master(master);
-    ASSERT_TRUE(becomes_true([&] { return is_gone(*board, kServersRow); }));
-    ASSERT_FALSE(name.is_there()) << "round " << round;
   }
 }
 
