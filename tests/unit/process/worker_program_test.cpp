@@ -34,7 +34,6 @@
 #include "support/support.hpp"
 #include "unit/process/master_support.hpp"
 #include "unit/process/shared_memory_support.hpp"
-#include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"
 #include "unit/process/worker_support.hpp"
 #include "unit/process/worker_work.hpp"
@@ -44,7 +43,6 @@ namespace worker_program_test { namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 using team_support::becomes_true;
-using team_support::has_ended;
 using team_support::open_descriptors;
 using worker_work::Copy;
 using worker_work::Notes;
