@@ -29,12 +29,8 @@ struct Alarm {
   std::uint64_t number = 0;
 };
 
-// The sensor goes on even if the filter is behind: what is too much waits, no reading is dropped.
-struct Waits : handoff::BusPolicies {
-  static constexpr handoff::OnFull on_full = handoff::OnFull::wait;
-};
-using Readings = handoff::BasicMessageBus<Waits, Reading>;
-using Log = handoff::BasicMessageBus<Waits, Average, Alarm>;
+using Readings = handoff::MessageBus<Reading>;
+using Log = handoff::MessageBus<Average, Alarm>;
 
 std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
@@ -95,8 +91,9 @@ int main(int count, char** arguments) {
   const std::uint64_t interrupt_after =
       count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 12'345;
 
-  Readings readings({.capacity = 256});
-  Log log({.capacity = 64, .reserve = {.urgent = 25}});
+  // The sensor goes on even if the filter is behind: what is too much waits, no reading is dropped.
+  Readings readings({.capacity = 256, .on_full = handoff::OnFull::wait});
+  Log log({.capacity = 64, .on_full = handoff::OnFull::wait, .reserve = {.urgent = 25}});
   std::uint64_t sensed = 0;
   Logged logged;
   std::thread sensor([&] { sensed = sense(readings, interrupt_after); });

@@ -78,7 +78,7 @@ int main() {
   for (const handoff::LostWork& lost : team.lost()) {
     std::printf("document %zu: %s\n", lost.indices.first, lost.end.text().c_str());
   }
-  const handoff::Tally& tally = team.tally();
+  const handoff::Tally tally = team.tally();
   std::printf("%llu done, %llu failed, %u in the log\n",
               static_cast<unsigned long long>(tally.done),
               static_cast<unsigned long long>(tally.failed), shelf.log_size.load());

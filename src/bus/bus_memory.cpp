@@ -53,4 +53,11 @@ AdmissionLimits limits_for(std::size_t capacity, const Reserve& reserve) {
   return limits;
 }
 
+bool waits_when_full(OnFull on_full) {
+  if (on_full != OnFull::reject && on_full != OnFull::wait) {
+    misuse("a full message bus rejects, or its producers wait: see its option on_full");
+  }
+  return on_full == OnFull::wait;
+}
+
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -10,7 +10,8 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 std::size_t latest_slots(std::size_t at_once) {
   constexpr std::size_t most = 31;  // 2 * 31 + 1 slots have a bit each in one word
-  if (at_once == 0 || at_once > most) {
+  if (at_once == 0) misuse("a Latest was made for 0 calls at once: say 1 or more");
+  if (at_once > most) {
     raise(std::length_error("a Latest has between 1 and 31 calls at once, not " +
                             std::to_string(at_once)));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Room for messages: so many cells, each a node and the message behind it, and which of them are
+// Room for messages: `capacity` cells, each a node and the message behind it, and which of them are
 // free.
 //
 // The free ones are a stack: the cell that was used last is the next one to be used, while its
@@ -123,7 +123,7 @@ class MessageCells {
     return capacity;
   }
   std::size_t bytes_of_all() const {
-    // equivalent(bound): so many bytes are not to be had: std::bad_alloc either way
+    // equivalent(bound): as many bytes are not to be had: std::bad_alloc either way
     if (stride_ > PTRDIFF_MAX / capacity_) raise(std::bad_alloc());
     return capacity_ * stride_;
   }

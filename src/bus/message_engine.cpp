@@ -46,7 +46,7 @@ struct MessageEngine::CallersNode : MessageNode {
 
 namespace {
 
-// Of a thread that has no seat: what it runs, innermost, of any workers.
+// What a thread without a GateSeat runs, innermost, of any workers.
 struct OutsideTag;
 const RunningMessage*& outside() noexcept {
   return sync::thread_slot<const RunningMessage*, OutsideTag>::get();
@@ -58,7 +58,7 @@ std::size_t width_of(const MessageWorkersOptions& options) {
 
 // Wide options are refused by the pool.
 std::size_t seats_for(std::size_t width) {
-  return detail::min(width, ThreadPool::max_width) + Crew::seats;
+  return detail::min(width, ThreadPool::max_width) + Crew::slots;
 }
 
 // With keys, tasks are taken in the order of their queue: so a key that has more to do lets the
@@ -84,7 +84,7 @@ ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed,
 }  // namespace
 
 struct MessageEngine::Parts {
-  // `width`: asked for once, as each worker needs a seat; the CPUs of a process may change.
+  // `width`: asked for once, as each worker needs a GateSeat; the CPUs of a process may change.
   Parts(const MessageWorkersOptions& given, const MessageOps& of_messages, std::size_t width)
       : options(given),
         ops(of_messages),
@@ -196,7 +196,7 @@ std::size_t MessageEngine::capacity() const noexcept { return parts_->options.ca
 OnFull MessageEngine::on_full() const noexcept { return parts_->options.on_full; }
 std::uint64_t MessageEngine::refused() const noexcept { return parts_->counts.refused(); }
 
-// ---- Who is inside a handler --------------------------------------------------------------------
+// ---- Threads inside a handler -------------------------------------------------------------------
 
 GateSeat* MessageEngine::seat_here() const noexcept {
   const auto index = parts_->pool.worker_index();
@@ -244,7 +244,7 @@ MessageEngine::Place MessageEngine::reserve(const Wish& wish, bool keyed) {
   return await_room(wish.until != nullptr ? *wish.until : Until());
 }
 
-// Of a free node.
+// Accepts a message for a free node.
 MessageEngine::Place MessageEngine::accepted(MessageNode* node) noexcept {
   if (parts_->counts.accept()) return {.node = node, .why = Status::ok};
   give_back(*node);
@@ -354,7 +354,7 @@ Outcome MessageEngine::perform(MessageNode& node) noexcept {
   return outcome;
 }
 
-// Of the exception that is being handled.
+// Keeps the exception that is being handled.
 void MessageEngine::keep_failure(MessageNode& node) noexcept {
   const std::exception_ptr failure = std::current_exception();
   if (node.home == MessageNode::Home::caller) {

@@ -3,16 +3,16 @@
 // The gate in front of each handler: shut before start() and by pause(), and one word by which
 // threads that wait make themselves known to those that run handlers.
 //
-// A thread that runs a handler says so in a seat of its own, and then looks at the word; a thread
-// that shuts the gate changes the word, and then looks at the seats. Between the two steps stand
+// A thread that runs a handler says so in its slot, a GateSeat, then looks at the word; a thread
+// that shuts the gate changes the word, and then looks at the slots. Between the two steps stand
 // the halves of an asymmetric fence: so a pause costs a microsecond, and a message no
 // read-modify-write.
 //
 // Invariant
-//   MG-1  A thread runs a handler only if its seat, or outside_, has said so since before it last
+//   MG-1  A thread runs a handler only if its slot, or outside_, has said so since before it last
 //         found the gate open.
 //
-// Concurrency: anybody; a seat is its thread's.
+// Concurrency: any thread; a slot is its thread's.
 // Order: what was done in front of a handler's leave() happens before the return of a pause() that
 // is ok; what came before resume(), before what runs later.
 // Blocks: enter(), while it is shut; pause(), await(). Allocates: the constructor; a wait with a
@@ -40,7 +40,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// Of a thread that works for the pool.
+// A thread that works for the pool has one.
 struct alignas(sync::destructive_span) GateSeat {
   sync::atomic<std::uint32_t> inside{0};  // 1: it runs a handler
 
@@ -66,7 +66,7 @@ class MessageGate {
   // In front of a handler.
   void enter(GateSeat& seat) noexcept {
     for (;;) {
-      // order: release pairs with the acquire of health(): the seat is as it was left.
+      // order: release pairs with the acquire of health(): the slot is as it was left.
       seat.inside.store(1, sync::order::release);
       sync::asymmetric_fence_light();  // partner is the heavy half in pause(), MG-1
       if (is_open()) [[likely]]
@@ -82,7 +82,7 @@ class MessageGate {
     tell_quiet();
   }
 
-  // The same for a thread that has no seat. If it runs a task of another executor, that one gets a
+  // The same for a thread that has no slot. If it runs a task of another executor, that one gets a
   // stand-in while it waits.
   void enter_outside() noexcept {
     for (;;) {
@@ -108,7 +108,7 @@ class MessageGate {
     return word_.load(sync::order::relaxed) != 0;  // order: relaxed, ordered by the fence
   }
 
-  // ok: condition() was true, of which those who are told to look at is_watched() tell `events`.
+  // ok: condition() was true. Threads that may make it so look at is_watched() and tell `events`.
   // Looks for some microseconds before it makes itself known, which interrupts them.
   template <class Condition>
   Status await(sync::EventCount& events, const Condition& condition, const Until& until,

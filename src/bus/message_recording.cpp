@@ -65,7 +65,7 @@ std::span<const std::byte> bytes_of(std::string_view text) noexcept {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// Of a type, as long as a file may have it.
+// The name of a type, as long as a file may have it.
 std::string_view recorded_name(const RecordedType& type) noexcept {
   return name_in(type.name).substr(0, kNameMost);
 }

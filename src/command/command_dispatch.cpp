@@ -2,7 +2,6 @@
 #include <handoff/command/detail/command_dispatch.hpp>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
-#include <limits>
 #include <memory>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -14,9 +13,8 @@ std::string_view name_of(const CommandPacket& packet) noexcept {
 }
 
 CommandBucketBase::CommandBucketBase(Frame* frame, const CommandBucketOptions& options,
-                                     bool bounded, std::size_t entry_bytes)
-    : store_(frame, bounded ? options.memory_most : std::numeric_limits<std::size_t>::max(),
-             entry_bytes) {}
+                                     std::size_t entry_bytes)
+    : store_(frame, options.memory_most, entry_bytes) {}
 
 void CommandBucketBase::comes_after(const CommandBucketBase& other) {
   if (&other == this) misuse("a command bucket cannot come after itself");

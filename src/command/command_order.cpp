@@ -46,7 +46,7 @@ void CommandBuffer::free() noexcept {
 }
 
 void CommandBuffer::grow(std::size_t count, std::size_t each) {
-  // equivalent(bound) all: so much memory is refused later, too; what was enough is made anew
+  // equivalent(bound) all: as much memory is refused later, too; what was enough is made anew
   if (count > std::numeric_limits<std::ptrdiff_t>::max() / each) raise(std::bad_alloc());
   const std::size_t needed = std::max<std::size_t>(count * each, 1);
   if (needed <= bytes_) return;
@@ -311,7 +311,7 @@ void CommandOrder<Key>::sort(CommandStore& store, const PartsRun& run) {
 template <class Key>
 template <class Keys>
 void CommandOrder<Key>::sort_by(const Keys& keys, CommandStore& store, const PartsRun& run) {
-  if (count_ <= kFew) {  // equivalent(bound): so many are sorted by digits as well
+  if (count_ <= kFew) {  // equivalent(bound): a few more are sorted by digits as well
     // equivalent(swap): what is told and what is done
     (void)sort_by_insertion(items_, count_, count_ * count_, keys);
     way_ = CommandSort::few;
@@ -361,7 +361,7 @@ void CommandOrder<Key>::sort_split(CommandItem* other, std::uint32_t differing, 
                                    const PartsRun& run, std::size_t parts) {
   const Digit digit = Digits(differing, kDigitBitsMost)[0];
   const std::size_t values = digit.values();
-  // Of each part: how many it has of each value, then its share of what a part goes on to; at last
+  // For each part: how many it has of each value, then its share of what a part goes on to; at last
   // the counts of its sort. Shares and owners lie behind.
   constexpr std::size_t each = kSortCounts;
   auto* const counts = count_room_.room_for<std::uint32_t>(parts * each + parts * parts + values);

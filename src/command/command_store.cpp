@@ -227,7 +227,7 @@ CommandCursor CommandStore::take_spare() noexcept {
   return spare != nullptr ? std::exchange(spare->cursor, {}) : CommandCursor();
 }
 
-// Of two the larger one stays.
+// The larger one of two stays.
 void CommandStore::give_spare(CommandCursor cursor) noexcept {
   // equivalent(bound): only memory: whether 64 bytes are used again
   if (cursor.room() < kSpareLeast || frame_->number() != recorded_in_) return;
@@ -257,7 +257,7 @@ std::byte* CommandStore::scratch(std::size_t bytes) const {
   return scratch->memory;
 }
 
-// Under the mutex: a segment that has room for so many bytes. Null: the bucket is full.
+// Under the mutex: a segment that has room for `needed` bytes. Null: the bucket is full.
 std::byte* CommandStore::add_segment(Spare& spare, LinearArena& arena, std::size_t needed,
                                      std::size_t& bytes, std::size_t& number) {
   const std::size_t least = aligned_up(sizeof(CommandRun) + needed, kAuxAlignment);

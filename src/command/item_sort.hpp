@@ -34,8 +34,8 @@ struct Digit {
   std::size_t values() const noexcept { return std::size_t{1} << bits; }
 };
 
-// The digits of a key, of so many bits, the most significant first: all bits in which keys differ,
-// and few others.
+// The digits of a key, of `bits_most` bits, the most significant first: all bits in which keys
+// differ, and few others.
 class Digits {
  public:
   Digits(std::uint32_t differing, unsigned bits_most) noexcept {
@@ -52,7 +52,7 @@ class Digits {
   std::size_t count() const noexcept { return count_; }
   // The remainder tells compilers that warn of what they cannot rule out.
   const Digit& operator[](std::size_t i) const noexcept { return digit_[i % kDigitsMost]; }
-  // Of the widest.
+  // How many values the widest digit has.
   std::size_t values() const noexcept { return values_; }
 
  private:
@@ -68,7 +68,7 @@ struct DigitPlan {
 };
 inline DigitPlan plan_digits(std::uint32_t differing, std::size_t items) noexcept {
   const auto all = static_cast<unsigned>(std::popcount(differing));
-  // Of four times as many values as there are items, a pair has the same by chance here and there.
+  // With four times as many values as items, a pair has the same by chance here and there.
   const unsigned enough = static_cast<unsigned>(std::bit_width(items)) + 2;
   // equivalent(bound negate): how much is left to insertion
   const unsigned needed = all <= enough + 2 ? all : enough;  // two more are cheaper than insertion
@@ -100,7 +100,7 @@ struct UpperKeys {
   }
 };
 
-// False: more than so many moves would have been needed; then only a part has been done.
+// False: more than `moves_most` moves would have been needed; then only a part has been done.
 template <class Keys>
 bool sort_by_insertion(CommandItem* items, std::size_t count, std::size_t moves_most,
                        const Keys& keys) noexcept {
@@ -146,7 +146,7 @@ CommandItem* merge_stretches(CommandItem* items, CommandItem* other, std::span<s
   return items;
 }
 
-// By the first `used` digits. `counts` has room for the values of so many. Returns where the result
+// By the first `used` digits. `counts` has room for that many values. Returns where the result
 // is: in `items` after an even number of digits, in `other` after an odd one.
 inline CommandItem* sort_by_digits(CommandItem* items, CommandItem* other, std::size_t count,
                                    const Digits& digits, std::size_t used,

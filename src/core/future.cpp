@@ -190,7 +190,7 @@ void FutureState::let_go(Workplace& here) noexcept {
                    }});
 }
 
-// ---- Who waits ----------------------------------------------------------------------------------
+// ---- Waits --------------------------------------------------------------------------------------
 
 // Whose threads bring what a wait still hangs on, when nothing is left to run for it.
 class FutureState::Pending {

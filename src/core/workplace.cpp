@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The slots of the calling thread: its places, and how deep it is; and who is told when it blocks.
+// The slots of the calling thread: its places, how deep it is, and what is told when it blocks.
 #include <handoff/core/detail/inside.hpp>
 #include <handoff/core/detail/workplace.hpp>
 

@@ -28,7 +28,7 @@ constexpr std::size_t capacity_for(std::size_t alive) noexcept {
   return std::max(kFirstCapacity, alive + alive / 2);
 }
 
-// A list with so many entries is made anew when no more than one in kShrinkTo has a listener. One
+// A list with this many entries is made anew when no more than one in kShrinkTo has a listener. One
 // in two would cost more than the removals, which take a line of memory each, and so does this.
 constexpr std::size_t kShrinkFrom = 16;
 constexpr std::size_t kShrinkTo = 4;

@@ -43,7 +43,7 @@ struct Batch {
   std::vector<std::byte> bytes;  // room for a head, then records
   std::uint64_t count = 0;
   OwedList owed;
-  // The threads that wait for it: without an end, and so many or fewer; and up to one.
+  // The threads that wait for it without an end, at most `at_gate`; and those that wait up to one.
   sync::Gate gate;
   std::uint64_t at_gate = 0;
   sync::EventCount settled;
@@ -578,9 +578,9 @@ AppendResult AppendLog::flush(const Until& until) { return core_->flush(until); 
 FileResult AppendLog::trim(std::uint64_t sequence) { return core_->trim(sequence); }
 Tally AppendLog::close(Closing how) noexcept { return core_->close(how); }
 Tally AppendLog::tally() const noexcept { return core_->tally(); }
-std::uint64_t AppendLog::was_first() const noexcept { return core_->first(); }
-std::uint64_t AppendLog::was_durable() const noexcept { return core_->durable(); }
-std::uint64_t AppendLog::was_last() const noexcept { return core_->last(); }
+std::uint64_t AppendLog::first() const noexcept { return core_->first(); }
+std::uint64_t AppendLog::durable() const noexcept { return core_->durable(); }
+std::uint64_t AppendLog::last() const noexcept { return core_->last(); }
 AppendLogStatistics AppendLog::statistics() const noexcept { return core_->statistics(); }
 const AppendLogCut& AppendLog::cut() const noexcept { return core_->cut(); }
 

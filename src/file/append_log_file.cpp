@@ -417,7 +417,7 @@ void AppendLogFile::preallocate() noexcept {
   else (void)truncate(offset_);
 }
 
-// Of the device, for this user.
+// What the device has left for this user.
 std::uint64_t AppendLogFile::free_bytes() noexcept {
   struct statfs device{};
   (void)perform_other("fstatfs", segment_, nullptr, tap_, [&]() noexcept -> long {

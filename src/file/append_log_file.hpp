@@ -35,7 +35,7 @@ class AppendLogFile {
 
   // Makes or recovers the log. All that is there afterwards is durable. Throws std::bad_alloc.
   FileFailure open();
-  // Of the last record that is there; 0: none.
+  // The sequence number of the last record that is there; 0: none.
   [[nodiscard]] std::uint64_t last() const noexcept { return next_sequence_ - 1; }
   [[nodiscard]] std::uint64_t first() const noexcept;
 
@@ -60,7 +60,7 @@ class AppendLogFile {
   [[nodiscard]] std::uint64_t log() const noexcept { return log_; }
   FileFailure failure(int error, FileOperation operation, const char* call, const char* name,
                       std::uint64_t offset) const noexcept;
-  // Of what moves no bytes: "make the folder".
+  // The failure of a step that moves no bytes: "make the folder".
   FileFailure failed_step(const char* step, int error, const char* call,
                           const char* name = nullptr) const noexcept;
 

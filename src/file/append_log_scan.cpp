@@ -177,7 +177,7 @@ bool AppendLogScan::proves_damage() {
   }
 }
 
-// What stands in the file from `offset` on, so many bytes or up to the end; none after an error.
+// What stands in the file from `offset` on, `bytes` or up to the end; none after an error.
 std::span<const std::byte> AppendLogScan::window(std::uint64_t offset, std::size_t bytes) {
   if (held_ == 0 || offset < held_at_ || offset + bytes > held_at_ + held_) {
     std::size_t most = std::max(bytes, kWindowBytes);

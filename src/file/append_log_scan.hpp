@@ -45,16 +45,16 @@ class AppendLogScan {
   void forget() noexcept { held_ = 0; }
 
   [[nodiscard]] std::uint64_t log() const noexcept { return header_.log; }
-  // Of the item that next() reads next.
+  // Where the item stands that next() reads next.
   [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
-  // Of the next record.
+  // The number of the next record.
   [[nodiscard]] std::uint64_t next_sequence() const noexcept { return sequence_; }
   // After Found::record; the bytes are valid until the next call.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return sequence_ - 1; }
   [[nodiscard]] std::span<const std::byte> record() const noexcept { return record_; }
   // After Found::head.
   [[nodiscard]] const BatchHead& head() const noexcept { return head_; }
-  // Of a failure.
+  // What failed.
   [[nodiscard]] int error() const noexcept { return error_; }
   [[nodiscard]] const char* call() const noexcept { return call_; }
 
@@ -77,7 +77,7 @@ class AppendLogScan {
   const char* call_ = "";
   std::vector<std::byte> buffer_;  // what stands in the file from held_at_ on,
   std::uint64_t held_at_ = 0;
-  std::size_t held_ = 0;  // ... so many bytes
+  std::size_t held_ = 0;  // ... the number of these bytes
 };
 
 // Calls it until it is not interrupted.

@@ -37,7 +37,7 @@ class CopyCalls {
 
   long open(int in, const char* path, int flags, unsigned mode = 0) const noexcept;
   long close(int file) const noexcept;
-  // Of the name in the directory `in`, never through a link; of `in` itself if the name is "".
+  // Asks for the name in the directory `in`, never through a link; for `in` itself if it is "".
   long stat(int in, const char* name, struct statx& attributes) const noexcept;
   long read(int file, void* into, std::size_t bytes, std::uint64_t offset) const noexcept;
   // All of it: 0. Else -errno, and `written` says how much.
@@ -46,7 +46,7 @@ class CopyCalls {
   long clone(int from, int to) const noexcept;
   long copy_range(int from, int to, std::uint64_t offset, std::uint64_t bytes) const noexcept;
   long truncate(int file, std::uint64_t bytes) const noexcept;
-  // Makes it so long, of blocks that are its own.
+  // Makes it `bytes` long, of blocks that are its own.
   long reserve(int file, std::uint64_t bytes) const noexcept;
   // Whether what is read and written goes past the page cache.
   long go_direct(int file, bool direct) const noexcept;

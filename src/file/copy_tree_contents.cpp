@@ -19,9 +19,9 @@ constexpr std::uint64_t kRangeFrom = CopyWorker::buffer_bytes;
 // With `durable`, larger ones go past the page cache: the device begins at once, and the processor
 // neither finds pages for the copy nor writes them back.
 constexpr std::uint64_t kDirectFrom = std::uint64_t{64} << 10;
-// After so much the kernel is asked to begin writing, and the stop is looked for.
+// After this many bytes the kernel is asked to begin writing, and the stop is looked for.
 constexpr std::uint64_t kStep = std::uint64_t{8} << 20;
-// Of a file whose size says nothing about its end.
+// For a file whose size says nothing about its end.
 constexpr std::uint64_t kNoEnd = ~std::uint64_t{0} >> 1;
 
 // The call says that this does not work between these two, not that the copy is impossible.
@@ -231,7 +231,7 @@ long CopyJob::write_direct(int to, CopyWorker& worker, CopyWorker::Pair& pair,
   return put;
 }
 
-// Reads so many bytes, or as many as there are. What is not in the page cache goes past it: no
+// Reads `bytes`, or as many as there are. What is not in the page cache goes past it: no
 // memory has to be found for what is needed once.
 long CopyJob::fill(int from, std::byte* into, std::size_t bytes, std::uint64_t at_byte,
                    CopyWhat& what) {

@@ -56,7 +56,7 @@ class CopyCrew {
 
   // Tasks must not throw.
   void push(Task task);
-  // So many tasks wait that another one had better be done at once.
+  // Whether more tasks wait than is good: another one had better be done at once.
   bool crowded();
 
   // Does all that was and is pushed, by a thread for each worker, or as many as there can be, or

@@ -158,7 +158,7 @@ class CopyJob {
   void call_safely(CopySpot where, Function&& function) noexcept {
     if (!attempt(function)) problem(where, {"copy"}, -ENOMEM);
   }
-  // A task for so many entries of the folder. Without memory they end here, and that is told;
+  // A task for `entries` of the folder. Without memory they end here, and that is told;
   // before the copy has begun, when there is no worker, it throws.
   template <class Task>
   void push(CopyFolder& folder, std::size_t entries, CopyWorker* worker, Task&& task) {

@@ -7,7 +7,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// Of a file with several names the first that is met is copied; the others are linked to the copy
+// If a file has several names, the first that is met is copied; the others are linked to the copy
 // when it is whole. If it cannot be, the next one is tried.
 CopyJob::Claim CopyJob::claim(CopyFolder& folder, const CopyEntry& entry,
                               const struct statx& attributes) {

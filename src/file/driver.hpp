@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who makes the system calls of runs: threads (thread_drivers.cpp) or the kernel's io_uring. A
+// What makes the system calls of runs: threads (thread_drivers.cpp) or the kernel's io_uring. A
 // driver knows no operation: it asks a run what to call next, makes the call and says what came of
 // it (file_run.hpp).
 #pragma once

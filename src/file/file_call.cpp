@@ -52,7 +52,7 @@ bool is_refused_by_limit(const FileCall& call) noexcept {
   switch (call.kind) {
     case FileCallKind::write: return is_beyond_limit(call.descriptor, call.offset);
     case FileCallKind::copy_range: return is_beyond_limit(call.to_descriptor, call.to_offset);
-    // Of the last byte, which it may have.
+    // The limit is asked for the last byte that the file may have.
     case FileCallKind::truncate:
       return call.offset != 0 && is_beyond_limit(call.descriptor, call.offset - 1);
     case FileCallKind::preallocate:

@@ -34,7 +34,7 @@ struct FileCall {
   std::uint32_t tag = 0;               // the operation's own
 };
 
-// So many pieces a call takes (IOV_MAX); the rest comes with the next one.
+// The most pieces that a call takes (IOV_MAX); the rest comes with the next one.
 inline constexpr std::size_t kMostPieces = 1024;
 // Direct calls begin and end at such offsets, in the file and in memory.
 inline constexpr std::size_t kDirectBlock = 4096;

@@ -108,7 +108,7 @@ class FileRun {
     // Whose the descriptor is. Null: the run's own, which is synced for the first time.
     OpenFileState* open_file = nullptr;
     FileRun* behind = nullptr;  // in one of the lists
-    // Of the run that makes it: the runs that it serves, those that came later, the next maker.
+    // The run that makes the sync has: the runs that it serves, later ones, the next maker.
     FileRun* served = nullptr;
     FileRun* waiting = nullptr;
     FileRun* waiting_last = nullptr;

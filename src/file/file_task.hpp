@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A request as the engine has it: the run, who gets the result, and its places in the engine's
+// A request as the engine has it: the run, where its result goes, and its places in the engine's
 // lists. One allocation.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// An engine's share of the device: so many bytes a second, with a short burst.
+// An engine's share of the device: a number of bytes a second, with a short burst.
 //
 // A moment is kept at which what was spent is paid off. A run that comes later may go on at once;
 // others are parked, first come first, until a thread of this type starts them.

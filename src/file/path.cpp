@@ -37,7 +37,7 @@ std::array<unsigned char, 16> random_bytes() noexcept {
   return bytes;
 }
 
-// What it begins with, at most so many bytes. No letter of UTF-8 is cut: a file system may refuse
+// What it begins with, at most `most` bytes. No letter of UTF-8 is cut: a file system may refuse
 // the rest of one.
 std::string_view beginning_of(std::string_view name, std::size_t most) noexcept {
   if (name.size() <= most) return name;

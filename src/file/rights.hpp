@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who may do what with a file: its mode and its access list (a POSIX ACL, which is an extended
-// attribute). Of a file with a list the group bits of the mode are no rights of the group: they are
+// The rights to a file: its mode and its access list (a POSIX ACL, which is an extended
+// attribute). If a file has a list, the group bits of its mode are no rights of the group: they are
 // the mask, the most that anybody named in the list gets. So a mode that is taken over without its
 // list gives the group what was given to others.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// Attributes: who may what; and what a new entry of a directory gets.
+// Attributes: the rights to a file; and those that a new entry of a directory gets.
 inline constexpr const char* kAccessList = "system.posix_acl_access";
 inline constexpr const char* kDefaultList = "system.posix_acl_default";
 // A list that is set without entries takes away the one that is there.
@@ -32,7 +32,7 @@ std::array<std::byte, 28> plain_list(unsigned mode) noexcept;
 unsigned group_bits(std::span<const std::byte> list) noexcept;
 
 // For a file whose group is not the one that the rights were given to: its group gets no more than
-// others had, and others, among whom the old group is now, no more than that had. Of a list it
+// others had, and others, among whom the old group is now, no more than that had. For a list it
 // returns what others have.
 unsigned narrow_group(std::span<std::byte> list) noexcept;
 unsigned narrow_group(unsigned mode) noexcept;

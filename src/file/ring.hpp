@@ -49,7 +49,7 @@ class Ring {
   Ring& operator=(const Ring&) = delete;
   ~Ring() { close(); }
 
-  // Asks the kernel for a ring with room for so many calls at once. 0, or an errno: why there is
+  // Asks the kernel for a ring with room for `calls` at once. 0, or an errno: why there is
   // none, ENOSYS if the kernel's cannot do what is needed.
   int open(unsigned calls) noexcept;
   void close() noexcept;

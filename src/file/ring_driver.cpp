@@ -82,7 +82,7 @@ class RingDriver final : public FileDriver {
 
   RingArrivals<FileRun> arrivals_;
 
-  // Of the thread.
+  // Only the thread uses these.
   Ring ring_;
   CallSlots slots_;
   RingThreads threads_;

@@ -50,7 +50,7 @@ class RingThreads {
   RingSlot* last_ = nullptr;
   RingSlot* done_ = nullptr;
   bool closed_ = false;
-  // Of the ring's thread.
+  // Only the ring's thread uses these.
   std::size_t out_ = 0;  // given and not taken back
   std::vector<sync::Thread> threads_;
 };

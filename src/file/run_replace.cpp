@@ -57,7 +57,7 @@ void FileRun::target_is_known(long result) noexcept {
   make_temporary();
 }
 
-// Of the file that is there: how long their keys are. Unknown counts as some.
+// How long the attributes' keys of the file that is there are. Unknown counts as some.
 long FileRun::list_attributes(char* into, std::size_t bytes) noexcept {
   const long result = other("llistxattr", directory_, [&] {
     return list_attributes_at(directory_, parts_.name.c_str(), into, bytes);

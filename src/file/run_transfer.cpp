@@ -126,7 +126,7 @@ bool FileRun::take_slot() noexcept {
   return true;
 }
 
-// Of memory in several pieces, what comes next; how many bytes.
+// Lays out what comes next of memory in several pieces; how many bytes.
 std::size_t FileRun::lay_pieces(std::uint64_t most) noexcept {
   std::size_t bytes = 0;
   std::size_t offset = cursor_offset_;

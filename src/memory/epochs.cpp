@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who waits for the end of which passes. The protocol and its proof: docs/design/callback_list.md.
+// Threads that wait for the end of passes. Protocol and proof: docs/design/callback_list.md.
 //
 // Invariants, under the registry's mutex:
 //   EP-1  Every thread that is in a pass has its record in the list.
@@ -34,8 +34,8 @@ constinit PassWords pass_words;
 namespace {
 
 // More threads than groups share them.
-// So many heavy fences make passes begin with full ones; so many passes of a thread, while nothing
-// is retired, end that, which have cost about as much as one heavy fence.
+// kManyHeavy heavy fences make passes begin with full ones. That ends with kQuiet passes of a
+// thread, while nothing is retired, which have cost about as much as one heavy fence.
 #if defined(HANDOFF_EXPLORE)
 constexpr std::size_t kGroups = 2;
 constexpr std::uint32_t kManyHeavy = 1;
@@ -233,7 +233,7 @@ class PassRegistry {
     Look(const Look&) = delete;
     Look& operator=(const Look&) = delete;
 
-    // Finds who is in a pass. Each thread is looked at once, not once for each thing hidden.
+    // Finds the threads in a pass. Each thread is looked at once, not once for each thing hidden.
     // `again`: after some were asked, which the threads that end their passes see.
     void look(bool again) noexcept {
       if (others_ != 0) order_others(again);  // else nobody but this thread
@@ -306,8 +306,8 @@ class PassRegistry {
   }
 
   // Hangs on passes of `me`, this thread, what they block, and returns the rest. A pass of this
-  // thread sees by itself that it was asked: no fence. And no mutex, or those who wait for it in
-  // their passes would be looked at by each that has it.
+  // thread sees by itself that it was asked: no fence. And no mutex: threads that wait for it in
+  // their passes would be looked at by each thread that has it.
   static Retired* hang_on_own(PassRecord& me, Retired* chain, std::uint64_t epoch) noexcept {
     Retired* rest = nullptr;
     while (chain != nullptr) {

@@ -14,7 +14,7 @@ constexpr std::size_t kChunkLeast = 1024;
 
 }  // namespace
 
-// At the start of each; pieces follow. Of the usual size, or with one piece that needs more.
+// At the start of each; pieces follow. It has the usual size, or one piece that needs more.
 struct LinearArena::Chunk {
   Chunk* next;
   std::size_t bytes;  // with this
@@ -88,7 +88,7 @@ void LinearArena::give_back(Chunk*& chunks) noexcept {
 
 void LinearArena::reset() noexcept {
 #if defined(HANDOFF_EXPLORE)
-  release();  // the model finds who still uses what was freed
+  release();  // the model finds uses of what was freed
 #else
   while (used_ != nullptr) {
     Chunk* const chunk = std::exchange(used_, used_->next);

@@ -2,7 +2,7 @@
 //
 // Slabs of 127 chunks and a header. A free chunk is a bit in its slab's header, so that its pages
 // can go back to the system while the slab stays. All slabs but the first may be huge pages: a
-// program that has so many events walks over more of them than the processor can translate at once.
+// program that needs them walks over more pages than the processor can translate at once.
 #pragma once
 
 #include <sys/mman.h>
@@ -152,7 +152,7 @@ class SlabPool {
     chunks_ += kChunks - 1;
   }
 
-  // The pages of so many free chunks, the last in the order of taking; those of whole slabs with
+  // The pages of `count` free chunks, the last in the order of taking; those of whole slabs with
   // their addresses.
   void give_back(std::size_t count) noexcept {
     std::size_t keep = free_ - count;

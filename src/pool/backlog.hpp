@@ -54,7 +54,7 @@ class Backlog {
   // Made at their first use. Null once closed. Throws std::bad_alloc.
   SideQueues* side_queues();
 
-  // Of all queues. No task comes to one any more, after those that have a place.
+  // Closes all queues. No task comes to one any more, after those that have a place.
   void close() noexcept;
   // How many came by a queue.
   std::uint64_t accepted() const noexcept;

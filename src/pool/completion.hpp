@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether all tasks of a pool are finished, and who waits for that.
+// Whether all tasks of a pool are finished, and the threads that wait for that.
 //
 // Each worker counts for itself, so nobody is stopped for an answer. Every worker that runs out of
 // work says so, and every thread that finished a task and looks for no other.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Seats that change hands, and sums over all threads that work for a pool.
+// Slots that change hands, and sums over all threads that work for a pool.
 #include "crew.hpp"
 
 #include <new>
@@ -10,7 +10,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
-Crew::Crew(Engine& engine, std::size_t width) : engine_(engine), seats_made_(0), seats_taken_(0) {
+Crew::Crew(Engine& engine, std::size_t width) : engine_(engine), slots_made_(0), slots_taken_(0) {
   workers_.reserve(width);  // equivalent(delete): the vector grows by itself
   for (std::size_t i = 0; i < width; ++i) {
     workers_.push_back(std::make_unique<Worker>(engine, i, store_, false));
@@ -19,92 +19,92 @@ Crew::Crew(Engine& engine, std::size_t width) : engine_(engine), seats_made_(0),
 
 Crew::~Crew() {
   // order: relaxed, all are gone
-  for (Seat& seat : seats_) delete seat.worker.load(order::relaxed);
+  for (Slot& slot : slots_) delete slot.worker.load(order::relaxed);
 }
 
-Worker* Crew::take_seat() noexcept {
-  for (std::size_t i = 0; i < seats; ++i) {
-    Worker* seat = at(width() + i);
-    if (seat == nullptr) {
+Worker* Crew::take_slot() noexcept {
+  for (std::size_t i = 0; i < slots; ++i) {
+    Worker* guest = at(width() + i);
+    if (guest == nullptr) {
       const sync::Lock lock(making_);
-      seat = at(width() + i);
-      if (seat == nullptr) {
+      guest = at(width() + i);
+      if (guest == nullptr) {
         try {
-          seat = new Worker(engine_, width() + i, store_, true);
+          guest = new Worker(engine_, width() + i, store_, true);
         } catch (const std::bad_alloc&) {
           return nullptr;
         }
-        // order: release pairs with the acquire in at(): the seat is made.
+        // order: release pairs with the acquire in at(): the worker is made.
         // equivalent(swap): a thread that reads the number first finds null in that place and goes
         // on
-        seats_[i].worker.store(seat, order::release);
-        seats_made_.store(i + 1, order::relaxed);  // order: relaxed, see in_use()
+        slots_[i].worker.store(guest, order::release);
+        slots_made_.store(i + 1, order::relaxed);  // order: relaxed, see in_use()
       }
     }
     bool taken = false;
-    // order: acquire pairs with the release in leave_seat(); relaxed on failure, the next one then.
-    if (seat->taken.compare_exchange_strong(taken, true, order::acquire, order::relaxed)) {
-      // order: seq_cst, comes before any task that is made on this seat; see somebody_sits().
-      seats_taken_.fetch_add(1, order::seq_cst);
-      return seat;
+    // order: acquire pairs with the release in leave_slot(); relaxed on failure, the next one then.
+    if (guest->taken.compare_exchange_strong(taken, true, order::acquire, order::relaxed)) {
+      // order: seq_cst, comes before any task that is made in this slot; see somebody_sits().
+      slots_taken_.fetch_add(1, order::seq_cst);
+      return guest;
     }
   }
   return nullptr;
 }
 
-void Crew::leave_seat(Worker& seat) noexcept {
+void Crew::leave_slot(Worker& guest) noexcept {
   // equivalent(swap): the number is too large for a moment, which costs a fence and no more
-  seats_taken_.fetch_sub(1, order::relaxed);  // order: relaxed, too late is as good
-  // order: release pairs with the acquire in take_seat()
-  seat.taken.store(false, order::release);
+  slots_taken_.fetch_sub(1, order::relaxed);  // order: relaxed, too late is as good
+  // order: release pairs with the acquire in take_slot()
+  guest.taken.store(false, order::release);
 }
 
 Worker* Crew::take_spare() noexcept {
-  Worker* const seat = take_seat();
-  if (seat == nullptr) return nullptr;
-  // equivalent(swap): both are this thread's own until the seat is listed
+  Worker* const guest = take_slot();
+  if (guest == nullptr) return nullptr;
+  // equivalent(swap): both are this thread's own until the slot is listed
   // equivalent(delete): the thread that sat there before left a base that is too low at most, and
   // the deque is empty
-  seat->base = seat->spawned.height();
-  seat->sitting = 1;  // so that no group gives it up
-  seat->spare = true;
-  return seat;
+  guest->base = guest->spawned.height();
+  guest->sitting = 1;  // so that no group gives it up
+  guest->spare = true;
+  return guest;
 }
 
-void Crew::end_spare(Worker& seat) noexcept {
-  seat.sitting = 0;
-  seat.spare = false;
-  leave_seat(seat);
+void Crew::end_spare(Worker& guest) noexcept {
+  guest.sitting = 0;
+  guest.spare = false;
+  leave_slot(guest);
 }
 
 Worker* Crew::sit_down(Worker* here) noexcept {
-  Worker* seat = here;
-  if (seat == nullptr) {
-    seat = take_seat();
-    if (seat == nullptr) return nullptr;
-    // equivalent(swap): two members of a seat that only its thread uses
+  Worker* guest = here;
+  if (guest == nullptr) {
+    guest = take_slot();
+    if (guest == nullptr) return nullptr;
+    // equivalent(swap): two members that only the guest's thread uses
     // equivalent(delete): the thread that sat there before left a base that is too low at most, and
     // the deque is empty
-    seat->base = seat->spawned.height();
-    seat->outer = std::exchange(workplace(), seat);
+    guest->base = guest->spawned.height();
+    guest->outer = std::exchange(workplace(), guest);
   }
-  ++seat->sitting;
-  return seat;
+  ++guest->sitting;
+  return guest;
 }
 
-bool Crew::stand_up(Worker& seat) noexcept {
-  if (--seat.sitting != 0) return false;
+bool Crew::stand_up(Worker& guest) noexcept {
+  if (--guest.sitting != 0) return false;
   Workplace** link = &workplace();
-  while (*link != &seat) link = &(*link)->outer;
-  *link = std::exchange(seat.outer, nullptr);
-  leave_seat(seat);
+  while (*link != &guest) link = &(*link)->outer;
+  *link = std::exchange(guest.outer, nullptr);
+  leave_slot(guest);
   return true;
 }
 
 bool Crew::somebody_sits() const noexcept {
-  // order: seq_cst, against the fetch_add in take_seat(): a thread that sat down before it looked
+  // order: seq_cst, against the fetch_add in take_slot(): a thread that sat down before it looked
   // whether anybody searches is seen by the thread that stopped searching before this look.
-  return seats_taken_.load(order::seq_cst) != 0;
+  return slots_taken_.load(order::seq_cst) != 0;
 }
 
 bool Crew::has_tasks() const noexcept {

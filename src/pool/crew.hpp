@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Everybody who may hold tasks of a pool: its workers, and the seats for threads from outside that
+// All that may hold tasks of a pool: its workers, and the slots for threads from outside that
 // wait for work in it and for stand-ins of workers that block.
 //
 // Concurrency: anybody; sit_down() and stand_up() by the thread that sits.
-// Blocks: take_seat(), while somebody else makes one. Allocates: the workers, a seat at its first
-// use.
+// Blocks: take_slot(), while another thread makes one. Allocates: the workers, those of slots at
+// their first use.
 // Proof: docs/design/thread_pool.md.
 #pragma once
 
@@ -30,9 +30,9 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 class Crew {
  public:
 #if defined(HANDOFF_EXPLORE)
-  static constexpr std::size_t seats = 1;  // a model has room for few atomics
+  static constexpr std::size_t slots = 1;  // a model has room for few atomics
 #else
-  static constexpr std::size_t seats = 64;
+  static constexpr std::size_t slots = 64;
 #endif
 
   // `engine`: for its workers to name.
@@ -44,36 +44,36 @@ class Crew {
   std::size_t width() const noexcept { return workers_.size(); }
   Worker& worker(std::size_t index) noexcept { return *workers_[index]; }
 
-  // Workers and seats; at() is null for a seat that nobody ever had.
-  std::size_t size() const noexcept { return workers_.size() + seats; }
+  // Workers and slots; at() is null for a slot that nobody ever had.
+  std::size_t size() const noexcept { return workers_.size() + slots; }
   Worker* at(std::size_t index) const noexcept {
     if (index < workers_.size()) return workers_[index].get();
-    // order: acquire pairs with the release in take_seat(): the seat is made.
-    return seats_[index - workers_.size()].worker.load(sync::order::acquire);
+    // order: acquire pairs with the release in take_slot(): the worker is made.
+    return slots_[index - workers_.size()].worker.load(sync::order::acquire);
   }
 
-  // Of size(), those who may hold tasks now.
+  // How many of size() may hold tasks now.
   std::size_t in_use() const noexcept {
-    // order: relaxed. at() acquires; a thread that knows of a seat reads no smaller number.
-    return workers_.size() + seats_made_.load(sync::order::relaxed);
+    // order: relaxed. at() acquires; a thread that knows of a slot reads no smaller number.
+    return workers_.size() + slots_made_.load(sync::order::relaxed);
   }
 
   // A thread from outside works for the pool, until it has stood up as often as it sat down. `here`
   // is what it is in the pool already; null: nothing. Returns null if it cannot, and has to wait
   // idly.
   Worker* sit_down(Worker* here) noexcept;
-  // True if the seat is free again.
-  bool stand_up(Worker& seat) noexcept;
+  // True if the slot is free again.
+  bool stand_up(Worker& guest) noexcept;
 
   // Null if all are taken or the memory is.
-  Worker* take_seat() noexcept;
-  void leave_seat(Worker& seat) noexcept;
+  Worker* take_slot() noexcept;
+  void leave_slot(Worker& guest) noexcept;
 
   // For a stand-in, which no group gives up.
   Worker* take_spare() noexcept;
-  void end_spare(Worker& seat) noexcept;
+  void end_spare(Worker& guest) noexcept;
 
-  // With so many asleep, the caller counted with them: nobody else can make a task in a deque.
+  // With `asleep` asleep, the caller counted with them: nobody else can make a task in a deque.
   // Those that come by a queue come by a seq_cst operation.
   bool only_outsiders_hand_over(std::uint64_t asleep) const noexcept {
     // equivalent(bound): only speed: the sleeper takes the way that is right for all
@@ -84,7 +84,7 @@ class Crew {
   // Whether a task waits in a deque.
   bool has_tasks() const noexcept;
 
-  // Of all.
+  // Sums of all.
   std::uint64_t accepted() const noexcept;
   std::uint64_t finished() const noexcept;
   void add_to(Tally& tally) const noexcept;
@@ -94,7 +94,7 @@ class Crew {
   template <class>
   friend struct Books;
 
-  struct Seat {
+  struct Slot {
     sync::atomic<Worker*> worker{nullptr};
   };
 
@@ -108,9 +108,9 @@ class Crew {
   Engine& engine_;
   TaskStore store_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::array<Seat, seats> seats_;
-  sync::atomic<std::size_t> seats_made_;
-  sync::atomic<std::size_t> seats_taken_;
+  std::array<Slot, slots> slots_;
+  sync::atomic<std::size_t> slots_made_;
+  sync::atomic<std::size_t> slots_taken_;
   sync::Mutex making_;
 };
 

@@ -79,8 +79,7 @@ Engine::~Engine() {
     static_cast<void>(parts_.release());
     return;
   }
-  end_tasks(Closing::finish);
-  parts_->failures.tell_lost(parts_->options.name);
+  end_and_tell();
   if (Timers* const timers = parts_->timers.made()) timers->release();
 }
 
@@ -101,8 +100,8 @@ void Engine::resume() noexcept { parts_->backlog.resume(); }
 
 Worker* Engine::sit_down() noexcept { return parts_->crew.sit_down(worker_here()); }
 
-void Engine::stand_up(Worker& seat) noexcept {
-  if (parts_->crew.stand_up(seat)) tell_idle();
+void Engine::stand_up(Worker& guest) noexcept {
+  if (parts_->crew.stand_up(guest)) tell_idle();
 }
 
 void Engine::visit(FutureState& task) noexcept {
@@ -232,10 +231,14 @@ class ClosingTurn {
 bool Engine::end() noexcept {
   const Worker* const here = worker_here();
   if (!origin_.is_here() || (here != nullptr && here->depth != 0)) return false;
-  end_tasks(Closing::finish);
-  parts_->failures.tell_lost(parts_->options.name);
+  end_and_tell();
   parts_->unqueued.end();
   return true;
+}
+
+void Engine::end_and_tell() {
+  end_tasks(Closing::finish);
+  parts_->failures.tell_lost(parts_->options.name);
 }
 
 Tally Engine::close(const Closing& closing) {

@@ -32,18 +32,18 @@ struct EngineParts {
   EngineParts(Engine& engine, const ThreadPoolOptions& given, std::size_t cpus);
 
   const ThreadPoolOptions options;
-  Crew crew;                // who may hold tasks: workers and seats
+  Crew crew;                // workers and guests, which may hold tasks
   WaitingRoom room;         // how many tasks may wait
   WorkerThreads threads;    // which worker has a thread, and which one is called
   UnqueuedTasks unqueued;   // tasks that no worker counts, and the close, which refuses them
   Backlog backlog;          // where tasks wait, and which one comes next
-  Completion completion;    // whether all are finished, and who waits for it
+  Completion completion;    // whether all are finished, and waits for it
   Failures failures;        // what tasks threw
   TaskRunner runner;        // how a task is run and counted
   WorkSearch search;        // what the threads do
 
   sync::Mutex closing;
-  sync::atomic<sync::ThreadId> closer{nullptr};  // who has it
+  sync::atomic<sync::ThreadId> closer{nullptr};  // the thread that has it
   Late<Timers> timers;  // functions that wait for their moment
   sync::Mutex making_timers;
 };

@@ -26,13 +26,13 @@ class Failures {
   // The hook outlives this.
   explicit Failures(const Hook& on_error) noexcept : on_error_(on_error) {}
 
-  // Of a task whose Future or group has it too.
+  // The failure of a task whose Future or group has it too.
   void note(const std::exception_ptr& failure) noexcept {
     const sync::Lock lock(mutex_);
     if (!first_) first_ = failure;
   }
 
-  // Of a task without either.
+  // The failure of a task without either.
   void keep(const TaskFailure& failure) noexcept {
     {
       const sync::Lock lock(mutex_);
@@ -45,7 +45,7 @@ class Failures {
     if (on_error_) on_error_(failure);
   }
 
-  // Of all.
+  // The first failure of all.
   std::exception_ptr first() const {
     const sync::Lock lock(mutex_);
     return first_;

@@ -14,7 +14,7 @@ using sync::order;
 
 // Most waits run their own tasks, which lie on top, and are over.
 void GroupTasks::wait_until_done() noexcept {
-  // No seat, no tasks: run() ran them itself. So there is an owner.
+  // Without a slot no tasks: run() ran them itself. So there is an owner.
   {
     OwnTasks own(*owner_);
     const auto is_ours = [this](const Task& task) noexcept { return has_part(task.group.read()); };

@@ -30,7 +30,7 @@ bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
   return true;  // joined
 }
 
-// Of the exception that is being handled, of a task whose closure is gone.
+// Keeps the exception that is being handled, of a task whose closure is gone.
 void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
   const std::exception_ptr failure = std::current_exception();
   if (group == nullptr) {

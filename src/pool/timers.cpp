@@ -118,7 +118,7 @@ void Timers::begin_end(TimedTask& task) noexcept {
   times(task).runner = sync::this_thread_id();
 }
 
-// Of one that waits, and will not be handed over.
+// Takes out one that waits, and will not be handed over.
 void Timers::take_to_end(TimedTask& task) noexcept {
   take_out(task);  // equivalent(swap): under the lock
   begin_end(task);
@@ -282,7 +282,7 @@ bool Timers::wait_again(TimedTask& task, bool& is_first) noexcept {
   return true;
 }
 
-// Of a task whose state is `ending`.
+// Ends a task whose state is `ending`.
 void Timers::end(TimedTask& task) noexcept {
   task.discard();
   bool handle_gone = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How many tasks may wait to begin in a pool with a capacity: its free places, and who waits for
-// one.
+// How many tasks may wait to begin in a pool with a capacity: its free places, and the threads that
+// wait for one.
 //
 // Concurrency: anybody. Blocks: await(). Allocates, throws: never.
 // Proof: docs/design/thread_pool.md.
@@ -31,7 +31,7 @@ class WaitingRoom {
   // False: there is always room.
   bool is_bounded() const noexcept { return capacity_ != 0; }
 
-  // Takes a place; false if there is none. Of a pool with a capacity.
+  // Takes a place of a pool with a capacity; false if there is none.
   bool take() noexcept { return take_one(places_) != 0; }
 
   // Takes one that need not be there: the number of free places may become negative.

@@ -45,12 +45,12 @@ void WorkSearch::work(Worker& worker, bool called) noexcept {
 
 // For a worker that blocks, until it is back, and then until no task is left here for others to
 // steal.
-void WorkSearch::stand_in(Worker& seat) noexcept {
-  Task* task = look(seat);
+void WorkSearch::stand_in(Worker& spare) noexcept {
+  Task* task = look(spare);
   while (task != nullptr) {
-    runner_.run_first(seat, *task);
-    const bool nothing_here = seat.spawned.empty() && seat.claimed.empty();
-    task = nothing_here && threads_.take_surplus() ? nullptr : next(seat);
+    runner_.run_first(spare, *task);
+    const bool nothing_here = spare.spawned.empty() && spare.claimed.empty();
+    task = nothing_here && threads_.take_surplus() ? nullptr : next(spare);
   }
   completion_.tell();  // no search need have said so
 }

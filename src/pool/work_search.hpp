@@ -61,7 +61,7 @@ class WorkSearch final : public WorkerThreads::Duty {
  private:
   void begin_service(const Worker& worker, bool called) noexcept;
   void work(Worker& worker, bool called) noexcept;
-  void stand_in(Worker& seat) noexcept;
+  void stand_in(Worker& spare) noexcept;
   Task* next(Worker& worker) noexcept;
   Task* search(Worker& worker) noexcept;
   Task* look(Worker& worker) noexcept;

@@ -80,11 +80,11 @@ void WorkerThreads::live(Worker& worker, bool called) noexcept {
   } while (!may_end(worker));
 }
 
-void WorkerThreads::stand_in(Worker& seat) noexcept {
-  duty_->serve(seat, true);
+void WorkerThreads::stand_in(Worker& spare) noexcept {
+  duty_->serve(spare, true);
   // equivalent(swap): a figure of the moment
   stand_ins_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
-  crew_.end_spare(seat);
+  crew_.end_spare(spare);
 }
 
 bool WorkerThreads::may_end(Worker& worker) noexcept {
@@ -146,11 +146,11 @@ void WorkerThreads::not_started(Sleepers::Place& place) noexcept {
 }
 
 bool WorkerThreads::lend() noexcept {
-  Worker* const seat = crew_.take_spare();
-  if (seat == nullptr) return false;
+  Worker* const spare = crew_.take_spare();
+  if (spare == nullptr) return false;
   // equivalent(swap): a figure of the moment
   lent_.fetch_add(1, order::relaxed);  // order: relaxed, a number
-  sleepers().begin_absent(seat->place);
+  sleepers().begin_absent(spare->place);
   if (is_somebody_wanted()) wake_one();
   return true;
 }

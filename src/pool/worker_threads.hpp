@@ -5,7 +5,7 @@
 //
 // A worker sleeps, or is absent: without a thread, which it gets when it is called. What a thread
 // does, and whether there is work, its Duty knows: nothing here knows of tasks.
-// A worker that blocks is replaced by a stand-in: a seat of the crew with a thread of its own,
+// A worker that blocks is replaced by a stand-in: a slot of the crew with a thread of its own,
 // which is absent until there is work for it. When the worker goes on, one stand-in is one too
 // many.
 //
@@ -113,7 +113,7 @@ class WorkerThreads final : public WorkCalls {
   void start_called(Sleepers::Place& place);
   void not_started(Sleepers::Place& place) noexcept;
   void live(Worker& worker, bool called) noexcept;
-  void stand_in(Worker& seat) noexcept;
+  void stand_in(Worker& spare) noexcept;
   bool may_end(Worker& worker) noexcept;
 
   const ThreadPoolOptions& options_;

@@ -107,7 +107,7 @@ class Server {
   Child children_[Claim::most_slots];  // by slot
   Child spare_;
   std::uint32_t spares_ = 0;  // so far
-  // Of the last ones that ended before they had a slot, by their numbers. Until the master's next
+  // How the last ones ended that had no slot yet, by their numbers. Until the master's next
   // word there are no more: the one that it may have hired, and the one that was made once more.
   WorkerEnd spare_ends_[2];
   bool wants_spare_ = false;

@@ -20,7 +20,7 @@ struct MemoryAnswer {
   std::uint32_t writable = 0;
 };
 
-// So many in a row; then the master looks at the rest of its work.
+// How many in a row; then the master looks at the rest of its work.
 constexpr int kMostAsks = 64;
 
 int the_asks = -1;  // of a worker; written once, before it works

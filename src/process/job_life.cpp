@@ -20,7 +20,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-// Of this process; 0 where it cannot be read. Opened each time: a kernel may close what it finds.
+// What this process uses; 0 if unreadable. Opened each time: a kernel may close what it finds.
 std::size_t resident_bytes_here() noexcept {
   const Descriptor file(descriptors::of_file("/proc/self/statm", O_RDONLY));
   char text[128];

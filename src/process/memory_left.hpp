@@ -11,7 +11,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// So many bytes could be had without killing a process for them; as many as there can be where
+// How many bytes could be had without killing a process for them; as many as there can be where
 // nothing says it. `root` stands before the paths of the files that say it.
 std::uint64_t memory_left(const char* root = "") noexcept;
 
@@ -31,7 +31,7 @@ class MemoryCredit {
     }
     return false;
   }
-  // Somebody has looked: from here on so much.
+  // Somebody has looked: from here on this much is left.
   void grant(std::uint64_t bytes) noexcept {
     left_.store(bytes, sync::order::relaxed);  // order: relaxed, as above
   }
@@ -40,7 +40,7 @@ class MemoryCredit {
   sync::atomic<std::uint64_t> left_;
 };
 
-// Whether so much memory can be had. May say yes without a look as long as what it said yes to
+// Whether this much memory can be had. May say yes without a look as long as what it said yes to
 // since the last one is little beside what was left then.
 bool is_memory_there(std::uint64_t bytes) noexcept;
 

@@ -12,14 +12,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// So long work waits for a worker while each start is refused.
+// How long work waits for a worker while each start is refused.
 constexpr std::chrono::milliseconds kWorkerPatience = 500ms;
-// So long the master waits after a refused start, with work and without.
+// How long the master waits after a refused start, with work and without.
 constexpr std::chrono::milliseconds kStartPause = 10ms;
 constexpr std::chrono::milliseconds kIdleStartPause = 1s;
-// So long it waits for workers that were killed; one that the system holds back may never end.
+// How long it waits for workers that were killed; one that the system holds back may never end.
 constexpr std::chrono::seconds kEndPatience = 5s;
-// So often workers may end before they have claimed anything.
+// How many workers may end, before they have claimed anything, until it gives up.
 constexpr std::size_t kMostIdleDeaths = 100;
 
 // How often a limit is looked at.

@@ -68,7 +68,7 @@ class ProcessTeam::Master {
         workers_(options_, life_, max_blocks, life_.arena().file()) {}
 
   std::size_t width() const noexcept { return workers_.width(); }
-  const Tally& tally() const noexcept { return tally_; }
+  Tally tally() const noexcept { return tally_; }
   const std::vector<LostWork>& lost() const noexcept { return lost_; }
 
   Tally run(std::size_t count, BlockCall call, const void* arguments, std::size_t bytes,
@@ -125,7 +125,7 @@ class ProcessTeam::Master {
     return tally_;
   }
 
-  // So many that members finish together and a death costs little; each is worth its claim.
+  // Small enough that members finish together and a death costs little; each is worth its claim.
   std::size_t block_for(std::size_t count, const RunOptions& options) const noexcept {
     constexpr std::size_t blocks_each = 32;
     const auto divided = [count](std::size_t by) noexcept { return (count - 1) / by + 1; };

@@ -73,7 +73,7 @@ struct SharedRefusal {
 };
 SharedRefusal refusal_of(const SharedHeaderCopy& header, const SharedHeaderWanted& wanted) noexcept;
 
-// The size of a file for so many bytes in pages of `page`; 0: no file can be as large.
+// The size of a file for `bytes` in pages of `page`; 0: no file can be as large.
 std::uint64_t shared_file_bytes(std::uint64_t bytes, std::uint64_t page) noexcept;
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -53,9 +53,10 @@ SharedRingShape with_capacity(SharedRingShape shape, std::size_t capacity) {
 }
 
 SharedRingShape with_producers(SharedRingShape shape, std::size_t producers) {
-  if (producers == 0 || producers > SharedRingShape::kMostProducers) {
-    raise(std::length_error("a ring has between 1 and 65536 producers, not " +
-                            std::to_string(producers)));
+  if (producers == 0) misuse("a shared ring: `producers` is 1 or more");
+  if (producers > SharedRingShape::kMostProducers) {
+    raise(
+        std::length_error("a ring has at most 65536 producers, not " + std::to_string(producers)));
   }
   shape.producers = producers;
   return shape;

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 // Until the second start of a program that was refused; twice as long each time.
 constexpr std::chrono::milliseconds kFirstRetry = 50ms;
 constexpr std::uint32_t kMostDoublings = 7;
-// So long workers of another program may take to end by themselves.
+// How long workers of another program may take to end by themselves.
 constexpr std::chrono::milliseconds kEndPatienceOfPrograms = 300ms;
 // Descriptors that are polled beside the workers'.
 constexpr std::size_t kPolledBefore = 3;
@@ -201,7 +201,7 @@ int TeamCrew::start_program(std::uint32_t slot) noexcept {
   return refused(programs_->start(slot, workers_[slot].program));
 }
 
-// Of a program; 0: it was not, but is not ready either.
+// Why a program was refused; 0: it was not, but is not ready either.
 int TeamCrew::refused(int error) noexcept {
   if (error == 0) return 0;
   refused_ = error;

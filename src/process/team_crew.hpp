@@ -42,8 +42,8 @@ class TeamCrew {
     WorkerEnd end;
   };
 
-  // Starts all workers. Of the options, which outlive this, those count that say what a worker is
-  // and how many there may be. `blocks`, `memory`: what workers of another program share, in a
+  // Starts all workers. The options outlive this; it reads those that say what a worker is and how
+  // many there may be. `blocks`, `memory`: what workers of another program share, in a
   // file. Throws std::system_error.
   TeamCrew(const ProcessTeamOptions& options, WorkerLife& life, std::size_t blocks, int memory);
   ~TeamCrew();

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// So long only as many workers as CPUs are at it, and longer, if blocks are small: a block that
+// How long only as many workers as CPUs are at it, or longer, if blocks are small: a block that
 // takes less than it takes to wake a worker.
 constexpr std::chrono::microseconds kFirstPace = 200us;
 constexpr std::chrono::milliseconds kMostPace = 10ms;

@@ -24,7 +24,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class TeamRun final : ProcessMaster::Work {
  public:
-  // `number` is that of the last run; each run takes the next, or more. `early`: so many workers
+  // `number` is that of the last run; each run takes the next, or more. `early`: how many workers
   // are woken at once (TB-3).
   TeamRun(ProcessMaster& master, const ProcessArena<TeamBoard>& arena,
           const ProcessTeamOptions& options, const Until& until, std::uint32_t early,

@@ -28,7 +28,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 inline constexpr int kWorkerSocket = 3;  // the worker's number of it
 inline constexpr std::uint64_t kWorkerMagic = 0x72656b726f576f48U;  // "HoWorker"
 inline constexpr std::uint32_t kWorkerVersion = 2;
-// Of what a team and its workers share, in this build.
+// The layout of what a team and its workers share, in this build.
 inline constexpr std::uint64_t kWorkerLayout =
     shared_layout<TeamBoard, WorkerSlot, ClaimWord, TeamJob>({TeamWords::most_arguments});
 
@@ -39,7 +39,7 @@ struct WorkerHello {
   std::uint32_t version = kWorkerVersion;
   std::uint32_t count = 0;
   std::uint64_t layout = kWorkerLayout;
-  std::array<KernelSignature, most_kernels> kernels = {};  // so many are sent
+  std::array<KernelSignature, most_kernels> kernels = {};  // the first `count` are sent
 
   static constexpr std::size_t bytes_for(std::size_t count) noexcept {
     return offsetof(WorkerHello, kernels) + count * sizeof(KernelSignature);

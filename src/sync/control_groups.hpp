@@ -29,7 +29,7 @@ std::vector<std::string> read_lines(const std::string& path);
 std::string first_line(const std::string& path);
 // The parts between separators. With a blank as separator, empty parts do not count.
 std::vector<std::string_view> split(std::string_view text, char separator);
-// Of a number and nothing else.
+// The text is a number and nothing else, or there is none.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
 }}}  // namespace handoff::HANDOFF_ABI::sync

@@ -13,7 +13,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// So many bytes a file of this process may have, at this moment.
+// The most bytes that a file of this process may have, at this moment.
 std::uint64_t most_file_bytes() noexcept;
 // By a thread that has the signal blocked for as long as it lives.
 void file_limit_is_no_signal_here() noexcept;

@@ -17,7 +17,7 @@ namespace {
 #endif
 
 // Which part is left. ThreadSanitizer has room for 65,536 calls of a thread, and overwrites other
-// memory of its own beyond that: in half of eight megabytes there is room for so many frames of 64
+// memory of its own beyond that: in half of eight megabytes there is room for as many frames of 64
 // bytes.
 #if defined(__SANITIZE_THREAD__) || HANDOFF_STACK_HAS_FEATURE(thread_sanitizer)
 constexpr std::uintptr_t kLeft = 2;

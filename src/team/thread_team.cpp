@@ -87,7 +87,7 @@ class ThreadTeam::Members {
   ~Members();
 
   std::size_t width() const noexcept { return threads_.size() + 1; }
-  const Tally& tally() const noexcept { return tally_; }
+  Tally tally() const noexcept { return tally_; }
   Tally run(std::size_t count, BlockCall call, const void* work, const RunOptions& options);
   Status start(std::size_t count, BulkWork& work, BulkStorage& storage, const RunOptions& options);
 
@@ -400,7 +400,7 @@ ThreadTeam::ThreadTeam(ThreadTeam&&) noexcept = default;
 ThreadTeam& ThreadTeam::operator=(ThreadTeam&&) noexcept = default;
 
 std::size_t ThreadTeam::width() const noexcept { return members_->width(); }
-const Tally& ThreadTeam::tally() const noexcept { return members_->tally(); }
+Tally ThreadTeam::tally() const noexcept { return members_->tally(); }
 
 Status ThreadTeam::start(std::size_t count, BulkWork& work, BulkStorage& storage,
                          const RunOptions& options) {

@@ -40,7 +40,7 @@ class AddressTable {
   }
   T& operator[](std::uint64_t address) { return *try_emplace(address, T{}).first; }
 
-  // Of one that is there.
+  // Erases an address that is there.
   void erase(std::uint64_t address) noexcept {
     std::size_t hole = place_of(address + 1);
     --used_;

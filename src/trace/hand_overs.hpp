@@ -44,7 +44,7 @@ class HandOvers {
       const auto [at, is_new] = places_.try_emplace(what, Place{State::handed, kind, from, 0});
       if (is_new) break;
       const Place before = *at;
-      if (before.state == State::handed) ++lost_;  // who took it was not seen
+      if (before.state == State::handed) ++lost_;  // its taker was not seen
       if (before.state == State::handed) --counts_[index(before.kind)];
       const bool fits = from.when - before.end.when <= kSlack;
       if (before.state == State::taken && fits) {

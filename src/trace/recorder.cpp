@@ -85,7 +85,7 @@ void say(const std::string& path, const std::error_code& why, const char* what) 
   });
 }
 
-// Who asked for a trace: start(), whose caller is told what went wrong, or the environment.
+// What asked for a trace: start(), whose caller is told what went wrong, or the environment.
 enum class Asked : std::uint8_t { by_a_call, by_environment };
 
 // A trace that runs, and its thread. That passes no probe and has no object of its own: its first

@@ -19,7 +19,7 @@ struct ThreadTimes {
   std::uint64_t ready = 0;
 };
 
-// Of the thread with this number of the kernel's. Nothing: it is over, or the kernel does not tell.
+// The times of the thread with this number of the kernel's. Nothing: it is over, or not known.
 // Takes some microseconds: a clock, and a small file. Leaves errno alone.
 std::optional<ThreadTimes> times_of(std::int32_t thread) noexcept;
 

@@ -25,7 +25,7 @@ constexpr std::int64_t kBetweenTimes = 100'000'000;  // nanoseconds
 constexpr std::int64_t kBetweenDepths = 50'000;  // nanoseconds
 // The rate of the ticks is measured over this time.
 constexpr std::chrono::nanoseconds kMeasured = std::chrono::milliseconds(10);
-// Of what was begun: others are taken for such whose end was dropped.
+// The most that has begun and not ended: what is deeper counts as something whose end was dropped.
 constexpr std::size_t kDeepest = 4096;
 constexpr std::size_t kLooksBack = 64;
 
@@ -287,7 +287,7 @@ void TraceWriter::write_times(Track& track, const ThreadTimes& now) {
   if (last) lines_.times(track.thread, {now.cpu - last->cpu, now.ready - last->ready});
 }
 
-// Of all threads that go on, so that a program that is killed has some.
+// Writes the times of all threads that go on, so that a program that is killed has some.
 void TraceWriter::write_all_times() {
   for (auto& [thread, track] : tracks_) {
     const auto times = track.times ? times_of(thread) : std::nullopt;

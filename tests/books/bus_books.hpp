@@ -15,10 +15,10 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // No more messages than places, and what producers remember of the head was so once.
-template <class Slot, bool kWaits>
-struct Books<MessageRing<Slot, kWaits>> {
-  static std::string fault(const MessageRing<Slot, kWaits>& ring) {
-    using Ring = MessageRing<Slot, kWaits>;
+template <class Slot>
+struct Books<MessageRing<Slot>> {
+  static std::string fault(const MessageRing<Slot>& ring) {
+    using Ring = MessageRing<Slot>;
     const auto head = test::now(ring.head_);
     const auto tail = test::now(ring.tail_) & ~Ring::kClosed;
     const std::uint64_t messages = (tail - head) / 2;
@@ -32,10 +32,8 @@ struct Books<MessageRing<Slot, kWaits>> {
       }
     }
     if (ring.mark_at(tail) != Ring::kNothing) return "MessageRing: a place was filled unclaimed";
-    if constexpr (kWaits) {
-      if (test::now(ring.waiters.sleepers.count_) != 0)
-        return "MessageRing: a producer is counted as asleep";
-    }
+    if (test::now(ring.waiters.sleepers.count_) != 0)
+      return "MessageRing: a producer is counted as asleep";
     return {};
   }
 };

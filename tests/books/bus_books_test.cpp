@@ -15,13 +15,9 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 struct Break;
 
-struct WaitingBus : BusPolicies {
-  static constexpr OnFull on_full = OnFull::wait;
-};
-
 template <>
 struct Books<Break> {
-  using Bus = BasicMessageBus<WaitingBus, int>;
+  using Bus = MessageBus<int>;
 
   static auto& tail(Bus& bus) { return bus.core_.rings_[0].tail_; }
   static auto& head_seen(Bus& bus) { return bus.core_.rings_[0].head_seen_; }

@@ -73,9 +73,9 @@ struct Books<CommandStore> {
 };
 
 // What its order refers to is in a segment, and the order is as long as the recording.
-template <class Policies, class Key, class... Backends>
-struct Books<BasicCommandBucket<Policies, Key, Backends...>> {
-  static std::string fault(const BasicCommandBucket<Policies, Key, Backends...>& bucket) {
+template <class Key, class... Backends>
+struct Books<CommandBucket<Key, Backends...>> {
+  static std::string fault(const CommandBucket<Key, Backends...>& bucket) {
     const CommandStore& store = bucket.store_;
     if (auto fault = Books<CommandStore>::fault(store); !fault.empty()) return fault;
     if (bucket.arranged_ != store.changes()) return {};

@@ -196,7 +196,7 @@ TEST(EventBooks, LoneThreads) {
 }
 
 struct Bounded : EventPolicies {
-  static constexpr OnFull on_full = OnFull::reject;
+  static constexpr bool bounded = true;
 };
 
 // Two events are done, two were refused, two are in the row.

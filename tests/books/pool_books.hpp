@@ -266,7 +266,7 @@ struct Books<Engine> {
 
  private:
   static std::string crew_fault(const Crew& crew) {
-    if (test::now(crew.seats_taken_) != 0) return "Engine: a seat is counted as taken";
+    if (test::now(crew.slots_taken_) != 0) return "Engine: a slot is counted as taken";
     Nodes nodes;
     for (std::size_t i = 0; i < crew.size(); ++i) {
       const Worker* const worker = crew.at(i);
@@ -279,9 +279,9 @@ struct Books<Engine> {
 
   static std::string worker_fault(const Worker& worker) {
     if (worker.depth != 0) return "Engine: a worker is in a task";
-    if (worker.sitting != 0 || test::now(worker.taken)) return "Engine: a seat is taken";
-    if (worker.spare) return "Engine: a seat is a stand-in's";
-    if (worker.outer != nullptr) return "Engine: a seat knows who sat there";
+    if (worker.sitting != 0 || test::now(worker.taken)) return "Engine: a slot is taken";
+    if (worker.spare) return "Engine: a slot is a stand-in's";
+    if (worker.outer != nullptr) return "Engine: a slot knows its last guest";
     if (worker.blocking != 0) return "Engine: a worker blocks";
     if (worker.joined.was_waiting() != 0) return "Engine: a worker waits for its tasks";
     for (const auto* const deque : {&worker.spawned, &worker.claimed}) {

@@ -37,9 +37,6 @@ struct Padded {
   char small;
   std::uint32_t large;
 };
-struct Waits : handoff::CommandPolicies {
-  static constexpr handoff::OnFull on_full = handoff::OnFull::wait;
-};
 using Bucket = handoff::CommandBucket<std::uint64_t, Gpu>;
 using Key =
     handoff::SortKey<std::uint16_t, handoff::KeyField<"layer", 4>, handoff::KeyField<"depth", 8>>;
@@ -51,9 +48,6 @@ int kinds() {
 #endif
 #if defined(WRONG_key_type)  // expect: key is std::uint16_t, std::uint32_t or std::uint64_t
   handoff::CommandBucket<int, Gpu> numbers;
-#endif
-#if defined(WRONG_waits)  // expect: a command bucket grows, or it rejects
-  handoff::BasicCommandBucket<Waits, std::uint64_t, Gpu> waits;
 #endif
 #if defined(WRONG_copy)  // expect: deleted
   Bucket one;

@@ -16,38 +16,28 @@
 using namespace std::chrono_literals;
 using handoff::OnFull;
 
-template <OnFull kOnFull>
 struct Bounded : handoff::EventPolicies {
-  static constexpr OnFull on_full = kOnFull;
+  static constexpr bool bounded = true;
   static constexpr bool expires = true;
+};
+struct Waits : handoff::EventPolicies {
+  static constexpr OnFull on_full = OnFull::wait;
 };
 template <class Policies = handoff::EventPolicies>
 using Queue = handoff::EventQueue<int, void(int), Policies>;
 
 int enqueue_wrongly() {
   Queue<> queue;
-  Queue<Bounded<OnFull::wait>> waiting;
+  Queue<Bounded> waiting({.on_full = OnFull::wait});
   if (waiting.enqueue(1ms, 1, 2) != queue.enqueue(1, 2)) return 1;
   if (waiting.enqueue_expiring(1ms, 1, 2) != waiting.enqueue_expiring(1s, 1, 2)) return 1;
   std::stop_source stopper;
   const std::stop_token stop = stopper.get_token();
 
-#if defined(WRONG_runs_in_enqueue)  // expect: set on_full = OnFull::reject in its policies
-  Queue<Bounded<OnFull::run_here>> runs;
+#if defined(WRONG_on_full_of_the_policies)  // expect: on_full is no policy of an event queue
+  Queue<Waits> waits;
 #endif
-#if defined(WRONG_wait_where_it_grows)  // expect: this queue never waits for room: leave the Until
-  if (queue.enqueue(1ms, 1, 2) != handoff::Status::ok) return 1;
-#endif
-#if defined(WRONG_wait_where_it_rejects)  // expect: this queue never waits for room: leave the
-                                          // Until
-  Queue<Bounded<OnFull::reject>> rejecting;
-  if (rejecting.enqueue(stop, 1, 2) != handoff::Status::ok) return 1;
-#endif
-#if defined(WRONG_batch_waits_where_it_overwrites)  // expect: this queue never waits for room
-  Queue<Bounded<OnFull::overwrite_oldest>> overwriting;
-  overwriting.enqueue_batch({}, 1ms);
-#endif
-#if defined(WRONG_capacity_where_it_grows)  // expect: leave the capacity out, or set on_full
+#if defined(WRONG_capacity_where_it_grows)  // expect: leave the capacity out, or set bounded
   Queue<> with_capacity({.capacity = 64});
 #endif
 #if defined(WRONG_expires)  // expect: do not expire: set expires = true in its policies

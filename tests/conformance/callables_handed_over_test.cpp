@@ -90,7 +90,7 @@ struct ConsumeBroadcast : Place<const Item&> {
     EXPECT_EQ(consumer.wait_and_consume(std::forward<decltype(f)>(f)), Status::ok);
   }
 };
-using Overwriting = test::Bounded<OnFull::overwrite_oldest, BroadcastPolicies>;
+using Overwriting = test::Overwrites<BroadcastPolicies>;
 struct ReadLatest : Place<const Item&> {
   static void call(auto&& f) {
     Latest<Item> latest;

@@ -218,7 +218,8 @@ class OfLatestByKey {
   void serve(unsigned, unsigned way) {
     const auto visitor = [&](std::uint32_t, CloseItem& item) { log_.handled(item); };
     for (Status status = Status::ok; status != Status::closed;) {
-      status = queue_.wait_and_consume(visitor, 1 + way, way == 0 ? Until() : Until(100us));
+      status = queue_.wait(way == 0 ? Until() : Until(100us));
+      if (status == Status::ok) queue_.consume(visitor, 1 + way);
     }
   }
   void close() { queue_.close(); }
@@ -269,7 +270,7 @@ class OfEventQueue {
     if (way == 1) hold.emplace(queue_);
     return one_by_one(items, [&](CloseItem& item) {
       const std::uint32_t key = item.number % kKeys;
-      if constexpr (detail::on_full<Policies>() == OnFull::wait) {
+      if constexpr (full_of<Policies>() == OnFull::wait) {
         if (way == 2) return queue_.enqueue(100us, key, std::move(item));
       }
       const Status status = queue_.enqueue(key, std::move(item));
@@ -308,7 +309,7 @@ class OfEventQueue {
   static constexpr std::uint32_t kKeys = 3;
 
   static typename Queue::Options options(std::size_t capacity) {
-    auto made = room_for<Queue>(capacity);
+    auto made = room_for<Queue>(capacity, full_of<Policies>());
     made.spin_for = 0ns;
     return made;
   }
@@ -330,7 +331,8 @@ class OfBus {
   static constexpr unsigned ways_in = 5, ways_out = 2;
 
   OfBus(const ClosePlan& plan, CloseLog& log)
-      : log_(log), bus_({.capacity = plan.capacity, .spin_for = 0ns}) {}
+      : log_(log),
+        bus_({.capacity = plan.capacity, .on_full = full_of<Policies>(), .spin_for = 0ns}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     auto producer = bus_.producer();

@@ -40,7 +40,7 @@ struct OfEvents {
       : queue(options(capacity)), handle(queue.append_listener(0, std::move(handler))) {}
   static typename Queue::Options options(std::size_t capacity) {
     if constexpr (bounded) {
-      return {.capacity = capacity};
+      return {.capacity = capacity, .on_full = full_of<Policies>()};
     } else {
       return {};
     }

@@ -16,6 +16,7 @@
 
 #include "conformance/deferred_suite.hpp"
 #include "support/next.hpp"
+#include "support/policies.hpp"
 
 namespace handoff::test { namespace {
 
@@ -104,9 +105,7 @@ INSTANTIATE_TYPED_TEST_SUITE_P(EventQueues, DeferredSuite, Ways);
 
 // A bus whose producers wait, or one with room for all that the suite has under way.
 template <class Base>
-struct Waits : Base {
-  static constexpr OnFull on_full = OnFull::wait;
-};
+using Waits = Bounded<OnFull::wait, Base>;
 template <class Base>
 struct Boxes : Base {
   static constexpr std::size_t inline_bytes = 8;
@@ -127,11 +126,12 @@ class OnBus {
 
  protected:
   const DeferredHandler handler_;
-  Bus bus_{{.capacity = kRoom}};
+  Bus bus_{{.capacity = kRoom, .on_full = kOnFull}};
 
  private:
+  static constexpr OnFull kOnFull = full_of<Policies>();
   // Of a bus that waits: more than the suite hands over while nobody drains.
-  static constexpr std::size_t kRoom = Policies::on_full == OnFull::wait ? 4096 : 262'144;
+  static constexpr std::size_t kRoom = kOnFull == OnFull::wait ? 4096 : 262'144;
 };
 
 template <class Policies>

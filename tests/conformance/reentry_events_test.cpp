@@ -217,7 +217,7 @@ struct EventQueueSubject {
   using Queue = EventQueue<int, void(const Ends&), Policies>;
   static constexpr bool kBounded = requires(typename Queue::Options options) { options.capacity; };
 
-  Queue queue{test::room_for<Queue>(8)};
+  Queue queue{test::room_for<Queue>(8, test::full_of<Policies>())};
   ListenerHandle first = queue.append_listener(1, [](const Ends&) {});
 
   using Place = typename Table<EventQueueSubject>::Place;

@@ -166,7 +166,7 @@ struct NewestByKey {
 template <class Item, class Policies>
 struct OfEventQueue {
   using Queue = EventQueue<int, void(const Item&), Policies>;
-  static constexpr OnFull kOnFull = detail::on_full<Policies>();
+  static constexpr OnFull kOnFull = full_of<Policies>(OnFull::grow);
   static constexpr bool converts = true;
   static constexpr bool fills = kOnFull == OnFull::reject || kOnFull == OnFull::wait;
 
@@ -199,7 +199,7 @@ struct OfEventQueue {
   void fill(Item&& item) { EXPECT_EQ(queue.enqueue(1, std::move(item)), Status::ok); }
   void close() { queue.shut(); }
 
-  Queue queue{room_for<Queue>(1)};
+  Queue queue{room_for<Queue>(1, kOnFull)};
 };
 template <class Item>
 struct EventsGrow : OfEventQueue<Item, EventPolicies> {};
@@ -226,7 +226,8 @@ auto bus_batch_calls() {
 template <class Item, class Policies>
 struct OfBus {
   static constexpr bool converts = false, fills = true;
-  static constexpr bool waits = Policies::on_full == OnFull::wait;
+  static constexpr OnFull kOnFull = full_of<Policies>();
+  static constexpr bool waits = kOnFull == OnFull::wait;
   template <class Given>
   static auto calls() {
     return std::tuple_cat(waiting<Given>(), bus_batch_calls<Given>());
@@ -250,7 +251,7 @@ struct OfBus {
   void fill(Item&& item) { EXPECT_EQ(bus.try_publish(std::move(item)), Status::ok); }
   void close() { bus.shut(); }
 
-  BasicMessageBus<Policies, Item> bus{{.capacity = 1}};
+  BasicMessageBus<Policies, Item> bus{{.capacity = 1, .on_full = kOnFull}};
 };
 template <class Item>
 struct BusRejects : OfBus<Item, BusPolicies> {};

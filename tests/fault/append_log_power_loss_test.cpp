@@ -136,9 +136,9 @@ class Writer {
 
   // What is found counts as durable from now on.
   void opened() {
-    EXPECT_LE(log_.was_durable(), book_.entries.size());
-    book_.entries.resize(log_.was_durable());
-    book_.acknowledge_up_to(log_.was_durable(), disk_.now());
+    EXPECT_LE(log_.durable(), book_.entries.size());
+    book_.entries.resize(log_.durable());
+    book_.acknowledge_up_to(log_.durable(), disk_.now());
   }
   void append(std::size_t bytes, std::uint64_t number) {
     const std::string text = filled(bytes, number);
@@ -159,7 +159,7 @@ class Writer {
   void trim(std::uint64_t sequence) {
     book_.trims.push_back({.sequence = sequence, .begun = disk_.now()});
     log_.trim(sequence).check();
-    book_.trims.back().first = log_.was_first();
+    book_.trims.back().first = log_.first();
     book_.trims.back().acknowledged = disk_.now();
   }
   void close() {

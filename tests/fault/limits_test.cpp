@@ -152,12 +152,12 @@ TEST(FullDevice, ALogStopsAndGoesOnWhenItIsOpenedAnew) {
         }
         acknowledged = result.value();
       }
-      EXPECT_EQ(log.was_durable(), acknowledged);
+      EXPECT_EQ(log.durable(), acknowledged);
       EXPECT_TRUE(log.trim(acknowledged / 2).ok()) << "that makes room";
     }
     EXPECT_GT(acknowledged, 50U);
     AppendLog log(root.at("log"), options);
-    EXPECT_GE(log.was_durable(), acknowledged);
+    EXPECT_GE(log.durable(), acknowledged);
     EXPECT_TRUE(log.append(record).ok());
   });
   if (!mounted) GTEST_SKIP() << "no file system of one's own here";

@@ -11,8 +11,15 @@ TOOL = Path(__file__).resolve().parents[2] / "tools" / "rename-v0.2"
 
 BECOMES = [
     ("catch (const handoff::FileError& e)", "catch (const std::system_error& e)"),
-    ("catch (const handoff::WorkerDied& e) { log(e.end().text()); }",
-     "catch (const handoff::WorkFailed& e) { log(e.lost().end.text()); }"),
+    ("catch (const handoff::WorkerDied& e) { log(e.end().kind); }",
+     "catch (const handoff::WorkFailed& e) { log(e.lost().end.kind); }"),
+    ("catch (const handoff::WorkerDied& e) { log(e.attempts()); } "
+     "catch (const handoff::KernelFailure& e) { log(e.what()); }",
+     "catch (const handoff::WorkFailed& e) { log(e.lost().attempts); }"),
+    ("using Log = handoff::MessageBus<Line>;\nvoid end(Log& log) { log.close(); }",
+     "using Log = handoff::MessageBus<Line>;\nvoid end(Log& log) { log.shut(); }"),
+    ("handoff::BasicActiveObject<Waits, State, Line> object;",
+     "handoff::ActiveObject<State, Line> object;"),
     ("if (ring.was_empty()) sleep();", "if (ring.empty()) sleep();"),
     ("bucket.submit(gpu);", "bucket.dispatch(gpu);"),
     ("handoff::Status s = desk.submit(Order{1});", "handoff::Status s = desk.publish(Order{1});"),

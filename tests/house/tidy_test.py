@@ -107,6 +107,8 @@ CPP_FAULTS = {
     "example includes what is inside": (
         "examples/a.cpp",
         "#include <handoff/core/detail/x.hpp>\n", 5, "promised to nobody"),
+    "long comment": (
+        "include/handoff/pool/a.hpp", "// More.\n" * 41 + "int a;\n", 46, "a comment of 41 lines"),
     "long header": ("include/handoff/pool/a.hpp", "int x;\n" * 596, 601, "a file of 601 lines"),
     "long source": ("src/pool/a.cpp", "int x;\n" * 597, 601, "a file of 601 lines"),
     "long file of the lab": ("lab/harness/a.cpp", "int x;\n" * 700, 601, "a file of 704 lines"),
@@ -224,6 +226,9 @@ CPP_FAULTS["a noted opener that no test names"] = (
 
 OTHER_FAULTS = {
     "C++ without licence": ("src/pool/a.cpp", HEAD.replace("MIT", "ABC"), 1, "no licence line"),
+    "long head": (
+        "include/handoff/pool/a.hpp", HEAD + "// More.\n" * 38 + "#pragma once\n", 41,
+        "a comment of 41 lines"),
     "C++ without head": ("src/pool/a.cpp", f"// {LICENCE}\n\nint x;\n", 2, "no head comment"),
     "Python without licence": ("tools/a.py", "import os\n", 1, "no licence line"),
     "bash without licence": ("tools/a", "#!/usr/bin/env bash\nset -e\n", 2, "no licence line"),
@@ -305,6 +310,13 @@ class TidyTest(unittest.TestCase):
                 self.assertTrue(found[0].startswith(f"{path}:{line}: "), found[0])
                 self.assertIn(words, found[0])
             (self.root / path).unlink()
+
+    def test_comments_of_the_greatest_length_pass(self):
+        head = HEAD + "// More.\n" * 37 + "#pragma once\n"
+        write_tree(self.root, {"include/handoff/pool/a.hpp": head + "// More.\n" * 40 + "int a;\n",
+                               "include/handoff/pool/detail/b.hpp": HEADER + "// More.\n" * 50,
+                               "src/pool/c.cpp": UNIT + "// More.\n" * 50})
+        self.assertEqual(list(self.tidy.faults(self.root)), [])
 
     def test_files_of_the_greatest_length_pass(self):
         write_tree(self.root, {"include/handoff/pool/long.hpp": HEADER + "int x;\n" * 595,

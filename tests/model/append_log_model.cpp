@@ -83,9 +83,9 @@ class LogModel : public Model {
       case 10: fail(step.a); break;
       default: break;
     }
-    agree_on("last", log_->was_last(), all_.size());
-    agree_on("durable", log_->was_durable(), durable_);
-    agree(log_->was_first() <= trimmed_ + 1, "nothing is trimmed that should be there");
+    agree_on("last", log_->last(), all_.size());
+    agree_on("durable", log_->durable(), durable_);
+    agree(log_->first() <= trimmed_ + 1, "nothing is trimmed that should be there");
   }
   void end() override {
     flush();
@@ -112,8 +112,8 @@ class LogModel : public Model {
     if (!has_memory_for(step,
                         [&] { result = now ? log_->append(text) : log_->append_later(text); })) {
       // Nothing was appended; room may have been made.
-      agree_on("after no memory", log_->was_last(), before);
-      if (log_->was_durable() != durable_) settled(before);
+      agree_on("after no memory", log_->last(), before);
+      if (log_->durable() != durable_) settled(before);
       return;
     }
     all_.push_back(text);
@@ -152,7 +152,7 @@ class LogModel : public Model {
   }
   // Those that are written are there, in order.
   void read(unsigned skip) {
-    const std::uint64_t first = log_->was_first();
+    const std::uint64_t first = log_->first();
     std::uint64_t next = first + skip;
     for (const AppendLogRecord& record :
          AppendLogReader(folder_ + "/log", {.from = next, .tap = &tap_})) {
@@ -214,12 +214,12 @@ class LogModel : public Model {
   }
   // After a failure: what was not acknowledged may be there.
   void open_again() {
-    const auto appended = static_cast<std::size_t>(log_->was_last());
+    const auto appended = static_cast<std::size_t>(log_->last());
     log_.reset();
     while (all_.size() < appended) all_.emplace_back("fails");
     open();
-    agree(log_->was_last() >= durable_ && log_->was_last() <= all_.size(), "what is there");
-    all_.resize(static_cast<std::size_t>(log_->was_last()));
+    agree(log_->last() >= durable_ && log_->last() <= all_.size(), "what is there");
+    all_.resize(static_cast<std::size_t>(log_->last()));
     settled(all_.size());
   }
 

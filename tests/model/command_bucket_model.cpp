@@ -11,8 +11,9 @@
 #include <functional>
 #include <handoff/command/command_aux.hpp>
 #include <handoff/command/command_bucket.hpp>
+#include <handoff/command/command_options.hpp>
 #include <handoff/core/bulk.hpp>
-#include <handoff/core/on_full.hpp>
+#include <handoff/core/capacity.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/memory/frame.hpp>
@@ -105,20 +106,17 @@ class BackToFront {
 };
 static_assert(Bulk<BackToFront>);
 
-struct Bounded : CommandPolicies {
-  static constexpr OnFull on_full = OnFull::reject;
-};
 constexpr std::size_t kMemoryMost = 6000;
 
 // kInFrame: its recordings end with their frame; else by clear().
-template <class Policies, bool kInFrame>
+template <bool kBounded, bool kInFrame>
 class CommandBucketModel : public Model {
-  using Bucket = BasicCommandBucket<Policies, std::uint16_t, Seen>;
+  using Bucket = CommandBucket<std::uint16_t, Seen>;
   using Recorder = typename Bucket::Recorder;
 
  public:
   CommandBucketModel() {
-    constexpr CommandBucketOptions options{.memory_most = kMemoryMost};
+    constexpr CommandBucketOptions options{.memory_most = kBounded ? kMemoryMost : unbounded};
     bucket_ =
         kInFrame ? std::make_unique<Bucket>(frame_, options) : std::make_unique<Bucket>(options);
   }
@@ -437,7 +435,7 @@ class CommandBucketModel : public Model {
     agree(tally.balanced(), "the books balance");
     const CommandStatistics figures = bucket_->statistics();
     agree_on("refused", figures.refused, refused_);
-    if constexpr (Policies::on_full == OnFull::reject) {
+    if constexpr (kBounded) {
       agree(figures.memory <= kMemoryMost, "it keeps to its memory");
     } else {
       agree_on("refused", refused_, std::uint64_t{0});
@@ -473,11 +471,11 @@ class CommandBucketModel : public Model {
   std::uint64_t failed_before_ = 0;
 };
 
-const ModelTest cleared("command_bucket/cleared",
-                        model<CommandBucketModel<CommandPolicies, false>>(words), 1500);
-const ModelTest in_frames("command_bucket/in_frames",
-                          model<CommandBucketModel<CommandPolicies, true>>(words), 1500);
-const ModelTest bounded("command_bucket/bounded", model<CommandBucketModel<Bounded, true>>(words),
+const ModelTest cleared("command_bucket/cleared", model<CommandBucketModel<false, false>>(words),
+                        1500);
+const ModelTest in_frames("command_bucket/in_frames", model<CommandBucketModel<false, true>>(words),
+                          1500);
+const ModelTest bounded("command_bucket/bounded", model<CommandBucketModel<true, true>>(words),
                         1500);
 
 }}  // namespace command_bucket_model

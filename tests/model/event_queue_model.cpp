@@ -19,6 +19,7 @@
 #include "model/model.hpp"
 #include "support/event_queue_options.hpp"
 #include "support/next.hpp"
+#include "support/policies.hpp"
 #if !defined(HANDOFF_EXPLORE)
 #include "books/slab_books.hpp"
 #endif
@@ -38,12 +39,8 @@ constexpr std::size_t kCapacity = 9;
 constexpr int kNobodyListens = 4;
 
 struct Plain : EventPolicies {};
-struct Rejecting : EventPolicies {
-  static constexpr OnFull on_full = OnFull::reject;
-};
-struct Overwriting : EventPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
+using Rejecting = Bounded<OnFull::reject>;
+using Overwriting = Bounded<OnFull::overwrite_oldest>;
 struct Ordered : EventPolicies {
   static int priority(int, const Payload& payload) { return payload.number() % 3; }
 };
@@ -53,9 +50,7 @@ struct Expiring : EventPolicies {
 struct Coalescing : EventPolicies {
   static constexpr bool coalesce = true;
 };
-struct OrderedRejecting : Ordered {
-  static constexpr OnFull on_full = OnFull::reject;
-};
+using OrderedRejecting = Bounded<OnFull::reject, Ordered>;
 
 const std::vector<Word> words{{"enqueue", 14},      {"enqueue_copy", 2}, {"enqueue_late", 3},
                               {"enqueue_batch", 1}, {"drain", 2},        {"drain_some", 3},
@@ -67,7 +62,7 @@ template <class Policies, class QueueUnderTest = EventQueue<int, void(const Payl
 class QueueModel : public Model {
   using Queue = EventQueue<int, void(const Payload&), Policies>;
   static constexpr bool kOrdered = requires { &Policies::priority; };
-  static constexpr OnFull kOnFull = detail::on_full<Policies>();
+  static constexpr OnFull kOnFull = full_of<Policies>(OnFull::grow);
   static constexpr bool kCoalesces = detail::coalesces<Policies>();
   static constexpr bool kExpires = detail::expires<Policies>();
 
@@ -467,7 +462,7 @@ class QueueModel : public Model {
   }
 
   const int alive_before_ = Item::alive();
-  QueueUnderTest queue_{test::room_for<QueueUnderTest>(kCapacity)};
+  QueueUnderTest queue_{test::room_for<QueueUnderTest>(kCapacity, kOnFull)};
   std::vector<Event> plain_;  // places that were claimed, in that order
   std::vector<Step> script_;  // what listeners do, the last one first
   Turn* turn_ = nullptr;

@@ -79,14 +79,14 @@ void append_in_all_ways(AppendLog& log, std::size_t thread, std::size_t count) {
       case 2: {
         const std::uint64_t number = log.append_later(text).value();
         const AppendResult result = log.wait(number, std::chrono::microseconds(random() % 100));
-        if (result.ok()) EXPECT_GE(log.was_durable(), number);
+        if (result.ok()) EXPECT_GE(log.durable(), number);
         else EXPECT_EQ(result.failure().error, ETIME);
         break;
       }
       case 3: owed.push_back(log.append_async(text)); break;
       default: {
         const std::uint64_t number = log.append(text).value();
-        EXPECT_GE(log.was_durable(), number);
+        EXPECT_GE(log.durable(), number);
       }
     }
   }
@@ -161,7 +161,7 @@ TEST_F(AppendLogStress, TwoThreadsTakeTurns) {
     });
     for (std::size_t i = 0; i < records; ++i) log.append("mine").check();
     other.join();
-    (void)log.trim(log.was_durable());
+    (void)log.trim(log.durable());
   });
 }
 

@@ -27,10 +27,6 @@ namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 
-template <class Base>
-struct Waits : Base {
-  static constexpr OnFull on_full = OnFull::wait;
-};
 template <class Policies, class... Messages>
 using BusOf = test::Audited<BasicMessageBus<Policies, Messages...>>;
 
@@ -49,8 +45,8 @@ TEST(MessageBusStress, CanaryTheOrderCheckSeesBothFaults) {
 // Eight producers that wait when it is full, by the bus, a handle, batches and claims: all arrive.
 template <class Policies>
 OrderCheck eight_producers(std::size_t each,
-                           const typename BusOf<Waits<Policies>, Stamp>::Options& options) {
-  BusOf<Waits<Policies>, Stamp> bus(options);
+                           const typename BusOf<Policies, Stamp>::Options& options) {
+  BusOf<Policies, Stamp> bus(options);
   std::array<std::atomic<std::uint64_t>, kProducers> published{};
   std::vector<std::thread> producers;
   for (std::size_t me = 0; me < kProducers; ++me) {
@@ -104,8 +100,9 @@ OrderCheck eight_producers(std::size_t each,
 
 TEST(MessageBusStress, OneOrderForAll) {
   for (const std::size_t capacity : {1U, 4U, 1024U}) {
-    const OrderCheck check = eight_producers<BusPolicies>(
-        test::rounds(capacity > 100 ? 30'000 : 3'000), {.capacity = capacity});
+    const OrderCheck check =
+        eight_producers<BusPolicies>(test::rounds(capacity > 100 ? 30'000 : 3'000),
+                                     {.capacity = capacity, .on_full = OnFull::wait});
     EXPECT_EQ(check.inversions, 0U);
     EXPECT_EQ(check.causal, 0U);
   }
@@ -115,7 +112,8 @@ TEST(MessageBusStress, EachProducersOrder) {
   for (const std::size_t lanes : {8U, 3U, 0U}) {
     for (const std::size_t capacity : {2U, 256U}) {
       const OrderCheck check = eight_producers<LanedBusPolicies>(
-          test::rounds(capacity > 100 ? 12'000 : 1'200), {.capacity = capacity, .lanes = lanes});
+          test::rounds(capacity > 100 ? 12'000 : 1'200),
+          {.capacity = capacity, .on_full = OnFull::wait, .lanes = lanes});
       EXPECT_EQ(check.inversions, 0U);
     }
   }
@@ -130,7 +128,7 @@ template <class Policies>
 void all_arrive() {
   const std::uint64_t each =
       test::deep() && !test::sanitized ? std::size_t{10'000'000} : test::rounds(50'000);
-  BusOf<Waits<Policies>, Numbered> bus({.capacity = 1024});
+  BusOf<Policies, Numbered> bus({.capacity = 1024, .on_full = OnFull::wait});
   std::vector<std::thread> producers;
   for (std::size_t me = 0; me < kProducers; ++me) {
     producers.emplace_back([&, me] {
@@ -192,9 +190,10 @@ TEST(MessageBusStress, NoWakeUpIsLostOfLanes) { no_wake_up_is_lost<LanedBusPolic
 // Closed at any instant, in each strength, while producers publish and a handler throws now and
 // then: what publish() said is what the Tally says.
 template <class Policies>
-void closed_at_any_instant(std::uint64_t seed, std::size_t strength) {
+void closed_at_any_instant(std::uint64_t seed, std::size_t strength, OnFull on_full) {
   auto random = test::random(seed);
-  BusOf<Policies, std::uint64_t> bus({.capacity = std::size_t{1} << random() % 8});
+  BusOf<Policies, std::uint64_t> bus(
+      {.capacity = std::size_t{1} << random() % 8, .on_full = on_full});
   std::atomic<std::uint64_t> accepted{0};
   std::vector<std::thread> producers;
   for (std::uint64_t me = 0; me < 3; ++me) {
@@ -260,10 +259,10 @@ TEST(MessageBusStress, TheTallyIsExactWheneverItIsClosed) {
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     for (std::size_t strength = 0; strength < 3; ++strength) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", strength " << strength);
-      closed_at_any_instant<BusPolicies>(seed, strength);
-      closed_at_any_instant<LanedBusPolicies>(seed, strength);
-      closed_at_any_instant<Waits<BusPolicies>>(seed, strength);
-      closed_at_any_instant<Waits<LanedBusPolicies>>(seed, strength);
+      for (const OnFull on_full : {OnFull::reject, OnFull::wait}) {
+        closed_at_any_instant<BusPolicies>(seed, strength, on_full);
+        closed_at_any_instant<LanedBusPolicies>(seed, strength, on_full);
+      }
       if (HasFailure()) return;
     }
   }
@@ -276,7 +275,8 @@ template <class Policies>
 class Anything {
  public:
   explicit Anything(std::uint64_t seed)
-      : random_(test::random(seed)), bus_({.capacity = std::size_t{1} << seed % 4}) {}
+      : random_(test::random(seed)),
+        bus_({.capacity = std::size_t{1} << seed % 4, .on_full = OnFull::wait}) {}
 
   void run(std::uint64_t each) {
     const std::uint64_t enough = kThreads * each / 2;
@@ -344,7 +344,7 @@ class Anything {
   }
 
   std::mt19937_64 random_;
-  BusOf<Waits<Policies>, int> bus_;
+  BusOf<Policies, int> bus_;
   std::vector<ListenerHandle> guests_;
   std::atomic<std::uint64_t> accepted_{0};
   std::uint64_t served_ = 0;

@@ -86,7 +86,7 @@ TEST(ThreadTeamStress, FailuresAndStopsAreCountedExactly) {
     } catch (const std::runtime_error&) {
       ASSERT_GT(failed, 0U);
     }
-    const Tally& tally = team.tally();
+    const Tally tally = team.tally();
     ASSERT_EQ(tally.accepted, count);
     ASSERT_EQ(tally.done, done);
     ASSERT_EQ(tally.failed, failed);

@@ -5,13 +5,18 @@
 
 #include <cstddef>
 
+#include <handoff/core/on_full.hpp>
+
 namespace handoff::test {
 
-// So much room, where `Queue` has a bound.
+// So much room, where `Queue` has a bound, and what it does beyond.
 template <class Queue>
-typename Queue::Options room_for(std::size_t capacity) {
+typename Queue::Options room_for(std::size_t capacity, OnFull on_full) {
   typename Queue::Options options;
-  if constexpr (requires { options.capacity; }) options.capacity = capacity;
+  if constexpr (requires { options.capacity; }) {
+    options.capacity = capacity;
+    options.on_full = on_full;
+  }
   return options;
 }
 

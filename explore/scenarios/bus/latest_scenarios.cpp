@@ -26,7 +26,7 @@ constexpr std::chrono::nanoseconds kSleepAtOnce{0};
 
 // One writes twice, two read: each sees whole values that never get older.
 const Scenario two_readers("latest/two_readers", [] {
-  Newest latest(3);
+  Newest latest(3, {}, kSleepAtOnce);
   explore::Thread writer([&] {
     for (int i = 1; i <= 2; ++i) {
       explore::check(latest.store(RingItem{i, i}) == Status::ok, "never closed");
@@ -78,7 +78,7 @@ const Scenario version_wrap("latest/wrap", [] { two_write(~std::uint64_t{0} - 1)
 
 // Two writers replace the same value: the loser releases it and replaces the winner's.
 const Scenario two_replace("latest/two_replace", [] {
-  Newest latest(2);
+  Newest latest(2, {}, kSleepAtOnce);
   (void)latest.store(RingItem{1, 1});
   explore::Thread other([&] { (void)latest.store(RingItem{2, 2}); });
   (void)latest.store(RingItem{3, 3});
@@ -90,7 +90,7 @@ const Scenario two_replace("latest/two_replace", [] {
 // A slot is reused, and its new value is read, right after the slot was given back. It stays known
 // whether a value was read.
 const Scenario serves_again("latest/a_slot_serves_again", [] {
-  Newest latest(1);
+  Newest latest(1, {}, kSleepAtOnce);
   int seen = 0;
   const auto look = [&](const RingItem& item) { seen = item.number; };
   (void)latest.store(RingItem{1, 1});
@@ -110,7 +110,7 @@ const Scenario serves_again("latest/a_slot_serves_again", [] {
 
 // A reader stays in its visit while the value is replaced twice.
 const Scenario long_visit("latest/long_visit", [] {
-  Newest latest(2);
+  Newest latest(2, {}, kSleepAtOnce);
   (void)latest.store(RingItem{1, 1});
   explore::Thread writer([&] {
     (void)latest.store(RingItem{2, 2});
@@ -127,14 +127,14 @@ const Scenario long_visit("latest/long_visit", [] {
 
 // A store wakes a reader that waits. No close is needed.
 const Scenario store_wakes("latest/a_store_wakes", [] {
-  Newest latest(2);
+  Newest latest(2, {}, kSleepAtOnce);
   explore::Thread writer([&] { (void)latest.store(RingItem{1, 1}); });
-  explore::check(latest.wait_newer(0, kSleepAtOnce, {}) == Status::ok, "it comes");
+  explore::check(latest.wait_newer(0) == Status::ok, "it comes");
 });
 
 // A wait for something newer, and the end.
 const Scenario waits("latest/waits", [] {
-  Newest latest(2);
+  Newest latest(2, {}, kSleepAtOnce);
   explore::Thread writer([&] {
     (void)latest.store(RingItem{1, 1});
     (void)latest.store(RingItem{2, 2});
@@ -143,7 +143,7 @@ const Scenario waits("latest/waits", [] {
   std::uint64_t seen = 0;
   int last = 0;
   const auto look = [&](const RingItem& item) { last = item.number; };
-  while (latest.read_newer(seen, look, kSleepAtOnce, {}) == Status::ok) {
+  while (latest.read_newer(seen, look) == Status::ok) {
   }
   explore::check(last == 2 && seen == 2, "the last one is seen before the end");
 });
@@ -152,7 +152,7 @@ const Scenario waits("latest/waits", [] {
 const Scenario visitor_throws(
     "latest/visitor_throws",
     [] {
-      Newest latest(1);
+      Newest latest(1, {}, kSleepAtOnce);
       (void)latest.store(RingItem{1, 1});
       explore::Thread writer([&] { (void)latest.store(RingItem{2, 2}); });
       try {
@@ -171,31 +171,31 @@ const Scenario visitor_throws(
 // A store races the end: it is read, or it is the caller's again.
 const Scenario close_races("latest/close", [] {
   sync::atomic<int> alive(0);
-  test::Audited<Latest<test::OwnedItem>> latest(2);
+  test::Audited<Latest<test::OwnedItem>> latest(2, {}, kSleepAtOnce);
   explore::Thread closer([&] { latest.close(); });
   test::OwnedItem item(alive);
   const Status stored = latest.store(std::move(item));
   explore::check(item.is_here() == (stored == Status::closed), "it is here or there");
   std::uint64_t seen = 0;
-  const Status read = latest.wait_newer(seen, kSleepAtOnce, {});
+  const Status read = latest.wait_newer(seen);
   explore::check(read == stored, "what was stored is there for all");
   explore::outcome(stored == Status::ok);
 });
 
 // Once a reader is told that it is closed, no store succeeds.
 const Scenario closed_is_the_end("latest/closed_is_the_end", [] {
-  Newest latest(2);
+  Newest latest(2, {}, kSleepAtOnce);
   Status stored{};
   explore::Thread closer([&] { latest.close(); });
   explore::Thread writer([&] { stored = latest.store(RingItem{1, 1}); });
-  const Status waited = latest.wait_newer(0, kSleepAtOnce, {});
+  const Status waited = latest.wait_newer(0);
   writer.join();
   explore::check(waited == stored, "what was stored comes before the end");
   explore::outcome(stored == Status::ok);
 });
 
 const Scenario closed_is_seen("latest/closed_is_seen", [] {
-  Newest latest(1);
+  Newest latest(1, {}, kSleepAtOnce);
   sync::cell<int> before_close(0);
   explore::Thread closer([&] {
     before_close.write() = 1;
@@ -209,7 +209,7 @@ const Scenario closed_is_seen("latest/closed_is_seen", [] {
 
 // Two producers of two keys, one place too few: each key's newest comes, the others are counted.
 const Scenario by_key("latest_by_key/two_producers", [] {
-  ByKey queue(1);
+  ByKey queue(1, {}, kSleepAtOnce);
   explore::Thread first([&] {
     explore::check(queue.push(1, 1) == Status::ok && queue.push(1, 2) == Status::ok, "open");
   });
@@ -217,13 +217,11 @@ const Scenario by_key("latest_by_key/two_producers", [] {
   int newest[3] = {};
   int seen = 0;
   while (newest[1] != 2 || newest[2] != 1) {
-    explore::check(queue.wait_and_consume(
-                       [&](int key, int value) {
-                         explore::check(value > newest[key], "never older");
-                         newest[key] = value;
-                         ++seen;
-                       },
-                       1, kSleepAtOnce, {}) == Status::ok,
+    explore::check(queue.wait_and_consume([&](int key, int value) {
+      explore::check(value > newest[key], "never older");
+      newest[key] = value;
+      ++seen;
+    }) == Status::ok,
                    "never closed");
   }
   first.join();
@@ -234,10 +232,10 @@ const Scenario by_key("latest_by_key/two_producers", [] {
 
 // Two take: each value goes to one of them, and each learns of the end.
 const Scenario by_key_two("latest_by_key/two_consumers", [] {
-  ByKey queue(2);
+  ByKey queue(2, {}, kSleepAtOnce);
   int seen[2] = {};
   const auto take = [&](int& mine) {
-    while (queue.wait_and_consume([&](int, int) { ++mine; }, 1, kSleepAtOnce, {}) == Status::ok) {
+    while (queue.wait_and_consume([&](int, int) { ++mine; }) == Status::ok) {
     }
   };
   explore::Thread other([&] { take(seen[1]); });
@@ -254,12 +252,12 @@ const Scenario by_key_two("latest_by_key/two_consumers", [] {
 });
 
 const Scenario by_key_close("latest_by_key/close", [] {
-  ByKey queue(1);
+  ByKey queue(1, {}, kSleepAtOnce);
   Status pushed{};
   explore::Thread producer([&] { pushed = queue.push(1, 1); });
   explore::Thread closer([&] { queue.close(); });
   int seen = 0;
-  while (queue.wait_and_consume([&](int, int) { ++seen; }, 1, kSleepAtOnce, {}) == Status::ok) {
+  while (queue.wait_and_consume([&](int, int) { ++seen; }) == Status::ok) {
   }
   producer.join();
   explore::check(seen == (pushed == Status::ok ? 1 : 0), "accepted is delivered");
@@ -268,7 +266,7 @@ const Scenario by_key_close("latest_by_key/close", [] {
 
 // close() wakes a push that waits for room, though nobody takes a value.
 const Scenario by_key_close_ends("latest_by_key/close_ends_a_push", [] {
-  ByKey queue(1);
+  ByKey queue(1, {}, kSleepAtOnce);
   explore::check(queue.try_push(1, 1) == Status::ok, "there is room");
   explore::Thread closer([&] { queue.close(); });
   explore::check(queue.push(2, 2) == Status::closed, "full until the end");
@@ -285,7 +283,7 @@ struct Pair {
   bool given = false;
 };
 void converted_and_closed(int writers) {
-  Newest latest(3);
+  Newest latest(3, {}, kSleepAtOnce);
   sync::atomic<int> accepted(0);
   const auto write = [&](int number) {
     Pair pair{number};
@@ -301,12 +299,10 @@ void converted_and_closed(int writers) {
   });
   int seen = 0;
   std::uint64_t version = 0;
-  while (latest.read_newer(version,
-                           [&](const RingItem& item) {
-                             explore::check(item.number == item.producer, "whole");
-                             ++seen;
-                           },
-                           kSleepAtOnce, {}) == Status::ok) {
+  while (latest.read_newer(version, [&](const RingItem& item) {
+    explore::check(item.number == item.producer, "whole");
+    ++seen;
+  }) == Status::ok) {
   }
   first.join();
   other.join();
@@ -324,7 +320,7 @@ const Scenario two_convert(
 
 // A reader that looks once, and finds nothing, is not told closed while a value is on its way.
 const Scenario looks_once("latest/looks_while_it_is_converted", [] {
-  Newest latest(3);
+  Newest latest(3, {}, kSleepAtOnce);
   bool stored = false;
   explore::Thread writer([&] { stored = latest.store(Pair{1}) == Status::ok; });
   explore::Thread closer([&] { latest.close(); });

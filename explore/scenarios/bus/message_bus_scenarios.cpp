@@ -23,10 +23,6 @@ namespace message_bus_scenarios { namespace {
 using namespace handoff;
 using test::Scenario;
 
-template <class Base>
-struct Waits : Base {
-  static constexpr OnFull on_full = OnFull::wait;
-};
 template <class Policies>
 using BusOf = test::Audited<BasicMessageBus<Policies, int>>;
 using Total = BusOf<BusPolicies>;
@@ -39,6 +35,13 @@ typename Bus::Options options(std::size_t capacity, const Reserve& reserve = {})
   made.reserve = reserve;
   made.spin_for = std::chrono::nanoseconds(0);
   if constexpr (requires { made.lanes; }) made.lanes = 2;
+  return made;
+}
+// Of a bus whose producers wait.
+template <class Bus>
+typename Bus::Options waiting(std::size_t capacity, const Reserve& reserve = {}) {
+  typename Bus::Options made = options<Bus>(capacity, reserve);
+  made.on_full = OnFull::wait;
   return made;
 }
 
@@ -277,8 +280,8 @@ const Scenario dropped_last("message_bus/claim_dropped_last", [] {
 // ... or for its place, which the consumer makes free.
 template <class Policies>
 void dropped_makes_room() {
-  using Bus = BusOf<Waits<Policies>>;
-  Bus bus(options<Bus>(1));
+  using Bus = BusOf<Policies>;
+  Bus bus(waiting<Bus>(1));
   explore::Thread thread([&] {
     auto producer = bus.producer();
     producer.template claim<int>(9).drop();
@@ -295,8 +298,8 @@ const Scenario makes_room_in_lanes("message_bus/claim_dropped_makes_room_in_lane
 
 // Producers that wait for room, of classes that have it at different depths.
 const Scenario room("message_bus/waits_for_room", [] {
-  using Bus = BusOf<Waits<BusPolicies>>;
-  Bus bus(options<Bus>(1));
+  using Bus = BusOf<BusPolicies>;
+  Bus bus(waiting<Bus>(1));
   explore::Thread producer([&] {
     explore::check(bus.publish(11) == Status::ok, "never closed");
     explore::check(bus.publish(12) == Status::ok, "never closed");
@@ -308,8 +311,8 @@ const Scenario room("message_bus/waits_for_room", [] {
   }
 });
 const Scenario lane_room("message_bus/waits_for_room_in_a_lane", [] {
-  using Bus = BusOf<Waits<LanedBusPolicies>>;
-  Bus bus(options<Bus>(1));
+  using Bus = BusOf<LanedBusPolicies>;
+  Bus bus(waiting<Bus>(1));
   explore::Thread thread([&] {
     auto producer = bus.producer();
     explore::check(producer.publish(11) == Status::ok, "never closed");
@@ -324,8 +327,8 @@ const Scenario lane_room("message_bus/waits_for_room_in_a_lane", [] {
 const Scenario classes(
     "message_bus/waiting_classes",
     [] {
-      using Bus = BusOf<Waits<BusPolicies>>;
-      Bus bus(options<Bus>(2, {.urgent = 50}));
+      using Bus = BusOf<BusPolicies>;
+      Bus bus(waiting<Bus>(2, {.urgent = 50}));
       explore::check(bus.publish(11, Admission::urgent) == Status::ok, "there is room");
       explore::check(bus.publish(12, Admission::urgent) == Status::ok, "there is room");
       explore::Thread low(
@@ -346,8 +349,8 @@ const Scenario classes(
 
 template <class Policies>
 void close_ends_waits() {
-  using Bus = BusOf<Waits<Policies>>;
-  Bus bus(options<Bus>(1));
+  using Bus = BusOf<Policies>;
+  Bus bus(waiting<Bus>(1));
   const auto first = bus.producer();
   auto producer = bus.producer();  // has the last of the lanes, where there are any
   explore::check(producer.publish(1) == Status::ok, "there is room");
@@ -364,8 +367,8 @@ const Scenario closed_waiters_in_lanes("message_bus/close_ends_waits_in_lanes",
 
 // A handler that publishes to its own full bus does not wait for itself.
 const Scenario from_inside("message_bus/full_inside_a_handler", [] {
-  using Bus = BusOf<Waits<BusPolicies>>;
-  Bus bus(options<Bus>(1));
+  using Bus = BusOf<BusPolicies>;
+  Bus bus(waiting<Bus>(1));
   explore::Thread producer([&] { explore::check(bus.publish(1) == Status::ok, "there is room"); });
   explore::check(bus.wait() == Status::ok, "it is open");
   bus.drain([&](int) { explore::check(bus.publish(2) == Status::full, "it would wait for ever"); });

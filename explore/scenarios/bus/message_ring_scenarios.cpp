@@ -25,7 +25,7 @@ struct Item {
   int number = 0;
 };
 using Slot = detail::MessageSlot<BusPolicies, Item>;
-using Ring = detail::MessageRing<Slot, false>;
+using Ring = detail::MessageRing<Slot>;
 
 // The ring and its places.
 class Rung {
@@ -33,7 +33,7 @@ class Rung {
   explicit Rung(std::int64_t capacity, std::uint64_t start = 0)
       : Rung(capacity, {{capacity, capacity, capacity}}, start) {}
   Rung(std::int64_t capacity, const detail::AdmissionLimits& limits, std::uint64_t start = 0)
-      : ring(places_.data(), static_cast<std::size_t>(capacity), limits, start) {}
+      : ring(places_.data(), static_cast<std::size_t>(capacity), limits, false, start) {}
   ~Rung() noexcept(false) { test::audit(ring); }
 
  private:

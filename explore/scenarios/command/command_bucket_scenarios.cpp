@@ -11,7 +11,6 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/inline_executor.hpp>
-#include <handoff/core/on_full.hpp>
 #include <handoff/memory/frame.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/pause.hpp>
@@ -385,9 +384,6 @@ const Scenario after("command_bucket/after", [] {
 });
 
 // A load that finds no room leaves nothing behind, in the books neither.
-struct Bounded : CommandPolicies {
-  static constexpr OnFull on_full = OnFull::reject;
-};
 const Scenario load_full("command_bucket/load_finds_no_room", [] {
   PlainBucket from;
   from.state<Number>().number = 1;
@@ -396,8 +392,7 @@ const Scenario load_full("command_bucket/load_finds_no_room", [] {
     for (std::uint32_t i = 0; i < 40; ++i) recorder.add<Number>(i).number = 2;
   }
   const auto image = from.captured();
-  Audited<BasicCommandBucket<Bounded, std::uint32_t, Sees>> full(
-      CommandBucketOptions{.memory_most = 512});
+  Audited<CommandBucket<std::uint32_t, Sees>> full(CommandBucketOptions{.memory_most = 512});
   full.state<Number>().number = 3;
   try {
     full.load<Number>(std::span(image));

@@ -368,14 +368,14 @@ const Scenario batch("event_calls/batch", [] {
   producer.join();
 });
 
-struct Waiting : EventPolicies {
-  static constexpr OnFull on_full = OnFull::wait;
+struct HasBound : EventPolicies {
+  static constexpr bool bounded = true;
 };
 
 // A thread that waits for room holds nothing back: only the sleeper can make it.
 const Scenario batch_waits("event_calls/batch_larger_than_room", [] {
-  using Bounded = EventQueue<int, void(int), Waiting>;
-  test::Audited<Bounded> queue({.capacity = 1, .spin_for = kNoSpin});
+  using Bounded = EventQueue<int, void(int), HasBound>;
+  test::Audited<Bounded> queue({.capacity = 1, .on_full = OnFull::wait, .spin_for = kNoSpin});
   explore::Thread producer([&] {
     std::vector<Bounded::Event> events;
     for (int i = 1; i <= 2; ++i) events.emplace_back(std::in_place, i, i);
@@ -389,11 +389,8 @@ const Scenario batch_waits("event_calls/batch_larger_than_room", [] {
   producer.join();
 });
 
-struct Rejecting : EventPolicies {
-  static constexpr OnFull on_full = OnFull::reject;
-};
 const Scenario batch_rejected("event_calls/batch_rejected", [] {
-  using Bounded = EventQueue<int, void(std::unique_ptr<int>), Rejecting>;
+  using Bounded = EventQueue<int, void(std::unique_ptr<int>), HasBound>;
   test::Audited<Bounded> queue({.capacity = 2});
   std::vector<Bounded::Event> events;
   for (int i = 1; i <= 4; ++i) events.emplace_back(std::in_place, i, std::make_unique<int>(i));

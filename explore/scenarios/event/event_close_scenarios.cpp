@@ -28,7 +28,7 @@ struct Plain : EventPolicies {};
 template <class Policies>
 struct QueueOf : test::Audited<EventQueue<int, void(int), Policies>> {
   using Base = test::Audited<EventQueue<int, void(int), Policies>>;
-  QueueOf() : Base(test::room_for<Base>(1)) {}
+  QueueOf() : Base(test::room_for<Base>(1, test::full_of<Policies>())) {}
 };
 
 // The loop of a thread that serves a queue; how many events it handled.

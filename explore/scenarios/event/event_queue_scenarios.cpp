@@ -194,11 +194,12 @@ const Scenario closes("event_queue/close", [] {
 });
 
 struct Bounded : EventPolicies {
-  static constexpr OnFull on_full = OnFull::wait;
+  static constexpr bool bounded = true;
 };
 
 const Scenario room("event_queue/room", [] {
-  test::Audited<EventQueue<int, void(int), Bounded>> queue({.capacity = 1});
+  test::Audited<EventQueue<int, void(int), Bounded>> queue(
+      {.capacity = 1, .on_full = OnFull::wait});
   explore::Thread producer([&] {
     for (int i = 1; i <= 2; ++i) {
       explore::check(queue.enqueue(0, i) == Status::ok, "accepted in the end");
@@ -216,7 +217,7 @@ const Scenario room("event_queue/room", [] {
 const Scenario listener_fails(
     "event_queue/listener_fails",
     [] {
-      EventQueue<int, void(int), Bounded> queue({.capacity = 1});
+      EventQueue<int, void(int), Bounded> queue({.capacity = 1, .on_full = OnFull::wait});
       int heard = 0;
       const auto handle = queue.append_listener(0, [&heard](int) {
         ++heard;
@@ -293,7 +294,8 @@ const Scenario hash_fails("event_queue/hash_fails", [] {
 
 // Whose event finds room knows what was done with the one that made it.
 const Scenario reused("event_queue/room_reused", [] {
-  test::Audited<EventQueue<int, void(int), Bounded>> queue({.capacity = 1});
+  test::Audited<EventQueue<int, void(int), Bounded>> queue(
+      {.capacity = 1, .on_full = OnFull::wait});
   sync::cell<int> buffer;
   explore::check(queue.enqueue(0, 1) == Status::ok, "there is room");
   explore::Thread consumer([&] { queue.drain([&](int, int) { buffer.write() += 1; }); });

@@ -20,6 +20,7 @@
 #include "explore/scenario.hpp"
 #include "support/event_queue_options.hpp"
 #include "support/next.hpp"
+#include "support/policies.hpp"
 
 namespace event_store_scenarios { namespace {
 
@@ -78,9 +79,7 @@ struct Expiring : Plain {
   static constexpr bool expires = true;
 };
 template <OnFull kOnFull, class Base = Plain>
-struct Bounded : Base {
-  static constexpr OnFull on_full = kOnFull;
-};
+using Bounded = test::Bounded<kOnFull, Base>;
 
 template <class Policies>
 using PlainQueueOf = EventQueue<Thing, void(const Thing&), Policies>;
@@ -420,7 +419,8 @@ const Scenario room_of_replaced(
 const Scenario overwrites_a_key(
     "event_store/overwrites_a_key",
     [] {
-      QueueOf<Bounded<OnFull::overwrite_oldest, Coalescing<Plain>>> queue({.capacity = 2});
+      QueueOf<Bounded<OnFull::overwrite_oldest, Coalescing<Plain>>> queue(
+          {.capacity = 2, .on_full = OnFull::overwrite_oldest});
       beside_a_look(queue, [&] {
         for (const int value : {2, 1, 11, 21}) put(queue, value % 10, value);
         explore::check(queue.tally().expired == 0, "a newer one takes no other's room");
@@ -484,7 +484,8 @@ const Scenario rejects(
 const Scenario overwrites(
     "event_store/overwrites",
     [] {
-      QueueOf<Bounded<OnFull::overwrite_oldest>> queue({.capacity = 2});
+      QueueOf<Bounded<OnFull::overwrite_oldest>> queue(
+          {.capacity = 2, .on_full = OnFull::overwrite_oldest});
       beside_a_look(queue, [&] {
         for (int i = 1; i <= 3; ++i) put(queue, 0, i);
         explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0,
@@ -501,7 +502,7 @@ const Scenario overwrites(
 // Where all that is there is being processed nothing can be overwritten, nor waited for.
 template <OnFull kOnFull>
 void full_in_a_listener() {
-  QueueOf<Bounded<kOnFull>> queue({.capacity = 1});
+  QueueOf<Bounded<kOnFull>> queue({.capacity = 1, .on_full = kOnFull});
   int calls = 0;
   const auto handle = queue.append_listener(0, [&](const Thing&) {
     ++calls;
@@ -525,7 +526,7 @@ const Scenario both_wait(
     "event_store/both_wait_for_room",
     [] {
       QueueOf<Bounded<OnFull::wait>> queue(
-          {.capacity = 1, .spin_for = std::chrono::nanoseconds(0)});
+          {.capacity = 1, .on_full = OnFull::wait, .spin_for = std::chrono::nanoseconds(0)});
       put(queue, 0, 1);
       explore::Thread one([&] { put(queue, 0, 2); });
       explore::Thread two([&] { put(queue, 0, 3); });
@@ -546,7 +547,7 @@ const Scenario waits_so_long(
     "event_store/waits_for_room_so_long",
     [] {
       QueueOf<Bounded<OnFull::wait>> queue(
-          {.capacity = 1, .spin_for = std::chrono::nanoseconds(0)});
+          {.capacity = 1, .on_full = OnFull::wait, .spin_for = std::chrono::nanoseconds(0)});
       put(queue, 0, 1);
       Thing second(2);
       Status status = Status::ok;
@@ -605,7 +606,7 @@ void memory_fails() {
     }
   };
   std::optional<QueueOf<Policies>> queue;
-  attempt([&] { queue.emplace(test::room_for<QueueOf<Policies>>(3)); });
+  attempt([&] { queue.emplace(test::room_for<QueueOf<Policies>>(3, test::full_of<Policies>())); });
   if (!queue.has_value()) return;
   const auto fill = [&](int key) {
     attempt([&] {

@@ -735,12 +735,12 @@ const Scenario deep_dispatch(
     },
     Size::large);
 
-struct Waiting : EventPolicies {
-  static constexpr OnFull on_full = OnFull::wait;
+struct Bounded : EventPolicies {
+  static constexpr bool bounded = true;
 };
 // A thread that may be inside a listener of the queue does not wait for room.
 const Scenario deep_queue("listeners/deepest_full", [] {
-  EventQueue<int, void(), Waiting> queue({.capacity = 1});
+  EventQueue<int, void(), Bounded> queue({.capacity = 1, .on_full = OnFull::wait});
   explore::check(queue.enqueue(1) == Status::ok, "there is room");
   queue.append_listener(
       1, [&] { explore::check(queue.enqueue(1) == Status::full, "it would wait for itself"); });
@@ -752,7 +752,7 @@ const Scenario deep_queue("listeners/deepest_full", [] {
 
 // In a listener of another list it does.
 const Scenario full_elsewhere("listeners/full_elsewhere", [] {
-  EventQueue<int, void(), Waiting> queue({.capacity = 1});
+  EventQueue<int, void(), Bounded> queue({.capacity = 1, .on_full = OnFull::wait});
   explore::check(queue.enqueue(1) == Status::ok, "there is room");
   CallbackList<void()> list;
   list.append([&] { explore::check(queue.enqueue(1) == Status::ok, "once there is room"); });

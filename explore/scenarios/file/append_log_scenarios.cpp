@@ -145,7 +145,7 @@ const Scenario two_append("append_log/two_append", [] {
   explore::Thread other([&] { append(log, disk); });
   append(log, disk);
   other.join();
-  explore::check(log.was_durable() == 2, "both");
+  explore::check(log.durable() == 2, "both");
   explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
 });
 
@@ -160,7 +160,7 @@ const Scenario three_append(
       append(log, disk);
       second.join();
       third.join();
-      explore::check(log.was_durable() == 3, "all");
+      explore::check(log.durable() == 3, "all");
       explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
     },
     Size::large);
@@ -178,7 +178,7 @@ const Scenario in_turns(
       append(log, disk);
       append(log, disk);
       other.join();
-      explore::check(log.was_durable() == 4, "all");
+      explore::check(log.durable() == 4, "all");
     },
     Size::large);
 
@@ -213,7 +213,7 @@ const Scenario failed_sync("append_log/failed_sync", [] {
   explore::Thread other(fails);
   fails();
   other.join();
-  explore::check(log.was_durable() == 0, "nothing is");
+  explore::check(log.durable() == 0, "nothing is");
   const Tally tally = log.close();
   explore::check(tally.done == 0 && tally.balanced(), "none was acknowledged");
   explore::outcome(tally.failed);
@@ -233,7 +233,7 @@ const Scenario second_sync_fails("append_log/second_sync_fails", [] {
   const bool mine = may_fail();
   other.join();
   explore::check(ok || mine, "the first sync went well");
-  explore::outcome(log.was_durable());
+  explore::outcome(log.durable());
 });
 
 // A waiter that leaves takes no news along: the others still get a leader.
@@ -339,7 +339,7 @@ const Scenario close_and_trim("append_log/close_and_trim", [] {
   });
   (void)log.close();
   other.join();
-  explore::check(log.was_first() == (ok ? 2u : 1u), "removed or not");
+  explore::check(log.first() == (ok ? 2u : 1u), "removed or not");
   explore::outcome(ok);
 });
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Seats that change hands, and the figures that workers and others count.
+// Slots that change hands, and the figures that workers and others count.
 // docs/design/thread_pool.md.
 #include <array>
 #include <cstddef>
@@ -27,31 +27,31 @@ Engine& nobodys_pool() {
   return reinterpret_cast<Engine&>(place);
 }
 
-// A seat is made once, and what one guest does there comes before what the next one does.
-const Scenario seat_changes_hands("crew/seat_changes_hands", [] {
+// A slot is made once, and what one guest does there comes before what the next one does.
+const Scenario slot_changes_hands("crew/slot_changes_hands", [] {
   Crew crew(nobodys_pool(), 0);
   sync::cell<int> guests;
   const auto visit = [&] {
-    Worker* const seat = crew.take_seat();
-    if (seat == nullptr) return;
+    Worker* const guest = crew.take_slot();
+    if (guest == nullptr) return;
     ++guests.write();
-    crew.leave_seat(*seat);
+    crew.leave_slot(*guest);
   };
   explore::Thread other(visit);
   visit();
   other.join();
-  explore::check(guests.read() > 0, "one seat, and somebody had it");
+  explore::check(guests.read() > 0, "one slot, and a guest had it");
   explore::outcome(static_cast<std::uint64_t>(guests.read()));
 });
 
-// ... and the place that the seat had on its thread is nobody's when it changes hands.
+// ... and the place that the guest had on its thread is nobody's when it changes hands.
 const Scenario sits_and_stands_up("crew/sits_and_stands_up", [] {
   Crew crew(nobodys_pool(), 0);
   const auto visit = [&crew] {
-    Worker* const seat = crew.sit_down(nullptr);
-    if (seat == nullptr) return;
-    explore::check(workplace() == seat && crew.sit_down(seat) == seat, "it works there");
-    explore::check(!crew.stand_up(*seat) && crew.stand_up(*seat), "until it has got up twice");
+    Worker* const guest = crew.sit_down(nullptr);
+    if (guest == nullptr) return;
+    explore::check(workplace() == guest && crew.sit_down(guest) == guest, "it works there");
+    explore::check(!crew.stand_up(*guest) && crew.stand_up(*guest), "until it has got up twice");
     explore::check(workplace() == nullptr, "and nowhere any more");
   };
   explore::Thread other(visit);
@@ -67,7 +67,7 @@ const Scenario guest_beside_found("crew/guest_beside_found", [] {
     bool told = false;
     sleepers.begin_search();
     explore::Thread guest([&] {
-      (void)crew.take_seat();
+      (void)crew.take_slot();
       told = sleepers.wanted();
     });
     const auto left = sleepers.end_search();

@@ -122,7 +122,7 @@ const Scenario throws(
         thrown = failure.first;
       }
       explore::check(thrown == 0 && times.done() == 4, "rethrown when all were done");
-      const Tally& told = team.tally();
+      const Tally told = team.tally();
       explore::check(told.accepted == 4 && told.balanced(), "all indices");
       explore::check(told.failed >= 1 && told.done == 4 - told.failed, "by blocks");
       explore::check(told.first_failure != nullptr, "kept until it was thrown");

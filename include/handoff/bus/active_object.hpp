@@ -22,8 +22,9 @@
 // - Order: that of the bus: one for all senders, FIFO for each, and causal between them. The
 //   constructor happens before the first handler, each handler before the next one, and the last
 //   one before close() returns.
-// - Blocks: publish() while the bus is full, as long as its Until says; without one, for ever. Not
-//   in a handler of the state itself: there it says full. try_publish() never. close().
+// - Blocks: publish() while the bus is full, if on_full says wait, as long as its Until says;
+//   without one, for ever. Not in a handler of the state itself: there it says full. try_publish()
+//   never. close().
 // - Idle: the thread spins, for `spin_for` or some microseconds, then sleeps at no cost.
 // - Allocates: the constructor; request().
 // - Full: some places may be kept for urgent messages (message_bus.hpp). What is refused is
@@ -44,7 +45,7 @@
 
 #include <handoff/bus/active_object_options.hpp>
 #include <handoff/bus/admission.hpp>
-#include <handoff/bus/bus_policies.hpp>
+#include <handoff/bus/detail/publishing.hpp>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
@@ -52,7 +53,6 @@
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
@@ -67,12 +67,6 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Those of the bus; a full one lets the sender wait.
-struct ActiveObjectPolicies : BusPolicies {
-  // Or reject.
-  static constexpr OnFull on_full = OnFull::wait;
-};
-
 namespace detail {
 template <class State, class M>
 struct StateHandles {
@@ -81,43 +75,39 @@ struct StateHandles {
 };
 }  // namespace detail
 
-// An active object whose bus is as the policies say; see ActiveObject below.
-template <class Policies, class State, class... Messages>
-class BasicActiveObject {
+template <class State, class... Messages>
+class ActiveObject {
   static_assert((detail::StateHandles<State, Messages>::is_so && ...));
-  using Bus = BasicMessageBus<Policies, Messages...>;
+  using Bus = MessageBus<Messages...>;
 
  public:
   // The state is made of the arguments, here. Throws what that throws, std::system_error if the
-  // system refuses the thread, std::length_error for a capacity beyond what there can be (0 is
-  // misuse), std::bad_alloc.
+  // system refuses the thread, std::bad_alloc, and as the bus does for options that make none.
   template <class... Args>
-  explicit BasicActiveObject(const ActiveObjectOptions& options = {}, Args&&... args)
+  explicit ActiveObject(const ActiveObjectOptions& options = {}, Args&&... args)
       : on_error_(options.on_error),
         state_(std::forward<Args>(args)...),
         bus_({.capacity = options.capacity,
+              .on_full = options.on_full,
               .reserve = options.reserve,
               .spin_for = options.spin_for}),
         thread_({.name = options.name, .cpu = options.cpu}, [this]() noexcept { serve(); }) {}
-  ~BasicActiveObject() { (void)close(Closing::finish); }
-  BasicActiveObject(const BasicActiveObject&) = delete;
-  BasicActiveObject& operator=(const BasicActiveObject&) = delete;
+  ~ActiveObject() { (void)close(Closing::finish); }
+  ActiveObject(const ActiveObject&) = delete;
+  ActiveObject& operator=(const ActiveObject&) = delete;
 
   // ---- Sending: as those of the bus ----
 
-  // Waits for room: ok, full (in a handler of the state itself), closed.
+  // Waits for room, if on_full says so, so long: ok, full (also in a handler of the state itself),
+  // closed, timed_out, stopped.
   template <class M>
-  Status publish(M&& message, Admission admission = Admission::normal) {
-    return bus_.publish(std::forward<M>(message), admission);
+  Status publish(M&& message, Admission admission = Admission::normal,
+                 const Until& until = detail::kForEver) {
+    return bus_.publish(std::forward<M>(message), admission, until);
   }
-  // So long. Also timed_out and stopped.
   template <class M>
   Status publish(M&& message, const Until& until) {
     return bus_.publish(std::forward<M>(message), until);
-  }
-  template <class M>
-  Status publish(M&& message, Admission admission, const Until& until) {
-    return bus_.publish(std::forward<M>(message), admission, until);
   }
   // Never waits: ok, full, closed.
   template <class M>
@@ -157,7 +147,7 @@ class BasicActiveObject {
   // Exact when nothing is being sent and nothing is handled.
   [[nodiscard]] Tally tally() const noexcept { return bus_.tally(); }
 
-  // Messages that may wait.
+  // See ActiveObjectOptions.
   [[nodiscard]] std::size_t capacity() const noexcept { return bus_.capacity(); }
   // Messages that wait, the one that is handled among them; a figure of the moment.
   [[nodiscard]] std::size_t size() const noexcept { return bus_.size(); }
@@ -209,10 +199,6 @@ class BasicActiveObject {
   bool is_over_ = false;
   sync::Thread thread_;  // begins last
 };
-
-// One that lets senders wait while it is full.
-template <class State, class... Messages>
-using ActiveObject = BasicActiveObject<ActiveObjectPolicies, State, Messages...>;
 
 }}  // namespace handoff::HANDOFF_ABI
 

@@ -11,16 +11,21 @@
 #include <handoff/bus/admission.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/copyable_function.hpp>
+#include <handoff/core/on_full.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of the constructor.
+// What the constructor is told.
 struct ActiveObjectOptions {
   // What debuggers and `top` show for the thread.
   std::string name = "handoff-active";
 
-  // Messages that may wait: at least 1; rounded up to a power of two.
+  // Messages that were accepted and whose handlers are not at their end: at least 1; rounded up to
+  // a power of two.
   std::size_t capacity = 1024;
+
+  // What publish() does with one message too many: wait or reject.
+  OnFull on_full = OnFull::wait;
 
   // Places that are kept for some classes of messages.
   Reserve reserve = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A bounded ring of messages from one thread or many, each of which every consumer sees.
+// A bounded ring of messages from one thread or many; every consumer sees each message.
 //
 //   Broadcast<Tick> ticks(1024);
 //   auto book = ticks.consumer();                            // any thread; joins
@@ -9,49 +9,35 @@
 //   book.consume([](const Tick& tick) { apply(tick); });     // what is there, in its place
 //   while (audit.wait_and_consume(log_tick) == Status::ok) { ... }    // until closed and drained
 //
-//   auto claim = ticks.claim(2);                             // two places in a row
-//   claim.emplace(Tick{8}).time = now();                     // made where it lies
-//   claim.publish();                                         // the second place is given back
-//
-// For: one stream that several threads follow each for itself, and stages that follow one another
-// over the same messages without a copy. Not for: work of which each item is done once (Channel,
+// For: one stream that several threads follow, each for itself; stages that follow one another over
+// the same messages without a copy. Not for: work of which each item is done once (Channel,
 // MpmcRing); messages of many types to one consumer (MessageBus); the newest value only (Latest).
-// Policies (broadcast_policies.hpp): many producers or one, and what a slow consumer does to them.
-// Tier: transfer.
-// Concurrency: consumer() and, with many producers, all that publishes and close() are thread-safe.
-//   OneProducer: only one thread at a time may publish and close(), and with a claim open it may do
-//   neither. A Consumer and a Claim each belong to one thread at a time.
-// Order: one for all consumers; each producer's messages in its order. A claim that is not over yet
-//   holds up, for all consumers, what was claimed after it. What was done before a message was
-//   published happens before its visits; what a consumer did in a visit happens before the visits
-//   of those after it, and before a producer makes another message in the place.
-// Blocks: push(), claim() and what is named wait. publish, try_* and consume() never block; with
-//   many producers try_* is repeated only because another producer succeeded. consumer() and the
-//   end of a Consumer take a lock that others do the same under.
-// Allocates: the constructor, unless it is lent storage; consumer(), unless one has left before.
-// Full: as many messages as there are places lie between the slowest consumer and the next one, or
-//   a producer has not yet published the message of one lap before. try_* says `full`, and the
-//   message is still the caller's. Without a consumer nothing is full and messages are seen by
-//   nobody.
-//   Under OnFull::overwrite_oldest a consumer that far behind is moved up instead, for a claim by
-//   as many as it has places. It copies each message out before it visits the copy; `full` is said
-//   only while such a copy is under way, or a producer has not yet published, and push() waits for
-//   that by spinning and yielding.
-// Joining: a consumer sees each message whose place is claimed after consumer() returned, and none
-//   that was claimed before it was called. Leaving: its Consumer's end, or leave(); those after it
-//   go on without it, and are not after those that it was after. A visitor may publish by try_*,
-//   let others join and leave, close, and leave itself.
-// Closed: pushes and claims return `closed`; a claim that was given before may still be published.
-//   Consumers drain, then get `closed`.
-// Stopped, timed out: a wait ends with nothing published or consumed.
-// Exceptions: a message whose constructor throws, or its conversion, was never published: its place
-//   is given up. While it is made its place is claimed. If a visitor throws, its message counts as
-//   consumed by this consumer; the rest stay.
-// Destructor: destroys the messages that are left. A message lives until its place is used again.
-//   Consumers and claims end before the broadcast does.
-// Source: the sequences of M. Thompson et al., "Disruptor" (2011), https://lmax-exchange.github.io/
-//   disruptor/; joining, leaving, moving up and sleeping without a fence are ours.
-// Proof: docs/design/broadcast.md.
+// Policies (broadcast_policies.hpp): many producers or one, and what a slow consumer does to them
+// (no option: losing messages costs an exchange and a copy for each).
+// Contract: transfer tier.
+// - Concurrency: consumer() is thread-safe; with many producers, so are close() and all calls that
+//   publish. OneProducer: one thread at a time publishes and closes, and not while a claim is open.
+//   A Consumer and a Claim each belong to one thread at a time.
+// - Order: one for all consumers; each producer's messages keep its order. An open claim holds up,
+//   for all consumers, what was claimed after it. What came before a publication happens before its
+//   visits; a visit happens before the visits of consumers after this one, and before the place is
+//   used again.
+// - Blocks: push(), claim(), and calls with `wait` in the name. Joining and leaving take a lock.
+// - Allocates: the constructor, unless storage is lent; consumer(), unless another one has left.
+// - Full: the slowest consumer is behind by as many messages as there are places, or the message of
+//   one lap before is claimed and not published. Without a consumer nothing is full, and messages
+//   are seen by nobody. Under OnFull::overwrite_oldest a consumer that is so far behind is moved up
+//   instead. It visits copies; `full` then means that a copy is under way or a message is not yet
+//   published, and push() spins and yields for that long.
+// - Joining: a consumer sees each message claimed after consumer() returned, and none claimed
+//   before the call. Leaving: leave(), or the end of the Consumer; the consumers after it go on
+//   without it. A visitor may publish by try_*, let others join and leave, close, and leave itself.
+// - Closed: a claim that was given before may still be published.
+// - Exceptions: if a message's constructor throws, its place is given up. If a visitor throws, its
+//   message counts as consumed by this consumer.
+// - Destruction: after all consumers and claims. A message lives until its place is used again.
+// Source: the sequences of M. Thompson et al., "Disruptor" (2011),
+// https://lmax-exchange.github.io/disruptor/. Protocol and proof: docs/design/broadcast.md.
 #pragma once
 
 #include <chrono>
@@ -348,7 +334,7 @@ class Broadcast {
     return places.done_from(first - places.lap(), most);
   }
 
-  // Of `count` places in hand the first `made` have a message; the others are given up.
+  // The first `made` of `count` claimed places have a message; the others are given up.
   void publish(Ticket first, std::size_t made, std::size_t count) noexcept {
     if constexpr (kMany) {
       const Places places = places_;

@@ -101,14 +101,10 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   // Waits, then consumes: ok if at least one was visited.
   template <detail::BroadcastVisitor<T> Visitor>
   Status wait_and_consume(Visitor&& visitor, const Until& until = {}) {
-    return wait_and_consume(visitor, std::numeric_limits<std::size_t>::max(), until);
-  }
-  template <detail::BroadcastVisitor<T> Visitor>
-  Status wait_and_consume(Visitor&& visitor, std::size_t most, const Until& until = {}) {
     for (;;) {
       const Status status = wait(until);
-      if (status != Status::ok || most == 0) return status;
-      if (consume(visitor, most) != 0) return Status::ok;
+      if (status != Status::ok) return status;
+      if (consume(visitor) != 0) return Status::ok;
     }
   }
 

@@ -22,7 +22,7 @@ struct BroadcastOptions {
   std::chrono::nanoseconds spin_for{-1};
 };
 
-// Of one that may lose messages: those that one consumer lost another may see, so none is after
+// For consumers that may lose messages: what one lost another may see, so none is after
 // another.
 struct LossyBroadcastOptions {
   // As above.

@@ -4,7 +4,6 @@
 // What is off costs nothing.
 //
 //   struct Telemetry : handoff::BusPolicies {
-//     static constexpr handoff::OnFull on_full = handoff::OnFull::wait;
 //     static constexpr bool senders = true;
 //     static constexpr bool times = true;
 //   };
@@ -15,7 +14,6 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/core/on_full.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -29,9 +27,6 @@ enum class MessageOrder : std::uint8_t {
 struct BusPolicies {
   // total or per_producer.
   static constexpr MessageOrder order = MessageOrder::total;
-
-  // reject or wait.
-  static constexpr OnFull on_full = OnFull::reject;
 
   // The size up to which a message lies in its place. A larger one is allocated, so that it does
   // not make all places as large.

@@ -11,8 +11,8 @@
 // For: a sensor's reading, a configuration, a price: what is older is of no use to anybody. Not
 // for: values that must all be seen (Channel, Broadcast); the newest value of each key
 // (LatestByKey).
-// Scheme: slots, and one word that names the slot of the newest value and counts those who came to
-//   read it. A reader adds itself to that word and has the slot in one step; it says goodbye in the
+// Scheme: slots, and one word that names the slot of the newest value and counts its readers so
+//   far. A reader adds itself to that word and has the slot in one step; it says goodbye in the
 //   slot. A writer fills a slot that nobody uses and exchanges the word; the last reader to leave
 //   the old slot gives it back. So a value is read where it lies, of any type that moves, however
 //   long a reader takes, and no access races: a triple buffer has that for one reader only, and a
@@ -67,8 +67,8 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
-// The slots that so many calls at once may need: each holds one that was replaced, and a store one
-// more that it fills. Throws std::length_error for 0 and for more than 31.
+// The slots that `at_once` calls may need: each holds one that was replaced, and a store one
+// more that it fills. 0 is misuse. Throws std::length_error for more than 31.
 std::size_t latest_slots(std::size_t at_once);
 
 }  // namespace detail
@@ -84,10 +84,13 @@ class Latest {
  public:
   using value_type = T;
 
-  // For so many calls at the same time, 31 at most, in the caller's storage if there is one: it has
-  // storage_bytes(at_once) bytes and lives longer. Throws std::length_error.
-  explicit Latest(std::size_t at_once = 8, std::span<std::byte> storage = {})
-      : Latest(at_once, detail::RingStart{}, storage) {}
+  // For `at_once` calls at a time, 31 at most, in the caller's storage if there is one: it has
+  // storage_bytes(at_once) bytes and lives longer. 0 is misuse; throws std::length_error for more
+  // than 31, and for a storage that is too small. `spin_for`: how long a wait looks before it
+  // sleeps. 0: not at all; nanoseconds::max(): it never sleeps; negative: about what a sleep costs.
+  explicit Latest(std::size_t at_once = 8, std::span<std::byte> storage = {},
+                  std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1))
+      : Latest(at_once, detail::RingStart{}, storage, spin_for) {}
   ~Latest() {
     // order: relaxed, nobody else is left.
     const std::size_t last = index_of(current_.load(sync::order::relaxed));
@@ -147,24 +150,15 @@ class Latest {
   }
 
   // Waits while there is nothing newer than the version `seen`, then reads as above and sets
-  // `seen`. ok, closed, timed_out or stopped. `spin_for`: how long to look before a sleep; 0: not
-  // at all, nanoseconds::max(): never sleeps, negative: about what a sleep costs.
+  // `seen`. ok, closed, timed_out or stopped.
   template <detail::CalledWith<const T> Visitor>
   Status read_newer(std::uint64_t& seen, Visitor&& visitor, const Until& until = {}) {
-    return read_newer(seen, visitor, std::chrono::nanoseconds(-1), until);
-  }
-  template <detail::CalledWith<const T> Visitor>
-  Status read_newer(std::uint64_t& seen, Visitor&& visitor, std::chrono::nanoseconds spin_for,
-                    const Until& until) {
-    const Status status = wait_newer(seen, spin_for, until);
+    const Status status = wait_newer(seen, until);
     return status == Status::ok ? visit(visitor, seen) : status;
   }
 
   // The wait alone.
   Status wait_newer(std::uint64_t seen, const Until& until = {}) {
-    return wait_newer(seen, std::chrono::nanoseconds(-1), until);
-  }
-  Status wait_newer(std::uint64_t seen, std::chrono::nanoseconds spin_for, const Until& until) {
     Status status = Status::ok;
     const auto ended = [&] {
       // order: acquire pairs with the release in tell_of(): a read that follows finds that value.
@@ -174,7 +168,7 @@ class Latest {
       if (!is_newer(version_now(), seen)) status = Status::closed;
       return true;
     };
-    const Status waited = readers_.wait(ended, spin_for, until);
+    const Status waited = readers_.wait(ended, spin_for_, until);
     return waited == Status::ok ? status : waited;
   }
 
@@ -204,9 +198,11 @@ class Latest {
 
  protected:
   // The version before the first one.
-  Latest(std::size_t at_once, detail::RingStart start, std::span<std::byte> storage = {})
+  Latest(std::size_t at_once, detail::RingStart start, std::span<std::byte> storage = {},
+         std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1))
       : slots_(detail::latest_slots(at_once), {storage.data(), storage.size()}),
         start_(start.position),
+        spin_for_(spin_for),
         current_(kNone),
         newest_(start.position),
         free_(~std::uint64_t{0} >> (64 - slots_.capacity())) {
@@ -300,7 +296,7 @@ class Latest {
     // order: release pairs with the acquire in take_slot().
     free_.fetch_or(std::uint64_t{1} << index, sync::order::release);
   }
-  // Of a slot that was replaced and that nobody uses any more.
+  // Takes back a slot that was replaced and that nobody uses any more.
   void retire(std::size_t index) noexcept {
     Slot& slot = slots_[index];
     // order: relaxed, ordered by `left`. Where nobody but the writer came, nobody has written it.
@@ -381,7 +377,7 @@ class Latest {
     }
   }
 
-  // `came`: those who pinned it, this thread included.
+  // `came`: the threads that pinned it, this one included.
   void replaced(std::size_t old, Word came) noexcept {
     if (old == kNone) return;
     const Word others = came - kPin;
@@ -433,6 +429,7 @@ class Latest {
 
   Slots slots_;
   const std::uint64_t start_;
+  const std::chrono::nanoseconds spin_for_;
 
   alignas(sync::destructive_span) sync::atomic<Word> current_;
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> newest_;  // version; waits look here

@@ -17,7 +17,7 @@
 //   made of what converts to one; none of these may use this queue. A value that was replaced ends
 //   after it.
 // Allocates: the constructor, unless it is lent storage, and copies of keys.
-// Full: so many keys wait and this one is none of them. `full`, and the value is still the
+// Full: capacity() keys wait and this one is none of them. `full`, and the value is still the
 //   caller's. A value that was replaced is counted: overwritten().
 // Closed: pushes return `closed`; consumers drain, then get `closed`.
 // Stopped, timed out: a wait ends with nothing pushed or consumed.
@@ -73,9 +73,12 @@ class LatestByKey {
 
   // For at least `capacity` keys, rounded up to a power of two, in the caller's storage if there is
   // one: it has storage_bytes(capacity) bytes and lives longer. 0 is misuse; throws
-  // std::length_error for more than there can be, and for a storage that is too small.
-  explicit LatestByKey(std::size_t capacity, std::span<std::byte> storage = {})
-      : LatestByKey(capacity, detail::RingStart{}, storage) {}
+  // std::length_error for more than there can be, and for a storage that is too small. `spin_for`:
+  // how long wait() looks before it sleeps; 0: not at all, nanoseconds::max(): never sleeps,
+  // negative: about what a sleep costs.
+  explicit LatestByKey(std::size_t capacity, std::span<std::byte> storage = {},
+                       std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1))
+      : LatestByKey(capacity, detail::RingStart{}, storage, spin_for) {}
   ~LatestByKey() {
     while (take()) {
     }
@@ -148,10 +151,8 @@ class LatestByKey {
   }
 
   // Waits while there is nothing: ok if there is something now, else closed (and drained),
-  // timed_out or stopped. `spin_for`: how long to look before a sleep; 0: not at all,
-  // nanoseconds::max(): never sleeps, negative: about what a sleep costs.
-  Status wait(const Until& until = {}) { return wait(std::chrono::nanoseconds(-1), until); }
-  Status wait(std::chrono::nanoseconds spin_for, const Until& until) {
+  // timed_out or stopped.
+  Status wait(const Until& until = {}) {
     Status status = Status::ok;
     const Status waited = consumers_.wait(
         [&] {
@@ -159,26 +160,17 @@ class LatestByKey {
           if (head_ == tail_ && closed_) status = Status::closed;
           return head_ != tail_ || closed_;
         },
-        spin_for, until);
+        spin_for_, until);
     return waited == Status::ok ? status : waited;
   }
 
   // Waits, then consumes: ok if at least one was visited.
   template <detail::CalledWith<const Key, T> Visitor>
   Status wait_and_consume(Visitor&& visitor, const Until& until = {}) {
-    return wait_and_consume(visitor, std::numeric_limits<std::size_t>::max(), until);
-  }
-  template <detail::CalledWith<const Key, T> Visitor>
-  Status wait_and_consume(Visitor&& visitor, std::size_t most, const Until& until = {}) {
-    return wait_and_consume(visitor, most, std::chrono::nanoseconds(-1), until);
-  }
-  template <detail::CalledWith<const Key, T> Visitor>
-  Status wait_and_consume(Visitor&& visitor, std::size_t most, std::chrono::nanoseconds spin_for,
-                          const Until& until) {
     for (;;) {
-      const Status status = wait(spin_for, until);
-      if (status != Status::ok || most == 0) return status;
-      if (consume(visitor, most) != 0) return Status::ok;
+      const Status status = wait(until);
+      if (status != Status::ok) return status;
+      if (consume(visitor) != 0) return Status::ok;
     }
   }
 
@@ -199,12 +191,14 @@ class LatestByKey {
   }
 
  protected:
-  LatestByKey(std::size_t capacity, detail::RingStart start, std::span<std::byte> storage = {})
+  LatestByKey(std::size_t capacity, detail::RingStart start, std::span<std::byte> storage = {},
+              std::chrono::nanoseconds spin_for = std::chrono::nanoseconds(-1))
       : entries_(checked(capacity, storage), first_part(capacity, storage)),
         table_(table_places(entries_.capacity()), second_part(capacity, storage)),
         head_(start.position),
         tail_(start.position),
-        pushed_(start.position) {
+        pushed_(start.position),
+        spin_for_(spin_for) {
     sync::spin_policy();  // its first call in a process allocates
   }
 
@@ -313,7 +307,7 @@ class LatestByKey {
     return status;
   }
 
-  // Of a value itself, or of what becomes one: once it is sure that it is taken.
+  // Gives a value, or what becomes one, once it is sure that it is taken.
   static T&& value_of(T&& value) noexcept { return std::move(value); }
   template <detail::ConvertsToItem<T> From>
   static T value_of(From&& value) {
@@ -366,7 +360,7 @@ class LatestByKey {
     return taken;
   }
 
-  mutable sync::Mutex mutex_;  // over all that follows but the last two
+  mutable sync::Mutex mutex_;  // over all that follows but the last three
   Entries entries_;  // a ring: keys in the order in which they came
   Table table_;
   std::uint64_t head_;
@@ -376,6 +370,7 @@ class LatestByKey {
   bool closed_ = false;
   detail::Parked consumers_;
   detail::Parked producers_;
+  const std::chrono::nanoseconds spin_for_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

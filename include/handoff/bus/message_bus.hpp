@@ -7,49 +7,36 @@
 //   s = bus.publish(Command::stop, handoff::Admission::urgent);           // into a kept place, too
 //   bus.drain(handoff::overloaded{[](const Reading& r) { ... },           // the consumer: to one
 //                                 [](const Command& c) { ... }});         //   visitor, inlined
-//
 //   auto handle = bus.subscribe<Reading>([](const Reading& r) { ... });   // any thread
 //   while (bus.wait(stop) == handoff::Status::ok) bus.drain();            // to the subscribers
 //
-//   handoff::LanedMessageBus<Reading, Command> lanes;    // each producer's order: cheaper
-//   auto producer = lanes.producer();                    // a lane of its own
-//   s = producer.publish(Reading{7, 21.5});              // plain stores
-//
 // For: components that talk by value; a thread that owns a state; logging, telemetry. Not for: one
 // type and several consumers (Channel); events by key, without a bound (EventQueue); work (a pool).
-// A bus is a value: two buses of the same types know nothing of each other.
+// A LanedMessageBus gives each Producer (bus.producer()) a lane of its own: cheaper, and only each
+// producer's own order is kept.
 //
 // Contract: deferred tier.
 // - Concurrency: publish*(), try_publish(), claim*(), request(), producer(), subscribe(), shut()
 //   and the figures are thread-safe. A Producer belongs to one thread at a time. There is one
-//   consumer: only one thread at a time may call drain(), wait(), close(), record(),
-//   stop_recording() and replay(). Handlers may publish, subscribe, unsubscribe, shut and close; to
-//   drain, replay or wait inside a handler of the same bus is misuse.
-// - Order: MessageBus has one for all producers, that of their claims: FIFO per producer, and
-//   causal between them. LanedMessageBus keeps each Producer's order and that of bus.publish(),
-//   which is one producer; the consumer goes round them. What came before a publish() happens
-//   before the handler. Admission does not change the order.
+//   consumer: one thread at a time calls drain(), wait(), close(), record(), stop_recording() and
+//   replay(). Handlers may publish, subscribe, unsubscribe, shut and close; in a handler of the
+//   same bus drain(), replay() and wait() are misuse.
+// - Order: a MessageBus is FIFO per producer, and causal between producers. A LanedMessageBus keeps
+//   the order of each Producer, and of bus.publish(), which counts as one producer. What came
+//   before a publish() happens before the handler.
 // - A drain ends: it hands out what is there, and no more than there are places.
-// - Blocks: wait(), and publish() with OnFull::wait, as long as their Until says; without one, for
-//   ever. close() until what was accepted has its outcome. An open claim, and a publish()
-//   under way, holds back what was claimed later: of all producers, or of its lane alone.
-// - Wakes: a message wakes the consumer if it sleeps. If it does not, that costs a load.
-// - Cost: bus.publish() claims by one compare-and-swap; a Producer's with a lane by plain stores.
-//   bus.publish() on a bus of lanes goes through one ring that all share, and is as dear as on a
-//   MessageBus.
-// - Allocates: the constructor (unless memory is lent), subscribe(), request(), messages larger
-//   than Policies::inline_bytes, and recordings. Nothing else.
-// - Full: all messages may fill it, but for the places that options.reserve keeps: there what is
-//   urgent gets in when the rest is refused. publish() says `full`, and the message is still the
-//   caller's; or it waits, by the policies, but not inside a handler of the same bus. What has room
-//   is never refused: the consumer's place is read anew before a refusal.
-// - Closed: after shut(), publish() says `closed`; what is there can be drained; wait() says
-//   `closed` once nothing is left. What came before shut() happens before these. close() does that,
-//   and gives what is left its outcome.
-// - Exceptions: one from a handler ends the drain() and reaches its caller; its message counts as
-//   failed, and the rest stays. If a message's constructor throws, it was never published.
-// - Destruction: destroys the messages that are left and calls no handler. No claim, Producer or
-//   call of another thread may be left.
+// - Blocks: wait(); publish(), if on_full says wait; close(), until all that was accepted has its
+//   outcome. An open claim, or a publish() under way, holds back what was claimed later: by all
+//   producers, or in its lane.
+// - Cost: a publish() is one compare-and-swap, and plain stores in a lane. If the consumer is
+//   awake, waking it costs one load.
+// - Allocates: the constructor (unless memory is lent), subscribe(), request(), recordings, and
+//   messages larger than Policies::inline_bytes.
+// - Full: the places that options.reserve keeps are for messages that are urgent enough. In a
+//   handler of the same bus publish() says `full` and does not wait.
+// - Exceptions: one from a handler ends the drain() and reaches its caller. If a message's
+//   constructor throws, it was never published.
+// - Destruction: no claim, Producer or call of another thread may be left.
 // Proof: docs/design/message_bus.md.
 #pragma once
 
@@ -78,7 +65,6 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/core/on_full.hpp>
 #include <handoff/core/overloaded.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -110,9 +96,10 @@ class BasicMessageBus
   static_assert(((Types::template kTimes<Messages> == 1) && ...),
                 "a message bus has each type of message once: wrap one of them in a struct");
   static_assert(sizeof...(Messages) <= Core::Ring::kTypesMost, "too many types of messages");
-  static_assert(Policies::on_full == OnFull::reject || Policies::on_full == OnFull::wait,
-                "a full message bus rejects, or its producers wait: set on_full to one of these in "
-                "its policies");
+  static_assert(
+      !requires { Policies::on_full; },
+      "on_full is no policy of a message bus but one of its options: {.on_full = "
+      "handoff::OnFull::wait}");
 
  public:
   // MessageBusOptions, or LanedMessageBusOptions.
@@ -122,8 +109,8 @@ class BasicMessageBus
   // What publish() may be told besides the message.
   using Given = typename Calls<BasicMessageBus>::Given;
 
-  // Throws std::bad_alloc, and std::length_error for a capacity beyond what there can be; one of 0
-  // is misuse.
+  // Throws std::bad_alloc, and std::length_error for a capacity beyond what there can be. One of 0,
+  // an on_full other than reject and wait, and a reserve of more than 100 percent are misuse.
   explicit BasicMessageBus(const Options& options = {}) : core_(options) {}
 
   // With its places in `memory`, which outlives it. It takes bytes_needed(options), whatever its
@@ -222,7 +209,7 @@ class BasicMessageBus
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   // Places: of a lane, where there are any.
   [[nodiscard]] std::size_t capacity() const noexcept { return core_.capacity(); }
-  // Of the fullest lane, where there are any.
+  // How full the bus is, or its fullest lane, where there are any.
   [[nodiscard]] Pressure pressure() const noexcept { return core_.pressure(); }
   // How many calls were refused for want of room, or stopped waiting for it: of a class, or all.
   [[nodiscard]] std::uint64_t refused(Admission admission) const noexcept {

@@ -2,7 +2,7 @@
 //
 // The options of a message bus's constructor.
 //
-//   handoff::MessageBus<Reading> bus({.capacity = 4096, .reserve = {.urgent = 10}});
+//   handoff::MessageBus<Reading> bus({.capacity = 4096, .on_full = handoff::OnFull::wait});
 //   handoff::LanedMessageBus<Reading> laned({.capacity = 256, .lanes = 4});
 #pragma once
 
@@ -11,14 +11,18 @@
 
 #include <handoff/bus/admission.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/on_full.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of a bus with one order for all.
+// What a bus with one order for all is told.
 struct MessageBusOptions {
   // Messages that may wait, rounded up to a power of two: at least 1; more than there can be throws
   // std::length_error.
   std::size_t capacity = 1024;
+
+  // What publish() does with one message too many: reject or wait.
+  OnFull on_full = OnFull::reject;
 
   // Places that are kept for some classes of messages.
   Reserve reserve = {};
@@ -29,10 +33,13 @@ struct MessageBusOptions {
   std::chrono::nanoseconds spin_for{-1};
 };
 
-// Of a bus that keeps each producer's order.
+// What a bus that keeps each producer's order is told.
 struct LanedMessageBusOptions {
   // As above, of each lane, and of the one that is shared by all producers that have none.
   std::size_t capacity = 1024;
+
+  // As above.
+  OnFull on_full = OnFull::reject;
 
   // How many producers may have a lane at a time.
   std::size_t lanes = 8;

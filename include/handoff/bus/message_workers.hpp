@@ -1,64 +1,43 @@
 // SPDX-License-Identifier: MIT
 //
-// Threads that handle messages: each type has a handler, and any worker may run it.
+// Threads that handle messages: each message type has a handler, and any worker may run it.
 //
 //   handoff::MessageWorkers<Resize, Crop> workers(
 //       {.width = 4}, [](const Resize& r) { ... }, [](Crop& c) { ... });
-//   handoff::Status s = workers.publish(Resize{640});       // any thread
+//   handoff::Status s = workers.publish(Resize{640});      // any thread
 //   handoff::Tally tally = workers.close();
-//
 //   struct ByAccount {                                     // messages of one account in order
 //     static std::uint64_t key(const Order& order) { return order.account; }
 //   };
 //   handoff::BasicMessageWorkers<ByAccount, Order> desk({.width = 8}, book);
 //
-// For: messages that take some microseconds and more each, and that many threads may handle at
-// once, all of them or those of different keys. Not for: one thread that owns the state
-// (MessageBus, ActiveObject), functions of all kinds (ThreadPool), some ten nanoseconds a message.
+// For: messages that take some microseconds or more, where several threads may handle all of them,
+// or those of different keys, at once. Not for: one thread that owns the state (MessageBus,
+// ActiveObject), functions of all kinds (ThreadPool), messages of some ten nanoseconds.
 //
-// Contract: executor tier. The workers are those of a ThreadPool of their own: a handler that waits
-// for a Future, or blocks inside blocking(), is helped or replaced as a pool's task is.
-// - Concurrency: thread-safe, but for set_handler() and start(), which are one thread's; others may
-//   publish meanwhile. Several threads call a handler at the same moment, and it is const. Inside a
-//   handler wait(), pause(), close() and destruction are misuse. The destructor comes last, when no
-//   other call is going on.
-// - Order: what came before publish() happens before the handler. Messages without a key have no
-//   order. Messages of one key (Policies::key), of whatever type, are handled as they were
-//   published, never two at once. All 64 bits of a key count. Different keys do not wait for each
-//   other.
-// - Blocks: publish() while full, with OnFull::wait, as long as its Until says; without one, for
-//   ever. try_publish() never. publish_and_wait(), until the handler has run. wait(), pause(),
-//   close(). Handlers begin only while the workers are started and not paused: until then
-//   publish_and_wait() and wait() wait, and so does a publish() that runs the message here. In a
-//   task of another pool call what blocks inside blocking(); publish_and_wait() sees to that
-//   itself.
-// - Start: with handlers in the constructor, at once. Else by start(): messages that come before it
-//   are accepted and wait. A missing handler is a compile error of the constructor, and misuse of
-//   start(), which then started nothing.
-// - Idle: workers spin, for `spin_for` or some microseconds, then sleep at no cost. New messages
-//   wake one worker if none is looking for work; it wakes the next one if it finds more.
-// - Allocates: all places at construction. publish(): nothing, once the pool's queue has grown to
-//   what is needed; where there is no memory for that, the caller runs the message, in
-//   try_publish() too. A message that is accepted beyond the capacity (see Full) is allocated
-//   (std::bad_alloc: it was not accepted).
-// - Full: OnFull says: `wait`, the default, `reject`, or `run_here`: the caller runs the handler; a
-//   message with a key waits for its turn first. Inside a handler `wait` acts as run_here, so that
-//   workers cannot block themselves; there a message with a key, or one where the stack is short,
-//   is accepted beyond the capacity. try_publish() says `full` whatever OnFull is. What is refused
-//   is unmoved.
-// - Closed: publish() and the others say `closed`, inside handlers too while the workers drain.
-// - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
-//   t, close(Closing::abandon) nothing more. Each waits for what has begun, ends a pause for good,
-//   and returns the exact Tally. Before start() all messages count as cancelled. A second close()
-//   waits for the first and returns the same. The destructor finishes. A message that is not run is
-//   destroyed.
-// - Exceptions: one that leaves a handler goes to publish_and_wait(), if that waits for it, else to
-//   on_error, else the next wait() rethrows the first. The message counts as failed, the Tally
-//   keeps the first, and the worker goes on with the next message.
-// - fork(): the child has the forking thread alone, so it must not use them, but for health().
-//   Their end does nothing there.
+// Contract: executor tier. The workers are those of a ThreadPool: a handler may wait for a Future.
+// - Concurrency: thread-safe, except set_handler() and start(), which belong to one thread; others
+//   may publish meanwhile. Several threads call a handler at once, so it is const. Inside a handler
+//   wait(), pause(), close() and destruction are misuse. The destructor comes after all other
+//   calls.
+// - Order: what came before publish() happens before the handler. Messages of one key
+//   (Policies::key), of any type, are handled in the order of their publication, never two at once.
+//   Other messages have no order.
+// - Blocks: publish() with OnFull::wait on a full object, publish_and_wait(), wait(), pause(),
+//   close(). Before start() and during a pause no handler begins, and these calls wait for it. In a
+//   task of another pool put them into blocking(); publish_and_wait() does that itself.
+// - Allocates: the constructor all places; publish() nothing, once the pool's queue has grown. If
+//   there is no memory for that queue, the caller runs the message, in try_publish() too.
+// - Full: with run_here the caller runs the handler, for a message with a key in its turn. Inside a
+//   handler `wait` acts as run_here; there a message with a key, or one that finds the stack short,
+//   is accepted beyond the capacity, in memory of its own (std::bad_alloc: it was not accepted).
+// - Closing: close() ends a pause for good. If the workers were never started, it cancels all
+//   messages.
+// - Exceptions: an exception of a handler goes to publish_and_wait() if that waits for the message,
+//   else to on_error, else to the next wait(). The message counts as failed, and the worker goes
+//   on.
 //
-// How it works: docs/design/message_workers.md.
+// What unusual calls do: docs/guide/messages.md. How it works: docs/design/message_workers.md.
 #pragma once
 
 #include <cstddef>
@@ -94,7 +73,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of messages without keys. Policies of your own may say
+// Messages have no keys. Policies of your own may say
 // `static std::uint64_t key(const M& message)` for some types or all: see the head comment. It must
 // not throw.
 struct MessageWorkersPolicies {};
@@ -293,7 +272,8 @@ class BasicMessageWorkers {
   [[nodiscard]] std::uint64_t refused() const noexcept { return engine_->refused(); }
 
   // How each worker is: whether its handler runs for too long, and whether its thread is there,
-  // which the kernel is asked. Costs a system call a worker, and the workers nothing.
+  // which the kernel is asked. Costs a system call a worker, and the workers nothing. A forked
+  // child may call it, and nothing else.
   [[nodiscard]] HealthReport health() const { return engine_->health(); }
 
   // Messages that may be under way.

@@ -17,7 +17,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of the constructor.
+// What the constructor is told.
 struct MessageWorkersOptions {
   // What debuggers and `top` show for the threads.
   std::string name = "handoff-workers";
@@ -26,9 +26,10 @@ struct MessageWorkersOptions {
   // ThreadPool::max_width.
   std::size_t width = 0;
 
-  // Messages that may be under way: accepted, and their handlers not yet at their end. All memory
-  // for them is had at once. Not rounded: one message more finds it full. At least 1; more than
-  // 16,777,215 (2^24 - 1) throw std::length_error.
+  // Messages that were accepted and whose handlers are not at their end: those that wait, and those
+  // that are handled, `width` at most. For n that wait say n + width. All memory for them is had at
+  // once. Not rounded: one message more finds it full. At least 1; more than 16,777,215 (2^24 - 1)
+  // throw std::length_error.
   std::size_t capacity = 1024;
 
   // What publish() does with one message too many: wait, reject or run_here.

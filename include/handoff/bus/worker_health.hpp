@@ -12,7 +12,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Of one worker.
+// How one worker is.
 struct WorkerHealth {
   // What it does.
   enum class State : std::uint8_t {
@@ -24,7 +24,7 @@ struct WorkerHealth {
   // At the moment of the call.
   State state = State::idle;
 
-  // Of one that is busy or stuck: a text in which the compiler has written the type of its message.
+  // While it is busy or stuck: a text in which the compiler has written the type of its message.
   const char* message = "";
 
   // ... and how long its handler has been running; 0 where stuck_after is 0, as no clock is read
@@ -32,7 +32,7 @@ struct WorkerHealth {
   std::chrono::nanoseconds busy_for{0};
 };
 
-// Of all workers, at about one moment.
+// How all workers are, at about one moment.
 struct HealthReport {
   // By index, a worker each.
   std::vector<WorkerHealth> workers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Commands that many threads record, that are sorted by key, and that are dispatched in that order.
+// Commands that many threads record, and that are sorted by key and dispatched in that order.
 //
 //   handoff::Frame frame;                                    // their memory, thrown away as one
 //   handoff::CommandBucket<std::uint64_t, Gpu> bucket(frame);
@@ -30,13 +30,13 @@
 // - Allocates: recorders, in the frame; sort() and dispatch(), as much as the largest recording.
 //   std::bad_alloc leaves a bucket that can be used: a chunk in which it was thrown is dropped,
 //   what was recorded stays.
-// - Full: it grows; or it rejects what is beyond memory_most (command_options.hpp).
+// - Full: it grows; beyond CommandBucketOptions::memory_most try_add() returns null, and add()
+//   throws std::length_error.
 // - Exceptions: one of a function that records drops its chunk, whose commands count as cancelled,
-//   and leaves record(). One of a command ends the dispatch and leaves it; the command counts
-//   as failed, the rest stays pending. The next dispatch begins anew.
+//   and leaves record(). One of a command ends the dispatch; the command counts as failed, the rest
+//   stays pending. The next dispatch begins anew.
 // - Destruction calls no user code. Commands are trivial, and their memory is the frame's.
-// - tally(): what the last dispatch made of each command of this recording; in total, what became
-//   of those of earlier ones.
+// - tally(): what the last dispatch made of each command, and in total what became of earlier ones.
 // Proof: docs/design/command_bucket.md.
 #pragma once
 
@@ -62,7 +62,6 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/core/on_full.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/memory/frame.hpp>
@@ -84,9 +83,8 @@ template <class F>
   return {mask, std::forward<F>(change)};
 }
 
-// A bucket as its policies say; see CommandBucket below.
-template <class Policies, class Key, class... Backends>
-class BasicCommandBucket : private detail::CommandBucketBase {
+template <class Key, class... Backends>
+class CommandBucket : private detail::CommandBucketBase {
   static_assert(
       std::same_as<Key, std::uint16_t> || std::same_as<Key, std::uint32_t> ||
           std::same_as<Key, std::uint64_t>,
@@ -94,27 +92,24 @@ class BasicCommandBucket : private detail::CommandBucketBase {
       "converts to them");
   static_assert(sizeof...(Backends) > 0,
                 "a command bucket names the backends that its commands are for");
-  static_assert(Policies::on_full == OnFull::grow || Policies::on_full == OnFull::reject,
-                "a command bucket grows, or it rejects: set on_full to one of these in its "
-                "policies");
 
  public:
   // What it is sorted by, and what records into it.
   using key_type = Key;
   // As above.
-  using Recorder = CommandRecorder<Policies, Key, Backends...>;
+  using Recorder = CommandRecorder<Key, Backends...>;
 
   // In the memory of a frame, which outlives it. A recording ends when its frame is over, and the
   // first recorder of another frame begins the next one.
-  explicit BasicCommandBucket(Frame& frame, const CommandBucketOptions& options = {})
-      : CommandBucketBase(&frame, options, kBounded, sizeof(Entry)) {}
+  explicit CommandBucket(Frame& frame, const CommandBucketOptions& options = {})
+      : CommandBucketBase(&frame, options, sizeof(Entry)) {}
   // In memory of its own. A recording ends with clear().
-  explicit BasicCommandBucket(const CommandBucketOptions& options = {})
-      : CommandBucketBase(nullptr, options, kBounded, sizeof(Entry)) {}
+  explicit CommandBucket(const CommandBucketOptions& options = {})
+      : CommandBucketBase(nullptr, options, sizeof(Entry)) {}
 
   // --- Recording. ---
 
-  // Calls f(recorder, range) for chunks of [0, count), of so many indices each, on whatever runs
+  // Calls f(recorder, range) for chunks of [0, count), of `chunk` indices each, on whatever runs
   // loops; each chunk has a recorder of its number. Behind what was recorded before. Rethrows the
   // first exception of f; chunks that nobody had begun by then are left out.
   template <class E, class F>
@@ -202,8 +197,8 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   // Declares that this bucket is dispatched after that one, which outlives it: then a dispatch
   // without one of the other before it is misuse.
-  template <class P, class K, class... B>
-  void after(const BasicCommandBucket<P, K, B...>& other) {
+  template <class K, class... B>
+  void after(const CommandBucket<K, B...>& other) {
     comes_after(other.base());
   }
 
@@ -237,7 +232,7 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   // What became of all commands that were ever recorded.
   [[nodiscard]] Tally tally() const noexcept { return store_.tally(); }
-  // Of this recording.
+  // The figures of this recording.
   [[nodiscard]] CommandStatistics statistics() const noexcept {
     CommandStatistics figures = this->figures();
     if (sorted_ && sorted_in_ == store_.recording()) figures.sort = order_.way();
@@ -260,13 +255,12 @@ class BasicCommandBucket : private detail::CommandBucketBase {
   friend struct detail::Books;
   template <class Bucket>
   friend struct detail::BucketParts;
-  template <class P, class K, class... B>
-  friend class BasicCommandBucket;
+  template <class K, class... B>
+  friend class CommandBucket;
 
   using Entry = detail::CommandEntry<Key>;
   using Progress = detail::DispatchProgress;
-  using Parts = detail::BucketParts<BasicCommandBucket>;
-  static constexpr bool kBounded = Policies::on_full == OnFull::reject;
+  using Parts = detail::BucketParts<CommandBucket>;
 
   const CommandBucketBase& base() const noexcept { return *this; }
 
@@ -360,11 +354,5 @@ class BasicCommandBucket : private detail::CommandBucketBase {
 
   detail::CommandOrder<Key> order_;
 };
-
-// Those of CommandPolicies: it grows.
-//
-//   handoff::CommandBucket<std::uint64_t, Gpu, handoff::HashBackend> bucket;
-template <class Key, class... Backends>
-using CommandBucket = BasicCommandBucket<CommandPolicies, Key, Backends...>;
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -18,27 +18,23 @@
 //   moved by whatever is added, sorted or dispatched.
 // - Allocates: a segment of memory when the last one is full. Where the system has none,
 //   std::bad_alloc, and nothing was added. Blocks: then, for a short lock.
-// - Full (OnFull::reject): try_add() and try_append() return null, add() and append() throw
-//   std::length_error.
+// - Full: try_add() and try_append() return null, add() and append() throw std::length_error.
 // - A command that is not filled has what its default constructor gives it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <new>
 #include <type_traits>
 #include <utility>
 
 #include <handoff/command/command_aux.hpp>
-#include <handoff/command/command_options.hpp>
 #include <handoff/command/detail/command_order.hpp>
 #include <handoff/command/detail/command_packet.hpp>
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/books.hpp>
-#include <handoff/core/on_full.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -47,10 +43,10 @@ template <class Bucket>
 struct BucketParts;
 }
 
-template <class Policies, class Key, class... Backends>
-class BasicCommandBucket;
+template <class Key, class... Backends>
+class CommandBucket;
 
-template <class Policies, class Key, class... Backends>
+template <class Key, class... Backends>
 class CommandRecorder {
  public:
   // Its bucket's.
@@ -71,70 +67,43 @@ class CommandRecorder {
         keeps_(other.keeps_) {}
   CommandRecorder& operator=(CommandRecorder&&) = delete;
 
-  // A command with this key, to be filled, and so many bytes of auxiliary memory (aux_of()).
+  // A command with this key, to be filled, and `aux_bytes` of auxiliary memory (aux_of()).
   template <class C>
   C& add(Key key, std::size_t aux_bytes = 0) {
-    C* const command = try_add<C>(key, aux_bytes);
-    if constexpr (kBounded) {
-      if (command == nullptr) [[unlikely]]
-        detail::CommandStore::refuse_full();
-    }
-    return *command;
+    return *add_with<C, kMust>(key, aux_bytes);
   }
 
   // Null if the bucket is full.
   template <class C>
   [[nodiscard]] C* try_add(Key key, std::size_t aux_bytes = 0) {
-    check_command<C>();
-    const std::size_t needed = bytes_of<C>(aux_bytes) + sizeof(Entry);
-    if (!has_room(needed)) [[unlikely]] {
-      if (!take_room(needed)) return nullptr;
-    }
-    std::byte* start = aligned<C>(cursor_.at);
-    if (aux_bytes == 0) [[likely]] {
-      detail::CommandPacket::make(start, type_of<C>());
-    } else {
-      start = aligned<C>(cursor_.at + detail::kPacketPrefix);
-      detail::CommandPacket::make_marked(start, type_of<C>(),
-                                         static_cast<std::uint32_t>(aux_bytes));
-    }
-    C* const command = place<C>(start, aux_bytes);
-    // equivalent(delete): a check that the compiler makes; it does nothing when run
-    cursor_.top -= sizeof(Entry);
-    ::new (cursor_.top) Entry{key, cursor_.ref_of(start)};
-    // equivalent(bound): only memory: what just fits a segment has one of its own
-    if (needed > kLarge) [[unlikely]]
-      cursor_.at = cursor_.top;  // behind it no reference reaches
-    return command;
+    return add_with<C, kMay>(key, aux_bytes);
   }
 
   // A command without a key, which is dispatched behind `parent` and what was appended to its chain
   // before: after each other, whatever is sorted.
   template <class C, class Parent>
   C& append(Parent& parent, std::size_t aux_bytes = 0) {
-    C* const command = try_append<C>(parent, aux_bytes);
-    if constexpr (kBounded) {
-      if (command == nullptr) [[unlikely]]
-        detail::CommandStore::refuse_full();
-    }
-    return *command;
+    static_assert(detail::PlainCommand<Parent>, "append: it is appended to a command");
+    return *append_to<C, kMust>(detail::packet_of(parent), aux_bytes);
   }
   template <class C, class Parent>
   [[nodiscard]] C* try_append(Parent& parent, std::size_t aux_bytes = 0) {
     static_assert(detail::PlainCommand<Parent>, "append: it is appended to a command");
-    return append_to<C>(detail::packet_of(parent), aux_bytes);
+    return append_to<C, kMay>(detail::packet_of(parent), aux_bytes);
   }
 
  private:
-  template <class P, class K, class... B>
-  friend class BasicCommandBucket;
+  template <class K, class... B>
+  friend class CommandBucket;
   template <class Bucket>
   friend struct detail::BucketParts;
   template <class>
   friend struct detail::Books;
 
   using Entry = detail::CommandEntry<Key>;
-  static constexpr bool kBounded = Policies::on_full == OnFull::reject;
+  // What a full bucket does: throws, or says no.
+  static constexpr bool kMust = true;
+  static constexpr bool kMay = false;
   // What needs more lies alone in its segment.
   static constexpr std::size_t kLarge =
       detail::kSegmentBytes - sizeof(detail::CommandRun) - detail::kAuxAlignment;
@@ -209,23 +178,49 @@ class CommandRecorder {
   // equivalent(bound): only memory: the last bytes of a segment
   bool has_room(std::size_t needed) const noexcept { return cursor_.room() >= needed; }
   // The cursor goes by value, and so can stay in registers while there is room.
+  template <bool kThrows>
   bool take_room(std::size_t needed) {
     const detail::CommandCursor next = store_->renew(*node_, cursor_, needed);
     if (next.at == nullptr) [[unlikely]] {
       store_->refused();
-      if constexpr (!kBounded) detail::CommandStore::refuse_full();
+      if constexpr (kThrows) detail::CommandStore::refuse_full();
       return false;
     }
     cursor_ = next;
     return true;
   }
 
-  template <class C>
+  template <class C, bool kThrows>
+  C* add_with(Key key, std::size_t aux_bytes) {
+    check_command<C>();
+    const std::size_t needed = bytes_of<C>(aux_bytes) + sizeof(Entry);
+    if (!has_room(needed)) [[unlikely]] {
+      if (!take_room<kThrows>(needed)) return nullptr;
+    }
+    std::byte* start = aligned<C>(cursor_.at);
+    if (aux_bytes == 0) [[likely]] {
+      detail::CommandPacket::make(start, type_of<C>());
+    } else {
+      start = aligned<C>(cursor_.at + detail::kPacketPrefix);
+      detail::CommandPacket::make_marked(start, type_of<C>(),
+                                         static_cast<std::uint32_t>(aux_bytes));
+    }
+    C* const command = place<C>(start, aux_bytes);
+    // equivalent(delete): a check that the compiler makes; it does nothing when run
+    cursor_.top -= sizeof(Entry);
+    ::new (cursor_.top) Entry{key, cursor_.ref_of(start)};
+    // equivalent(bound): only memory: what just fits a segment has one of its own
+    if (needed > kLarge) [[unlikely]]
+      cursor_.at = cursor_.top;  // behind it no reference reaches
+    return command;
+  }
+
+  template <class C, bool kThrows>
   C* append_to(const detail::CommandPacket& before, std::size_t aux_bytes) {
     check_command<C>();
     const std::size_t needed = bytes_of<C>(aux_bytes) + detail::kPacketPrefix;
     if (!has_room(needed)) [[unlikely]] {
-      if (!take_room(needed)) return nullptr;
+      if (!take_room<kThrows>(needed)) return nullptr;
     }
     std::byte* const start = aligned<C>(cursor_.at + detail::kPacketPrefix);
     // equivalent(delete): a check that the compiler makes; it does nothing when run

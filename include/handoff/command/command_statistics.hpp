@@ -22,7 +22,7 @@ enum class CommandSort : std::uint8_t {
 };
 
 struct CommandStatistics {
-  // Of these three nothing is left once the frame is over.
+  // Once the frame is over, nothing is left of these three.
   std::uint64_t recorders = 0;      // that added something
   std::uint64_t commands = 0;       // with a key
   std::uint64_t appended = 0;       // to others

@@ -26,7 +26,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 class HashBackend {
  public:
-  // Of all commands so far. The same commands in another order come to another value.
+  // The hash of all commands so far. The same commands in another order come to another value.
   [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
 
   // A number, an enumerator or a pointer.

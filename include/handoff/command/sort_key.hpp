@@ -97,7 +97,7 @@ class SortKey {
     return key;
   }
 
-  // Of the field of that name.
+  // The field of that name.
   template <KeyName kName>
   constexpr SortKey& set(std::integral auto value) {
     put(index_of<kName>(), static_cast<std::uint64_t>(value));

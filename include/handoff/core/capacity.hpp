@@ -3,7 +3,7 @@
 // How many items a bounded type holds, said by one rule everywhere:
 //
 // - A capacity holds at least what was asked for. Rings round up to a power of two; all else holds
-//   exactly so many. capacity() tells.
+//   exactly that many. capacity() tells.
 // - 0 is misuse. No bound is `unbounded`, for the types that have one to leave out.
 #pragma once
 

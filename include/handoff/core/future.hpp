@@ -7,44 +7,37 @@
 //   auto length = pool.submit(read, path).then([](Text t) { return t.size(); });
 //   Text t = co_await pool.submit(read, path);            // in any coroutine
 //
-// For: one result for one reader. Not for: many tasks that end together (TaskGroup).
-// R may be void, a reference, or any type that can be moved; it need not be default constructible.
+// For: one result for one reader. R may be void, a reference, or any type that can be moved; it
+// need not be default constructible. Not for: many tasks that end together (TaskGroup).
 //
 // Contract: executor tier.
 // - Concurrency: a Future belongs to one thread at a time, like a std::unique_ptr. It may outlive
 //   its executor, and the task may outlive it.
-// - Order: what came before submit() happens before the task; the task, and the end of its closure
+// - Order: what came before submit() happens before the task. The task, and the end of its closure
 //   and arguments, happens before get() returns.
-// - Blocks: wait() and get(). Outside of tasks they spin a little, then sleep. Inside a task of any
-//   executor they help first: a task that has not begun runs right there, wherever it is queued.
-//   What then() and when_all() made hangs on the tasks behind it: those run, and then it, right
-//   there; and nothing else does. So tasks may wait for futures to any depth, on one worker too.
-//   The destructor does not wait.
-// - Lends: where nothing is left to run, and threads of other executors, or none, make what is
-//   missing, the wait is one in blocking() (pool/blocking.hpp): a stand-in works meanwhile, since
-//   the result may need a task that is queued behind the waiting one. So it is for a Future of
-//   another pool, or of an operation. While only tasks of the same pool are missing it lends
-//   nobody, unless the waiting task has handed over others that nobody has begun.
-// - Follows: what then(), co_await and senders call when a result is there runs before the call
-//   that made it returns. Where that call is the seventeenth inside each other, or the stack is
-//   short, it runs when the call around that one ends, or waits.
-// - Neither helps nor lends: wait() with a deadline or a stop, which could not keep its word if it
-//   ran a task. Inside a task they hold up a worker; on the only one a wait for what is queued
-//   behind it lasts until the deadline, and without one until the stop. Nor does a std::future
-//   (to_std.hpp). Put such a wait into blocking().
-// - Never ends: a circle of waits, and a wait with a stop token alone for what nobody is free to
-//   begin.
-// - Coroutines: co_await gives what get() gives, and empties the Future. The coroutine resumes on
-//   the thread that makes the result, inside the task that made it, or goes on at once if it is
-//   ready. What leaves a resumed coroutine ends the program. Do not destroy one that awaits. A
-//   coroutine whose promise has unhandled_stopped(), as those of std::execution have, is stopped
-//   where get() would throw NotRun (stopped); so a Future is a sender there (future_sender.hpp has
-//   a leaner one).
+// - Blocks: wait() and get(), not the destructor. Outside of tasks they spin a little, then sleep.
+// - Inside a task of any executor wait() and get() run the task that they wait for, if it has not
+//   begun; for a result of then() or when_all(), the tasks behind it. They run nothing else. So
+//   tasks may wait for Futures to any depth, on one worker too.
+// - If nothing is left to run, and what is missing comes from another executor or from none, a
+//   stand-in works meanwhile, as in blocking() (pool/blocking.hpp). For tasks of the same pool
+//   alone there is none, unless the waiting task has handed over others that nobody has begun.
+// - wait() with a deadline or a stop token neither runs a task nor gets a stand-in, so inside a
+//   task it holds up a worker. A std::future (to_std.hpp) does the same. Put such waits into
+//   blocking().
+// - What follows a result (then(), co_await, senders) runs on the thread that makes it, before that
+//   call returns. Where sixteen such calls lie inside each other, or the stack is short, it runs
+//   when the call around it ends or waits.
+// - Coroutines: co_await gives what get() gives. If the result is ready, the coroutine goes on at
+//   once. An exception that leaves a resumed coroutine ends the program. Do not destroy a coroutine
+//   that awaits. If its promise has unhandled_stopped(), as in std::execution, it is stopped where
+//   get() would throw NotRun (stopped); so a Future is a sender there.
 // - Allocates: nothing; submit() allocated once, for the task, its result and this. then(): once.
-// - Closed, stopped: a task that was dropped gives NotRun (stopped: cancelled, by a close or by its
-//   stop token; timed_out: expired).
-// - Exceptions: get() rethrows what the task threw. get(), wait(), then() or co_await on an empty
-//   Future is misuse. Where exceptions are off, NotRun is misuse.
+// - Exceptions: get() rethrows what the task threw. For a task that was dropped it throws NotRun:
+//   stopped after a cancel, a close or a stop token; timed_out if the task expired. get(), wait(),
+//   then() and co_await on an empty Future are misuse; so is NotRun where exceptions are off.
+//
+// Waits inside tasks: docs/guide/pools.md. How it works: docs/design/future.md.
 #pragma once
 
 #include <cstddef>
@@ -154,7 +147,7 @@ struct FutureAccess {
   static Future<R> make(FutureResult<R>* state) noexcept {
     return Future<R>(state);
   }
-  // Of one that is not empty, which is misuse.
+  // The state of a Future; an empty one is misuse.
   template <class R>
   static FutureResult<R>& state(const Future<R>& future) {
     return future.state();

@@ -7,8 +7,8 @@
 //
 // For: draining a message bus, the handlers of MessageWorkers, std::visit.
 // Takes whatever can be called. Function objects overload each other as their call operators do,
-// functions and pointers to member functions by their parameters. Of a final class, or a pointer to
-// a data member, it is only known whether it takes something: two that both do are ambiguous.
+// functions and pointers to member functions by their parameters. Two objects of final classes, or
+// pointers to data members, that take the same thing are ambiguous.
 // Concurrency, throws: as the functions.
 #pragma once
 

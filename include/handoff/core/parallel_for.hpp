@@ -317,7 +317,7 @@ class PartOfReduction {
   bool is_there_ = false;
 };
 
-// Throws NotRun, for a reduction of which so much is left out.
+// Throws NotRun, for a reduction of which a part is left out.
 [[noreturn]] void refuse_part(const Tally& tally);
 
 // A loop over parts of something, all of which are needed.

@@ -24,9 +24,10 @@
 // - The digest is the same after every pass: a result with floating-point sums in the order of the
 //   items must be rounded first. reset() brings all back, so that items that were left out show.
 // - Exceptions may leave run(): they are reported. A C++ kernel is compiled with exceptions.
-// - Processes: where `result_bytes` is not 0, setup() is given so much memory, zero at first, that
-//   processes share. A kernel writes its whole result there and nowhere else: then worker processes
-//   run it too. They are forked after setup(), and have the rest of the memory as it was then.
+// - Processes: where `result_bytes` is not 0, setup() is given that much memory, zero at first,
+//   which processes share. A kernel writes its whole result there and nowhere else: then worker
+//   processes run it too. They are forked after setup(), and have the rest of the memory as it was
+//   then.
 #pragma once
 
 // NOLINTBEGIN(modernize-deprecated-headers): C has no others.

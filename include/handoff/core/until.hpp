@@ -83,7 +83,7 @@ class Until {
                             : standard_stop_ != nullptr && standard_stop_->stop_requested();
   }
 
-  // A token of its own, for a wait that is about to sleep. Of a std::stop_token it allocates.
+  // A token of its own, for a wait that is about to sleep. Allocates for a std::stop_token.
   [[nodiscard]] sync::StopToken stop_token() const {
     if (stop_ != nullptr) return *stop_;
     return standard_stop_ != nullptr ? sync::StopToken(*standard_stop_) : sync::StopToken();
@@ -95,8 +95,8 @@ class Until {
   const std::stop_token* standard_stop_ = nullptr;
 };
 
-// The same, made of the same things, and kept: it owns its token. Of a std::stop_token it allocates
-// once, and may throw std::bad_alloc.
+// The same, made of the same things, and kept: it owns its token. For a std::stop_token it
+// allocates once, and may throw std::bad_alloc.
 class KeptUntil {
  public:
   KeptUntil() noexcept = default;

@@ -51,8 +51,8 @@ class WorkFailed : public std::runtime_error {
   WorkFailed(const std::string& what, const LostWork& lost)
       : std::runtime_error(what), lost_(lost) {}
 
-  // How the work ended: `lost().end.kind` says whether it threw or ended its workers. Of a team
-  // that gave up several blocks it is the first; ProcessTeam::lost() has all.
+  // How the work ended: `lost().end.kind` says whether it threw or ended its workers. If a
+  // team gave up several blocks, this is the first; ProcessTeam::lost() has all.
   [[nodiscard]] const LostWork& lost() const noexcept { return lost_; }
 
  private:

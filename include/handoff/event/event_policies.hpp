@@ -26,9 +26,8 @@
 //     // EventQueue. Events may have a deadline: enqueue_expiring().
 //     static constexpr bool expires = true;
 //
-//     // EventQueue. What happens beyond BoundedEventQueueOptions::capacity: reject,
-//     // wait or overwrite_oldest. If left out, grow: there is no capacity.
-//     static constexpr OnFull on_full = OnFull::reject;
+//     // EventQueue. It has a capacity: see BoundedEventQueueOptions. If left out, it grows.
+//     static constexpr bool bounded = true;
 //   };
 #pragma once
 
@@ -36,7 +35,6 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
-#include <handoff/core/on_full.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -73,9 +71,9 @@ consteval bool expires() {
   return false;
 }
 template <class Policies>
-consteval OnFull on_full() {
-  if constexpr (requires { Policies::on_full; }) return Policies::on_full;
-  return OnFull::grow;
+consteval bool is_bounded() {
+  if constexpr (requires { Policies::bounded; }) return Policies::bounded;
+  return false;
 }
 
 }  // namespace detail

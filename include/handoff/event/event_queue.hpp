@@ -8,52 +8,36 @@
 //   queue.drain();                                          // to the listeners
 //   queue.drain(visitor);                   // to one visitor that the compiler can inline
 //   queue.drain_if(chooser);                // to the listeners, those that it takes
-//
 //   while (queue.wait(stop) == handoff::Status::ok) queue.drain();   // a thread that serves it
 //
 // For: events that cross from threads to the thread that owns the state they change; the main loop
 // of a program. Not for: events handled at once (EventDispatcher); work of all kinds (a pool).
 //
-// Contract: deferred tier. It is an EventDispatcher too: listeners, filters and dispatch() are as
-// described there.
+// Contract: deferred tier. It is an EventDispatcher too: see there for listeners and dispatch().
 // - Concurrency: thread-safe, except the destructor, which may run inside a listener of this queue,
 //   on the only thread that drains. Several threads may drain: each event goes to one of them.
-// - Order: one sequence of places, each claimed by an atomic addition, or by plain stores of a
-//   thread that has enqueued alone for a while. So FIFO per producer, and causal between producers:
-//   an event that was enqueued because of another comes after it. If several threads drain, this is
-//   the order in which events are taken. Policies::priority, if given, comes first.
-// - A drain ends: events enqueued meanwhile wait for the next call.
-// - Blocks: wait(), and enqueue() with OnFull::wait, as long as their Until says; without one, for
-//   ever. close() until nothing is left to take. Any other enqueue() blocks only while another
-//   producer appends a chunk, and for some microseconds when a producer that was alone no longer
-//   is. An event whose enqueue() is under way holds back those behind it.
-// - Wakes: enqueue() and a batch wake one sleeping thread. A call that leaves events which it could
-//   have taken, by its `most`, a Next or an exception, wakes the next one: several threads that
-//   share a batch drain(1), or some at a time. If none sleeps, enqueue() costs at most one atomic
-//   addition, and no fence.
-// - Allocates: enqueue() now and then takes a chunk from a pool that all queues share, which
-//   allocates only until it holds enough. trim() gives memory back, and so does the pool after a
-//   burst.
-// - Full: grows, unless Policies::on_full says reject (Status::full, and the arguments are still
-//   the caller's), wait, or overwrite_oldest (the oldest is destroyed and counts as expired). In a
-//   listener of the same queue `wait` returns full: perhaps no other thread would make room. What
-//   was done with the events that made room happens before the return of the enqueue() that took
-//   the room.
-// - Coalesced: a newer event finds room wherever the one that it replaces has it, whatever on_full
-//   says. A queue that grows lets go of what was replaced now and then, not only when it is
-//   drained. So enqueue() may hash, compare and copy keys, and ends what is replaced, under the
-//   lock of the consumers: none of these may call the queue.
-// - Closed: after shut(), enqueue() returns closed, and so do those that wait for room; what was
-//   told ok before can be drained. wait() returns closed once none of it is left to take, be it
-//   under way while shut() is called; what a drain of another thread has taken and gives back is
-//   for that thread to drain. What came before shut() happens before these returns. close() does
-//   that, and gives what is left its outcome.
-// - Exceptions: one from a listener or visitor ends the call and reaches the caller. Its event
-//   counts as failed; all others stay in the queue, in order. If the chooser of drain_if() throws,
-//   its event stays too; so it does if hashing, comparing or copying a key to coalesce throws. An
-//   event whose construction throws was never enqueued. What is refused leaves the key and the
-//   arguments as they were.
-// - Destruction: destroys the events that are left and calls no listener.
+// - Order: FIFO per producer, and causal between producers: an event that was enqueued because of
+//   another comes after it. If several threads drain, they take events in this order. If there is a
+//   Policies::priority, it comes first. Events that are enqueued during a drain wait for the next
+//   one.
+// - Blocks: wait(); enqueue(), if on_full says wait; close(), until nothing is left. Any other
+//   enqueue() blocks only while another producer appends a chunk, and for some microseconds when a
+//   producer is no longer alone. An event whose enqueue() is under way holds back those behind it.
+// - Wakes: enqueue() and a batch wake one sleeping thread. A call that leaves events behind (by its
+//   `most`, a Next or an exception) wakes the next one, so several threads can share a batch.
+// - Allocates: enqueue() takes a chunk now and then from a pool that all queues share; see trim().
+// - Full: the queue grows, unless Policies::bounded gives it a capacity (no option: it costs a
+//   read-modify-write an event). Then on_full says reject, wait or overwrite_oldest, which destroys
+//   the oldest event and counts it as expired. In a listener of this queue `wait` says full. What
+//   was done with the events that made room happens before the enqueue() that took it returns.
+// - Coalesced: an event that replaces another needs no room. enqueue() may hash, compare and copy
+//   keys and destroy what is replaced under the consumers' lock: none of these may call the queue.
+// - Closed: shut() ends waits for room, too.
+// - Exceptions: one from a listener or visitor ends the drain; its event counts as failed, and all
+//   others stay, in order. If a chooser throws, or hashing, comparing or copying a key to coalesce,
+//   the event stays. An event whose construction throws was never enqueued.
+//
+// More ways to drain: docs/guide/events.md. How it works: docs/design/event_queue.md.
 #pragma once
 
 #include <chrono>
@@ -103,12 +87,12 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   using Slot = typename Store::Slot;
   using Session = typename Store::Session;
   using Turn = detail::EventTurn<Key, Policies, R, Args...>;
-  static constexpr OnFull kOnFull = detail::on_full<Policies>();
+  static constexpr bool kBounded = detail::is_bounded<Policies>();
   static constexpr bool kCoalesces = detail::coalesces<Policies>();
   static_assert(
-      kOnFull != OnFull::run_here,
-      "an event queue runs no listeners in enqueue(): set on_full = OnFull::reject in its "
-      "policies, and dispatch() what is refused");
+      !requires { Policies::on_full; },
+      "on_full is no policy of an event queue: set bounded = true, and the option "
+      "{.on_full = handoff::OnFull::wait}");
   static_assert(
       Slot::kOrdered || !requires { &Policies::priority; },
       "Policies::priority is called with the key and all arguments of an event, const");
@@ -135,19 +119,18 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   using Dispatcher::dispatch;
 
   // EventQueueOptions, or BoundedEventQueueOptions.
-  using Options =
-      std::conditional_t<kOnFull == OnFull::grow, EventQueueOptions, BoundedEventQueueOptions>;
+  using Options = std::conditional_t<kBounded, BoundedEventQueueOptions, EventQueueOptions>;
 
-  // Throws std::bad_alloc. A capacity of 0 is misuse.
+  // Throws std::bad_alloc. A capacity of 0, and an on_full that it has not, are misuse.
   explicit EventQueue(const Options& options = {})
-      : store_(Store::make(capacity_of(options))),
-        spin_for_(detail::time_to_look(options.spin_for)) {}
+      : store_(make_store(options)), spin_for_(detail::time_to_look(options.spin_for)) {}
   // Says what is wrong with EventQueue({.capacity = 64}).
   template <class Wrong = BoundedEventQueueOptions>
-    requires(kOnFull == OnFull::grow && std::is_same_v<Wrong, BoundedEventQueueOptions>)
+    requires(!kBounded && std::is_same_v<Wrong, BoundedEventQueueOptions>)
   explicit EventQueue(const Wrong& /*options*/) : store_(nullptr), spin_for_() {
-    static_assert(sizeof(Wrong) == 0,
-                  "this queue grows: leave the capacity out, or set on_full in its policies");
+    static_assert(
+        sizeof(Wrong) == 0,
+        "this queue grows: leave the capacity out, or set bounded = true in its policies");
   }
   ~EventQueue() { store_->end(); }
 
@@ -176,11 +159,10 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return Status::closed;
   }
 
-  // With OnFull::wait: waits for room so long. Also timed_out and stopped.
+  // If on_full says wait, it waits for room until `until` ends. Also timed_out and stopped.
   template <class K, class... A>
     requires(kFits<A...> && std::is_constructible_v<Key, K>)
   Status enqueue(const Until& until, K&& key, A&&... args) {
-    check_that_it_waits();
     return put(until, sync::no_deadline, std::forward<K>(key), std::forward<A>(args)...);
   }
   template <class... A>
@@ -204,12 +186,21 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   }
 
   // Moves in the first events, as many as are accepted, and returns how many; the rest is
-  // untouched. A waiter is woken at the end, and where it waits for room.
-  std::size_t enqueue_batch(std::span<Event> events) { return put_all(events, {}); }
-  // With OnFull::wait: waits for room so long, for all of them.
-  std::size_t enqueue_batch(std::span<Event> events, const Until& until) {
-    check_that_it_waits();
-    return put_all(events, until);
+  // untouched. A waiter is woken at the end, and where it waits for room. If on_full says wait, it
+  // waits for room for all of them until `until` ends.
+  std::size_t enqueue_batch(std::span<Event> events, const Until& until = {}) {
+    const NotificationHold hold(*this);
+    std::size_t count = 0;
+    for (Event& event : events) {
+      const Status status = std::apply(
+          [&](auto&... args) {
+            return put(until, sync::no_deadline, std::move(event.key), std::move(args)...);
+          },
+          event.arguments);
+      if (status != Status::ok) break;
+      ++count;
+    }
+    return count;
   }
 
   // Calls the listeners for what is in the queue, but goes through `most` events at most. Returns
@@ -406,7 +397,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   Status put(const Until& until, sync::Deadline deadline, K&& key, A&&... args) {
     if (closed()) [[unlikely]]
       return Status::closed;
-    if constexpr (kOnFull != OnFull::grow) {
+    if constexpr (kBounded) {
       const Status status = make_room(until, std::as_const(key));
       if (status != Status::ok) return status;
     }
@@ -414,38 +405,17 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
                                                                                   : Status::closed;
   }
 
-  std::size_t put_all(std::span<Event> events, const Until& until) {
-    const NotificationHold hold(*this);
-    std::size_t count = 0;
-    for (Event& event : events) {
-      const Status status = std::apply(
-          [&](auto&... args) {
-            return put(until, sync::no_deadline, std::move(event.key), std::move(args)...);
-          },
-          event.arguments);
-      if (status != Status::ok) break;
-      ++count;
-    }
-    return count;
-  }
-
-  static consteval void check_that_it_waits() {
-    static_assert(kOnFull == OnFull::wait,
-                  "this queue never waits for room: leave the Until out, or set on_full = "
-                  "OnFull::wait in its policies");
-  }
-
   template <class K>
-  Status make_room([[maybe_unused]] const Until& until, const K& key) {
+  Status make_room(const Until& until, const K& key) {
     while (!take_room(key)) {
-      if constexpr (kOnFull == OnFull::overwrite_oldest) {
-        Session session(*store_, 1);
-        if (session.next() == nullptr) return Status::full;  // all of them are being processed
-        session.expire();
-      } else {
-        if (kOnFull == OnFull::reject || detail::Pass::inside(store_)) return Status::full;
-        return wait_for_room(until, key);
+      const OnFull on_full = store_->room().on_full();
+      if (on_full == OnFull::reject) return Status::full;
+      if (on_full == OnFull::wait) {
+        return detail::Pass::inside(store_) ? Status::full : wait_for_room(until, key);
       }
+      Session session(*store_, 1);
+      if (session.next() == nullptr) return Status::full;  // all of them are being processed
+      session.expire();
     }
     return Status::ok;
   }
@@ -485,14 +455,19 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   template <class Any>
   Status wait_for_any(const Any& any, const Until& until);
 
-  static std::size_t capacity_of([[maybe_unused]] const Options& options) {
-    if constexpr (kOnFull == OnFull::grow) {
-      return unbounded;
+  static Store* make_store([[maybe_unused]] const Options& options) {
+    if constexpr (!kBounded) {
+      return Store::make(unbounded, OnFull::grow);
     } else {
       if (options.capacity == 0) {
         misuse("an event queue was made with a capacity of 0: say 1 or more, or unbounded");
       }
-      return options.capacity;
+      if (options.on_full == OnFull::run_here || options.on_full == OnFull::grow) {
+        misuse(
+            "an event queue with a bound rejects, waits or overwrites its oldest: see its option "
+            "on_full; it runs no listeners in enqueue()");
+      }
+      return Store::make(options.capacity, options.on_full);
     }
   }
 

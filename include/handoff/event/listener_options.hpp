@@ -15,7 +15,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 struct ListenerOptions {
   // Higher ones are called first; among equals the order of adding holds.
   int priority = 0;
-  // After so many calls the listener is removed, before its last call; 0: never. Passes on several
+  // The listener is removed after this many calls, before the last one; 0: never. Passes on several
   // threads share the count: there are never more calls. For listeners without a result.
   std::uint32_t calls = 0;
 };

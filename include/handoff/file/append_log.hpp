@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A log of records on disk: many threads append, and learn when their records are durable. Those
+// A log of records on disk: many threads append, and learn when their records are durable. Threads
 // that wait at the same time share one write and one sync.
 //
 //   handoff::AppendLog log("orders");                        // a directory
@@ -11,44 +11,31 @@
 //     apply(record.sequence, record.bytes);
 //
 // For: what must survive a loss of power, in one order: the journal of a store, a durable queue, a
-//   recording. Not for: several processes that write one log, random access, records that change.
+// recording. Not for: several processes that write one log, random access, records that change.
 //
 // Contract:
-// - Concurrency: thread-safe. The destructor comes last. One writer: a second AppendLog for the
-//   directory, here or in another process, fails with EWOULDBLOCK. Readers may read meanwhile.
+// - Concurrency: thread-safe; the destructor comes after all other calls. One writer: a second
+//   AppendLog, in any process, fails with EWOULDBLOCK. Readers may read meanwhile.
 // - Order: sequence numbers are 1, 2, 3, ... in the order of the file. An append that began after
 //   another one returned has a larger number. If a record is there, so are all before it.
-// - Durable: what append() with AppendLogSync::each_append, wait() and flush() called ok survives a
-//   loss of power. A record that was not acknowledged may be there or not.
-// - Groups: a thread whose record is not durable and that finds nobody writing becomes the leader.
-//   It writes and syncs all that is there; those who come meanwhile fill the next batch, and one of
-//   them leads then. There is no thread and no waiting for others to join.
-// - append_later() alone gets nothing written: the next append(), wait(), flush() or close() does,
-//   or a batch that is full.
-// - append_async() starts a thread of the log, at the first call: somebody has to lead though
-//   nobody waits. What follows the Future runs on the thread that led: keep it short.
-// - Blocks: append(), wait(), flush(), close(): for the disk. append_later() and append_async(): a
-//   moment; while the batch is full, for the disk. A leader finishes its write whatever its `until`
-//   says.
-// - Errors: a write or a sync that failed is final. All that is not acknowledged, and every later
-//   call, gets that failure; nothing is tried again. A log that is opened anew goes on with what is
-//   there. So it is with a full disk.
-// - Allocates: two batches at the start, more for a longer record; append_async() one node.
+// - Durable: if append() with AppendLogSync::each_append, wait() or flush() said ok, the record
+//   survives a loss of power. A record that was not acknowledged may be there or not.
+// - append_later() alone writes nothing: the next append(), wait(), flush() or close() does, or a
+//   full batch. The first append_async() starts a thread. What follows its Future runs on the
+//   thread that wrote: keep it short.
+// - Blocks: append(), wait(), flush(), close(), for the disk; the others only while the batch is
+//   full. A thread that writes finishes its write whatever its `until` says.
+// - Allocates: the constructor two batches; a longer record more; append_async() one node. If an
+//   append throws std::bad_alloc, nothing was appended.
+// - Errors: a failed write or sync is final, also on a full disk: all that is not acknowledged and
+//   every later call gets that failure. A log that is opened anew goes on with what is there.
 // - Closed: append() and trim() fail with ECANCELED.
-// - Closing: finish makes all durable, finish_until what can be until then; abandon begins no more
-//   writes. The Tally counts records: done are durable; failed, expired and cancelled ones were
-//   never acknowledged as durable, and may be there or not. Another AppendLog may have the
-//   directory then, also while a child that was forked lives. A second call waits for the first and
-//   returns the same.
-// - Recovery: opening a log after its writer ended without close() cuts off what is not whole at
-//   the end of the newest segment. That is a batch that was being written, or an acknowledged
-//   record of the last batch that the device has damaged: nothing behind it tells the two apart. So
-//   it is kept in a file beside the segment, before anything is cut, and cut() says so.
-// - Exceptions: the constructor throws std::system_error: the directory cannot be had, what is in
-//   it is damaged, or what must be cut cannot be kept. It throws nothing of the disk away. Appends
-//   throw std::bad_alloc, and nothing was appended then.
-// - Limits: a file that would be longer than RLIMIT_FSIZE allows is EFBIG, and no signal. Where a
-//   file system cannot sync a folder (EINVAL), a new segment's name is as durable as it makes it.
+// - Closing: in the Tally `done` are the durable records; others may be there or not. Then another
+//   AppendLog may open the directory, even if a forked child lives.
+// - Recovery: the constructor cuts off what is not whole at the end of the newest segment, keeps it
+//   in a file beside the segment, and says so by cut() (docs/guide/files.md).
+// - Exceptions: the constructor throws std::system_error if the directory cannot be had, what is in
+//   it is damaged, or what must be cut cannot be kept. Then it has removed nothing.
 //
 // Format, recovery, proof: docs/design/append_log.md.
 #pragma once
@@ -116,10 +103,10 @@ class AppendLog {
   [[nodiscard]] Tally tally() const noexcept;
 
   // The first record that was not trimmed, or will be there; the last that is durable; the last
-  // that was appended: 0 if there is none. Racy by name.
-  [[nodiscard]] std::uint64_t was_first() const noexcept;
-  [[nodiscard]] std::uint64_t was_durable() const noexcept;
-  [[nodiscard]] std::uint64_t was_last() const noexcept;
+  // that was appended: 0 if there is none. All of the moment.
+  [[nodiscard]] std::uint64_t first() const noexcept;
+  [[nodiscard]] std::uint64_t durable() const noexcept;
+  [[nodiscard]] std::uint64_t last() const noexcept;
   [[nodiscard]] AppendLogStatistics statistics() const noexcept;
 
   // What was cut off when the log was opened. A program that counts on each acknowledged record

@@ -46,7 +46,7 @@ struct AppendLogCut {
 // What was done since the log was opened. `records` / `syncs` is how many records share a sync.
 struct AppendLogStatistics {
   std::uint64_t records = 0;  // written
-  std::uint64_t batches = 0;  // ... in so many writes
+  std::uint64_t batches = 0;  // the number of writes for them
   std::uint64_t syncs = 0;  // of batches
   std::uint64_t bytes = 0;  // written, with heads and padding
   std::uint64_t segments = 0;  // begun

@@ -23,7 +23,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 class [[nodiscard("it says whether the record is there")]] AppendResult {
  public:
-  // Of a record that is there, and of one that is not.
+  // Says that the record is there, or why it is not.
   explicit AppendResult(std::uint64_t sequence) noexcept : sequence_(sequence) {}
   explicit AppendResult(FileFailure failure) noexcept : failure_(std::move(failure)) {}
 
@@ -39,7 +39,7 @@ class [[nodiscard("it says whether the record is there")]] AppendResult {
   void check() const {
     if (!ok()) raise(failure_.exception());
   }
-  // Of one that failed; else error is 0. EMSGSIZE: longer than the log takes; ECANCELED: closed, or
+  // Why it failed; else error is 0. EMSGSIZE: longer than the log takes; ECANCELED: closed, or
   // the wait was stopped; ETIME: the wait was over before.
   [[nodiscard]] const FileFailure& failure() const noexcept { return failure_; }
 

@@ -9,40 +9,35 @@
 //
 // For: what `cp -a` is for. Not for: one file (FileEngine::copy), keeping two trees alike.
 //
-// Where to: a destination that is a directory gets the sources inside, each under its own name;
-// else the one source becomes the destination. What stands there is replaced, directories are
-// merged. "SOURCE/." is what is in it. A destination that ends in a slash is, or becomes, a
+// Where to: if the destination is a directory, the sources get into it, each under its own name;
+// else the one source becomes the destination. Existing files are replaced, directories are merged.
+// "SOURCE/." stands for what is in it. A destination that ends in a slash is, or becomes, a
 // directory.
 //
 // Contract:
-// - Concurrency: thread-safe, as far as the trees are different ones.
+// - Concurrency: thread-safe, if the trees are different ones.
 // - Whole or not at all: a file gets its name when it is written whole, with `durable` when it is
-//   on the device. A new directory gets its name when all in it has been tried; until then it
-//   stands beside under a temporary name, ".NAME.RANDOM.handoff~", which is also what a kill may
-//   leave behind.
-// - Never follows a link, neither in the source nor below the destination, also where a directory
-//   is swapped for a link meanwhile. Never writes into a file that is there: it is replaced by
-//   another, so that no source and no hard link to one is overwritten.
-// - Devices, FIFOs and sockets of the destination are replaced by their own kind only: a file that
-//   would stand there is a problem.
-// - Rights never widen: a file that is not finished is its owner's alone (in a new directory, that
-//   is). Where a group cannot be kept, the group gets no more than others have; where an access
-//   list cannot be kept, no more than the list gives it.
-// - Errors: each is in `problems`, and all else is copied. A copy inside its own source and the
-//   reverse, several sources for what is no directory, and two sources of one name are refused
-//   before anything is written: `refusal`. What fails for lack of memory is a problem as well.
+//   on the device. A new directory gets its name when all in it has been tried. Until then it
+//   stands beside under a temporary name, ".NAME.RANDOM.handoff~", which a kill may leave behind.
+// - It follows no link, neither in the source nor below the destination, even if a directory is
+//   swapped for a link meanwhile. It writes into no existing file, but replaces it, so that no
+//   source and no hard link to one is overwritten. A file replaces no device, FIFO or socket.
+// - Rights never widen: while a file is not finished, only its owner may open it, or its new
+//   directory. If a group or an access list cannot be kept, nobody gets more than without it.
+// - Errors: each is in `problems`, also a lack of memory, and all else is copied. `refusal` says
+//   why nothing was begun: a copy inside its own source or the reverse, several sources for what is
+//   no directory, two sources of one name.
 // - A file that changes while it is read is read again, three times at most; then the last copy
-//   stays and a problem says so. One that was replaced under its name is copied as it was opened.
-//   One that is gone is a problem.
-// - Special files are made anew (devices need root). Owners are kept as far as the system permits:
-//   without root the caller owns the copies, which then lose set-user-ID bits. Attributes of the
-//   spaces `security` and `trusted` that the system refuses are left out in silence; each other one
-//   that is lost is a problem.
-// - Durable: ends after a sync of each file system written to. If that fails, nothing gets its
-//   name, and a problem says where it stands.
-// - Blocks: as long as it takes. Starts threads of its own. Throws: std::bad_alloc before it began.
+//   stays, and a problem says so.
+// - Special files are made anew (devices need root). Owners are kept as far as the system permits.
+//   Attributes of the spaces `security` and `trusted` that the system refuses are left out in
+//   silence; any other attribute that is lost is a problem.
+// - Durable: it ends after a sync of each file system that it wrote to. If that fails, nothing gets
+//   its name, and a problem says where it stands.
+// - Blocks: as long as it takes, and starts threads of its own. Throws: std::bad_alloc, before it
+//   has begun.
 //
-// How it works: docs/guide/files.md.
+// Every case, and what differs from `cp -a`: docs/guide/files.md.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace detail {
 class FileTap;
 }  // namespace detail
 
-// How far a copy is. Of what was counted beforehand only with CopyTreeOptions::count.
+// How far a copy is. How much there is, is counted only with CopyTreeOptions::count.
 struct CopyTreeProgress {
   std::uint64_t files = 0;  // done: files, links and special files
   std::uint64_t bytes = 0;  // done: of contents

@@ -27,7 +27,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 class FileBuffer {
  public:
   FileBuffer() noexcept = default;  // of no bytes
-  // Of zeroes, at an address that direct requests take. Throws std::bad_alloc.
+  // Holds zeroes, at an address that direct requests take. Throws std::bad_alloc.
   explicit FileBuffer(std::size_t bytes);
   FileBuffer(FileBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),

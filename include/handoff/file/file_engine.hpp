@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Files read and written in parallel: by threads, by the kernel's io_uring or by the caller. Every
-// request ends in a result that is honest about errors.
+// Files that are read and written in parallel: by threads, by the kernel's io_uring or by the
+// caller. Each request ends in a result that says what failed.
 //
 //   handoff::FileEngine files;
 //   auto saved = files.write("a.bin", bytes, {.durable = true});  // a Future<FileResult>
@@ -10,50 +10,34 @@
 //   files.replace("c.json", json, {.durable = true}).get().check();  // old or new, no mixture
 //   (void)files.post(std::move(request), [](handoff::FileResult result) { ... });
 //
-// For: many files, large files, many ranges of one, and durable writes. Not for: a log of records
+// For: many files, large files, many ranges of one, durable writes. Not for: a log of records
 // (AppendLog), trees of files (copy_tree), memory that maps a file.
 //
 // Contract: executor tier.
-// - Concurrency: thread-safe. The destructor comes last.
-// - Order: what came before submit() happens before the request's calls. Requests for different
-//   files have no order. Those that name one path (written the same way, or one OpenFile) run in
-//   the order of submission as far as one of them writes: a whole-file request, a write that
-//   truncates, an append, remove and copy wait for all before them; reads and writes of ranges only
-//   for those that waited so, and for a barrier. A sync covers what ended before it began, and what
-//   was submitted before it. Appends never interleave.
-// - Durable: the request ends after fsync (of the directory too, where a name is new). So does a
-//   sync, of the directory too if it is by path: a name that OpenFile made is durable after that.
-//   One fsync serves all that wait for one file. After an fsync that failed, the data counts as
-//   lost: every later durable request for that OpenFile fails with the same error; nothing is tried
-//   again. A file system that syncs no directories (EINVAL) is taken as it is.
-// - Errors: the result says what, where and at which offset (FileFailure). Short transfers and
-//   interrupted calls are completed; ENOSPC, EDQUOT, EIO are final. A new file that could not be
-//   written whole by `replace` or `copy` is removed; the old one stays as it was.
-// - Rights: `replace`, and `copy` over a file, keep its mode, owner, access list and `user.`
-//   attributes, or fail: attributes that cannot be kept are an error. Only an owner or group that
-//   may not be given is left out, and what it would widen with it: set-ID bits; for another group
-//   all that others do not have. A copy under a new name has of FileRequest::mode what the source
-//   allows both its group and others. At no moment anybody gets more.
-// - Paths: no special file is opened; with `beneath`, no path leaves that directory, and no link
-//   leads out of it (openat2).
-// - Blocks: submit() and post() while full, with OnFull::wait; with FileBackend::caller, as long as
-//   the request takes. try_post() never waits for room. close().
-// - Callbacks run on the thread that ended the request: of the engine, or the caller. They must not
-//   throw and should be short; they may submit. There, a full engine does not wait: it accepts one
-//   more (OnFull::wait acts as `grow`). close() and wait() there are misuse; waiting there for
-//   another request of the engine may last for ever.
-// - Allocates: one node a request, and what FileResult::data() holds.
-// - Full: more than `capacity` requests: OnFull says: `wait` (the default), `reject`, `run_here`.
-// - Closed: submit() throws NotRun, post() says `closed`.
-// - Closing: finish ends all; finish_until what can begin until then; abandon nothing more. What
-//   has begun is ended. What does not begin has a result with ECANCELED, or ETIME. Returns the
-//   exact Tally.
-// - Exceptions: system calls never throw here, they end in a FileResult. submit() and post() throw
-//   std::bad_alloc, submit() NotRun; nothing was accepted then. The constructor throws
-//   std::system_error if a thread or (with FileBackend::io_uring) a ring cannot be had.
-// - fork(): the child must not use the engine; in it the destructor does nothing.
+// - Concurrency: thread-safe. The destructor comes after all other calls.
+// - Order: what came before submit() happens before the request's system calls. Two requests for
+//   one file (the same path or OpenFile) keep their order of submission if one of them changes the
+//   whole file; ranges have no order (docs/guide/files.md).
+// - Durable: a durable request ends after an fsync of the file, and of its directory if the name is
+//   new. If an fsync fails, all later durable requests for that OpenFile fail with the same error.
+// - Errors: the result says what failed, in which file, at which offset (FileFailure). The engine
+//   completes short transfers and interrupted calls. If `replace` or `copy` cannot write a new file
+//   whole, they remove it, and the old file stays as it was.
+// - Paths: the engine opens no special file. With `beneath` no path and no link leaves that folder.
+// - Rights: `replace`, and `copy` over a file, keep mode, owner, access list and `user.`
+//   attributes, or fail. At no moment does anybody get more rights (docs/guide/files.md).
+// - Blocks: wait() and close(); submit() and post() while full, with OnFull::wait, and with
+//   FileBackend::caller for as long as the request takes.
+// - Callbacks run on the thread that ended the request, which may be the caller. They must not
+//   throw and should be short. They may submit: then a full engine accepts one more. In a callback
+//   close() and wait() are misuse, and a wait for another request of this engine may never end.
+// - Allocates: one node a request, and FileResult::data(). After std::bad_alloc nothing was
+//   accepted.
+// - Closing: a request that may not begin any more has a result with ECANCELED, or with ETIME.
+// - Exceptions: a failed system call is in the FileResult. The constructor throws std::system_error
+//   if a thread, or with FileBackend::io_uring the ring, cannot be had.
 //
-// How it works: docs/design/file_engine.md. Which backend for what: docs/guide/files.md.
+// Which backend for what: docs/guide/files.md. How it works: docs/design/file_engine.md.
 #pragma once
 
 #include <cstddef>

@@ -74,10 +74,10 @@ struct FileFailure {
 
 class [[nodiscard("it says whether the request failed")]] FileResult {
  public:
-  // Of a request that was done.
+  // Says that the request was done.
   FileResult() noexcept = default;
   explicit FileResult(std::uint64_t bytes) noexcept : bytes_(bytes) {}
-  // Of one that failed; `bytes` of it were moved before.
+  // Says that it failed; `bytes` of it were moved before.
   FileResult(FileFailure failure, std::uint64_t bytes) noexcept
       : bytes_(bytes), failure_(std::move(failure)) {}
 
@@ -87,19 +87,19 @@ class [[nodiscard("it says whether the request failed")]] FileResult {
   // How many bytes were read, written or copied. A read that ends at the end of the file is ok and
   // has fewer bytes than were asked for. Throws std::system_error.
   std::uint64_t bytes() const;
-  // ... also where it failed: so many bytes, from the first on, are where they should be, durable
+  // ... also where it failed: the first bytes that are where they should be, durable
   // or not.
   [[nodiscard]] std::uint64_t bytes_before_failure() const noexcept { return bytes_; }
-  // Of an append: where its first byte stands. Throws std::system_error.
+  // Where an append put its first byte. Throws std::system_error.
   std::uint64_t offset() const;
-  // Of a read without memory of the caller's: what was read. Throws std::system_error.
+  // What was read without memory of the caller's. Throws std::system_error.
   std::vector<std::byte>& data();
-  // Of stat. Throws std::system_error.
+  // What stat found. Throws std::system_error.
   const FileAttributes& attributes() const;
   // Throws std::system_error if the request failed.
   void check() const;
 
-  // Of a request that failed; else error is 0.
+  // Why the request failed; else error is 0.
   [[nodiscard]] const FileFailure& failure() const noexcept { return failure_; }
 
  private:

@@ -22,7 +22,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 template <class Arena>
 class ArenaResource final : public std::pmr::memory_resource {
  public:
-  // Of an arena that outlives it.
+  // Takes its memory from an arena that outlives it.
   explicit ArenaResource(Arena& arena) noexcept : arena_(arena) {}
 
  private:

@@ -78,15 +78,15 @@ class Frame {
   // Keeps a frame's memory as it is until the hold ends.
   class Hold;
 
-  // Of the current frame. None if another thread is in next() just now, or if 65,535 hold it.
+  // Holds the current frame. None if another thread is in next() just now, or if 65,535 hold it.
   Hold hold() noexcept;
-  // Of an earlier one; none if its memory is gone.
+  // Holds an earlier one; none if its memory is gone.
   Hold try_hold(std::uint64_t number) noexcept;
 
   // Begins the next frame. ok; or timed_out or stopped, and the current frame goes on.
   Status next(const Until& until = {});
 
-  // Of the current frame.
+  // The number of the current frame.
   [[nodiscard]] std::uint64_t number() const noexcept {
     // order: acquire pairs with the release in next(): its memory is there.
     return number_.load(sync::order::acquire);
@@ -134,7 +134,7 @@ class Frame {
   sync::EventCount left_;  // next(), for the last hold of the oldest frame
 };
 
-// A frame that is held. Of one thread at a time.
+// A frame that is held. It belongs to one thread at a time.
 class [[nodiscard("a hold that is dropped holds nothing")]] Frame::Hold {
  public:
   Hold() noexcept = default;  // of none

@@ -86,7 +86,7 @@ class LinearArena {
     return ::new (allocate(sizeof(T), alignof(T))) T(std::forward<Args>(args)...);
   }
 
-  // So many of them, each made as T() is.
+  // `count` of them, each made as T() is.
   template <class T>
   T* make_array(std::size_t count) {
     static_assert(std::is_trivially_destructible_v<T>,

@@ -41,13 +41,13 @@ class BasicPoolScheduler {
  public:
   using scheduler_concept = typename Words::scheduler_t;
 
-  // Of this pool, which outlives it.
+  // A scheduler of this pool, which outlives it.
   explicit BasicPoolScheduler(ThreadPool& pool) noexcept : engine_(&detail::engine_of(pool)) {}
 
   // Says that its sender completes on this scheduler.
   class Env {
    public:
-    // Of this scheduler.
+    // The environment of this scheduler.
     explicit Env(BasicPoolScheduler scheduler) noexcept : scheduler_(scheduler) {}
     template <class Tag>
     BasicPoolScheduler query(

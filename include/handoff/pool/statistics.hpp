@@ -32,7 +32,7 @@ struct PoolStatistics {
   std::uint64_t from_outside = 0;  // tasks that came by the pool's queues
   std::uint64_t run_by_caller = 0; // refused by a full pool, or run by a waiter elsewhere
 
-  // Of all workers.
+  // The sum of all workers.
   [[nodiscard]] WorkerStatistics sum() const noexcept {
     WorkerStatistics all;
     for (const WorkerStatistics& worker : workers) {

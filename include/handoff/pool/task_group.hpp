@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tasks that are waited for together: divide, and wait for the parts.
+// Tasks that are waited for together: divide the work, and wait for the parts.
 //
 //   long fib(handoff::ThreadPool& pool, int n) {
 //     if (n < 2) return n;
@@ -17,31 +17,26 @@
 //
 // Contract: executor tier, for the tasks of one owner.
 // - Concurrency: the thread that made the group owns it, waits, and destroys it; a task that made
-//   it does so before it ends. run() by the owner and by tasks of the pool; cancel() and
-//   cancelled() by anybody. The pool outlives the group.
+//   it does so before it ends. The owner and tasks of the pool may call run(); any thread may call
+//   cancel() and cancelled(). The pool outlives the group.
 // - Order: what came before run() happens before the task; every task happens before wait()
-//   returns. On its own thread the tasks run last in, first out; thieves take the oldest.
-// - Blocks: wait() and the destructor, until no task is unfinished. The owner meanwhile runs tasks
-//   of the group that nobody has begun; when all are begun, parts of them: tasks of the groups that
-//   those tasks made. It runs nothing else, and then it sleeps. So what else the pool has to do
-//   never holds up a wait, and nesting to any depth ends, on one worker too. A worker that sleeps
-//   while other tasks lie with it gets a stand-in, as in blocking().
-// - An owner outside the pool's threads is one of at most 64 guests; beyond that, run()
-//   runs the function itself, on a further thread where the stack is short.
-// - Allocates: nothing for a closure up to 48 bytes, once the worker has its nodes.
-// - Full, closed: never refuses. Tasks of a group run also while the pool drains, and on their
-//   owner alone after it. abandon and a passed finish_until drop what has not begun; wait(until)
-//   says `stopped`.
-// - Cancelled: tasks that have not begun are dropped and counted as cancelled, also those that are
-//   handed over until the next wait has ended. wait(until) drops what has not begun by then, as
-//   cancelled or expired, waits for what has, and says `stopped` or `timed_out`.
-// - Again: a wait that has returned or thrown leaves the group as if new: a cancel, a stop, a
-//   deadline that has passed and failures are over, and tasks that are handed over now run.
-// - Exceptions: a task that throws is counted as failed, all others run; wait() rethrows the first
-//   that was thrown. run() throws std::bad_alloc, or what making the closure throws, and the
-//   function has not been accepted.
-// Source: the wait that helps follows M. Frigo, C. Leiserson and K. Randall, "The Implementation of
-// the Cilk-5 Multithreaded Language", 1998; leapfrogging is D. Wagner and B. Calder's, 1993.
+//   returns. The owner's thread runs its tasks last in, first out; thieves take the oldest.
+// - Blocks: wait() and the destructor, until all tasks have ended. Meanwhile the owner runs tasks
+//   of the group that have not begun, and tasks of the groups that these made; then it sleeps. It
+//   runs nothing else, so nesting to any depth ends, on one worker too. If a worker sleeps while
+//   other tasks lie in its deque, a stand-in runs them, as in blocking().
+// - An owner outside the pool's threads is one of at most 64 guests. Beyond that run() runs the
+//   function itself, on a further thread if the stack is short.
+// - Allocates: nothing for a closure of up to 48 bytes, once the worker has its nodes.
+// - Closed: a group refuses nothing. Its tasks run also while the pool drains, and on the owner
+//   alone after that. Closing::abandon, and a finish_until that is over, drop what has not begun.
+// - Cancelled: cancel() drops tasks that have not begun, also those that are handed over until the
+//   next wait has ended. wait(until) does the same when `until` is over; both wait for what has
+//   begun. After a wait that returned or threw, the group is as new.
+// - Exceptions: a task that throws counts as failed, and all others run; wait() rethrows the first
+//   exception. If run() throws, the function was not accepted.
+// Source: the wait that helps is that of M. Frigo, C. Leiserson and K. Randall, "The Implementation
+// of the Cilk-5 Multithreaded Language", 1998; leapfrogging is D. Wagner and B. Calder's, 1993.
 #pragma once
 
 #include <type_traits>

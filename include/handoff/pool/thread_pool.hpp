@@ -10,61 +10,32 @@
 //   handoff::Tally tally = pool.close(handoff::Closing::finish);
 //
 // For: tasks of many kinds and sizes, tasks that make tasks; with the mode `cached`, tasks that
-// sleep or wait for input most of their time. Not for: one loop again and again, which a ThreadTeam
-// starts faster.
+// sleep or wait for input most of their time. Not for: one loop that runs again and again (a
+// ThreadTeam starts it faster).
 //
-// Contract: executor tier; for run() and start() bulk tier (core/bulk.hpp).
-// - Concurrency: thread-safe. From inside a task of this pool wait(), close() and destruction are
-//   misuse: the task would wait for itself. The destructor comes last, when no other call on the
-//   pool is going on.
-// - Order: what came before a hand-over happens before the task. `stealing`, `active`: no order
-//   among tasks. `fixed`, `cached`: tasks of one priority begin in the order in which they were
-//   handed over.
-// - Blocks: wait() and close(), until the tasks are done; wait() without a limit runs tasks
-//   meanwhile. post() and submit() block only on a full pool with OnFull::wait, the try_ calls
-//   never.
-// - Idle: workers spin for some microseconds, where they have a CPU, then sleep at no cost. One is
-//   woken for new work if nobody is looking for any, and wakes the next one if it finds more.
-// - Threads: `cached` begins with `core` of them. New work that finds all busy starts one more, on
-//   the thread that hands it over, up to the width. A worker that was idle for `idle_time` ends,
-//   down to the core. A thread that the system refuses is asked for again later. A task that waits
-//   for something else says so by blocking() (blocking.hpp), and is replaced meanwhile.
-// - Allocates: post() nothing up to 48 bytes of closure, once the queue has grown to what is
-//   needed (its memory stays with the pool); submit() once. std::bad_alloc: nothing was handed
-//   over.
-// - Full: by default never. With a capacity, which it holds exactly, OnFull says: `wait` (inside a
-// task of this pool it acts
-//   as run_here, so a pool cannot block itself), `reject`, `run_here`. A task that runs here may
-//   hand over the next, and so on: the seventeenth inside each other, or one that finds the stack
-//   short, goes into the queue beyond the capacity. The try_ calls say `full` whatever OnFull is:
-//   they neither wait nor run the task. What is refused is unmoved.
-// - Closed: the try_ calls say `closed`, post() and submit() throw NotRun. Also for tasks of the
-//   pool itself while it drains; their TaskGroups and loops go on.
-// - Closing: close(Closing::finish) runs all, close(Closing::finish_until(t)) what can begin until
-//   t, close(Closing::abandon) nothing more; each waits for what has begun, and returns the exact
-//   Tally. A second close() waits for the first and returns the same. The destructor finishes.
-// - Exceptions: of a task with a Future go there, of a TaskGroup there; of others to on_error, else
-//   the next wait() rethrows the first. All count as failed, and the Tally keeps the first. Of what
-//   no on_error, wait() or close() told, the first is told when the pool ends, by a line on
-//   standard error or the program's handler (core/lost_failure.hpp).
-// - Stack: a task that waits runs what it waits for on its own stack, and nothing else. When three
-//   quarters of the stack are in use, a further thread runs the rest and stands in for this worker.
-// - Later: post_at(), post_after() and post_every() hand over when the moment has come, on a clock
-//   that no step of the wall clock touches (and that stands while the machine is suspended). The
-//   first of them starts one more thread, which sleeps until then. A timed task counts as pending
-//   in the tally(), but wait() does not wait for it, and any close() cancels it. It does not count
-//   against the capacity, and only a closed pool refuses it.
-// - Ranges: run() takes part and helps, as parallel_for does, but says what became of each index;
-//   start() hands over one task, whose members come as they get free, and returns. Any number at a
-//   time, nested too. A started run that is dropped before it begins is cancelled or expired whole;
-//   one that has begun goes on to its end, also while the pool closes, whatever the strength. Its
-//   completion belongs to the task: wait() and close() wait for it. Full as for post().
-// - fork(): the child has the forking thread alone, so it must not use the pool; it may exec or
-//   end. There the pool's end does nothing.
-// - pthread_cancel() of a thread that runs a task ends the program: a task that is to end early
-//   asks a stop token.
+// Contract: executor tier; run() and start() belong to the bulk tier.
+// - Concurrency: thread-safe. Inside a task of this pool wait(), close() and destruction are
+//   misuse: the task would wait for itself. When the destructor begins, no other call may be going
+//   on.
+// - Order: what came before a hand-over happens before the task. In the modes `fixed` and `cached`
+//   tasks of one priority begin in the order of their hand-over. In `stealing` and `active` tasks
+//   have no order.
+// - Blocks: wait() and close(), until the tasks are done; post() and submit(), only on a full pool
+//   with OnFull::wait. A wait() without a limit runs tasks meanwhile.
+// - Allocates: post() nothing for a closure of up to 48 bytes, once the queue has grown to what is
+//   needed; the pool keeps that memory. submit() allocates once. If a call throws std::bad_alloc,
+//   nothing was handed over.
+// - Full: only with a capacity. Inside a task of this pool OnFull::wait acts as run_here, so a pool
+//   cannot block itself. If sixteen such tasks run inside each other, or the stack is short, the
+//   next one goes into the queue beyond the capacity.
+// - Closed: while the pool drains it refuses new tasks from its own tasks too. TaskGroups and loops
+//   of those tasks go on.
+// - Exceptions: an exception goes to the task's Future or TaskGroup; without one, to on_error;
+//   without that, the next wait() rethrows the first. If nobody was told, the end of the pool
+//   reports it (core/lost_failure.hpp). The task counts as failed, and other tasks go on.
 //
-// How it works: docs/design/thread_pool.md.
+// Which mode and which call, later tasks, the end: docs/guide/pools.md, docs/guide/shutdown.md. How
+// it works: docs/design/thread_pool.md.
 #pragma once
 
 #include <chrono>

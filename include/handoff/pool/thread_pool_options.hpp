@@ -35,8 +35,8 @@ struct ThreadPoolOptions {
   std::size_t width = 0;
   [[no_unique_address]] detail::CalledWidth threads = {};  // no field
 
-  // Tasks that may wait to begin: exactly so many. Tasks of a TaskGroup or a loop are never
-  // refused, and not counted here. 0 is misuse.
+  // Tasks that may wait to begin: exactly this many; those that run do not count. Tasks of a
+  // TaskGroup or a loop are never refused, and not counted here. 0 is misuse.
   std::size_t capacity = unbounded;
 
   // What happens to one task too many: reject, wait or run_here.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Processes that run jobs. A job that crashes, hangs or leaks harms no other one.
+// Processes that run jobs. A job that crashes, hangs or leaks harms no other job.
 //
 //   struct Document {
 //     char name[256];
@@ -11,51 +11,33 @@
 //   handoff::Future<std::uint32_t> words = pool.submit<count_words>(Document{"a.txt"});
 //   use(words.get());  // the result; or throws WorkFailed
 //
-// For: jobs that may crash, leak or hang, and come one by one; libraries that take a whole process
-// with them. Not for: one range of indices (ProcessTeam: no copies, no Futures); code that is
-// trusted (ThreadPool); jobs below 10 us.
+// For: jobs that may crash, leak or hang, and that come one by one; libraries that end the whole
+// process. Not for: one range of indices (ProcessTeam: no copies, no Futures); code that you trust
+// (ThreadPool); jobs below 10 us.
 //
 // Contract: executor tier, in the kernel form: a kernel is a function without a capture that takes
-// one argument, R kernel(const Arguments&). R and Arguments are trivially copyable, at most 4096
-// bytes each; R may be void. They are copied byte by byte through shared memory.
-// - Concurrency: thread-safe. From inside a kernel all calls are misuse. The destructor comes last,
-//   when no other call on the pool is going on.
+// one argument, R kernel(const Arguments&). R and Arguments are trivially copyable and have at most
+// 4096 bytes each; R may be void. The pool copies them byte by byte through shared memory.
+// - Concurrency: thread-safe. Inside a kernel all calls are misuse. The destructor comes after all
+//   other calls.
 // - Order: what came before submit() happens before the job; the job happens before get() returns.
-//   No order among jobs; they begin about in the order in which they were handed over.
-// - Blocks: submit() of a full pool with OnFull::wait, until there is room, or the job's own
-//   `until` has passed; wait() and close(). Nothing else waits for a worker.
-// - Full: see ProcessPoolOptions::capacity and on_full; `reject`: submit() throws NotRun.
-//   try_submit() says `full`.
-// - A job whose worker ended before the job was done is given again, until it ended
-//   ProcessPoolOptions::tries workers: then its Future has WorkFailed, with the signal. So a kernel
-//   may be called again for a job of which any part has been done; see process_team.hpp. It makes
-//   no difference why a worker ended: lack of memory is a kill like others. What is stopped, late
-//   or abandoned by then is not begun again.
-// - A worker that is at a job for longer than `limit` is killed; then as above. One that is stopped
-//   (SIGSTOP) is one that is late. Without a limit a kernel that hangs is waited for, by its own
-//   Future: others go on, while a worker is left.
-// - Recycling: a worker that has done `recycle_after` jobs, or has grown by `recycle_memory`, ends
-//   between two jobs, and another one takes its place. No job notices.
-// - No worker left, and none to be had for half a second, or a hundred in a row that ended before
-//   they had begun a job: all jobs that wait get std::system_error, and count as failed. The pool
-//   goes on, and tries again when the next job comes.
-// - Exceptions: of a kernel they are a WorkFailed with the text, in the Future; nothing is done
-//   again. The Tally keeps the first failure.
-// - Futures: results are made ready by one thread of the pool. What follows them (then(),
-//   coroutines) runs there, and holds up all others. There submit() does not wait: of a full pool
-//   it throws NotRun; wait() and close() are misuse.
-// - Allocates: the constructor; submit() once, for the result. std::bad_alloc: nothing was handed
-//   over.
-// - Closed: try_submit() says `closed`, submit() throws NotRun. close(Closing::finish) does all,
-//   close(Closing::finish_until(t)) what can begin until t, close(Closing::abandon) nothing more;
-//   each waits for what has begun, and returns the exact Tally. A second close() waits for the
-//   first and returns the same. The destructor finishes.
-// - fork(): the child must not use the pool; in it the destructor does nothing.
+//   Jobs have no order; they begin about in the order of their submission.
+// - Blocks: wait() and close(); submit() on a full pool with OnFull::wait, until there is room or
+//   the job's `until` is over.
+// - Allocates: the constructor; submit() once (std::bad_alloc: nothing was handed over).
+// - If the worker of a job ends, another worker gets the job, until it has ended
+//   ProcessPoolOptions::tries workers: then its Future has WorkFailed. So a kernel may be called
+//   again for a job that is done in part (docs/guide/processes.md). A job that is stopped, late or
+//   abandoned by then does not begin again.
+// - A worker that is at one job for longer than `limit` is killed. Without a limit the Future of a
+//   kernel that hangs is never ready; other jobs go on, while a worker is left.
+// - Exceptions: an exception of a kernel is a WorkFailed with its text, in the Future.
+// - Futures: one thread of the pool makes results ready and runs what follows them (then(),
+//   coroutines), so keep that short. There submit() on a full pool throws NotRun instead of
+//   waiting; wait() and close() are misuse.
+// - Workers are forks of the program as it was when the pool was made, so make the pool early.
 //
-// What workers are, what they have and what they do not have: process_team.hpp; all of it holds
-// here. Above all: they are forks of the program as it was when the pool was made. Make it early.
-//
-// Source: the claims of ProcessTeam, a word a job: docs/design/process_pool.md.
+// How it works, and what each kind of death leads to: docs/design/process_pool.md.
 #pragma once
 
 #include <cstddef>
@@ -98,7 +80,7 @@ class ProcessPool {
   // Starts the thread that makes results ready, the fork server and the workers. Throws
   // std::system_error, std::bad_alloc, with nothing left behind.
   explicit ProcessPool(const ProcessPoolOptions& options = {});
-  // With so many workers: ProcessPool pool(4).
+  // With this many workers: ProcessPool pool(4).
   explicit ProcessPool(std::size_t width) : ProcessPool(ProcessPoolOptions{.width = width}) {}
   // Finishes all jobs, ends the workers, and waits until they are gone.
   ~ProcessPool();

@@ -43,11 +43,11 @@ struct ProcessPoolOptions {
   // looked at so often that it may take a quarter more.
   std::chrono::nanoseconds limit{0};
 
-  // A worker that has done so many jobs ends, and another one takes its place; 0: never.
+  // A worker that has done this many jobs ends, and another one takes its place; 0: never.
   std::size_t recycle_after = 0;
 
-  // So does one that, after a job, has so many bytes more of resident memory than at its beginning;
-  // 0: never. It is read from /proc after each job.
+  // So does one whose resident memory, after a job, is larger than at its beginning by this many
+  // bytes; 0: never. It is read from /proc after each job.
   std::size_t recycle_memory = 0;
 
   // New workers in the place of dead ones, at most, in any second; 1 and more. Those that were

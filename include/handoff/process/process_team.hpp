@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Processes that divide one index range among themselves. Any of them may be killed at any moment:
-// the range is done all the same.
+// Processes that divide one index range among themselves. If some are killed, at any moment, the
+// others still do the whole range.
 //
 //   struct Rows {
 //     const float* a;  // both in shared memory that was mapped before the team was made
@@ -10,56 +10,34 @@
 //   void compute_rows(handoff::IndexRange range, const Rows& rows) {
 //     for (const std::size_t i : range) rows.c[i] = 2 * rows.a[i];
 //   }
-//
 //   handoff::ProcessTeam team{{.width = 8}};
 //   handoff::Tally tally = team.run<compute_rows>(row_count, Rows{a, c});
 //
-// For: kernels that may crash, leak or hang; libraries that take a whole process with them.
-// Not for: kernels that are trusted (ThreadTeam: no copies, no start); work below 10 us a block.
+// For: kernels that may crash, leak or hang; libraries that end the whole process. Not for: kernels
+// that you trust (ThreadTeam: no copies, no start-up); blocks of less than 10 us.
 //
 // Contract: bulk tier, in the kernel form (core/kernel.hpp).
-// - Concurrency: run() by any thread; one run at a time, the others wait. From inside a kernel it
-//   is misuse.
-// - The caller of run() is no member: it sleeps until all is over or a worker has died.
-// - Idle: where each worker has a CPU, workers spin for at most 200 us after a run, then sleep.
-// - A kernel is called for a block again if the process that had it ended before the block was
-//   done. So it writes only what belongs to its own indices, as if for the first time, or commits
-//   once (docs/design/process_team.md shows both). What it wrote elsewhere may be there twice.
-// - A block whose kernel ended ProcessTeamOptions::tries processes is given up: it counts as
-//   failed, and lost() has its indices and the signal. All other blocks are done; with
-//   OnCrash::reset_all they count as failed too. Where each index matters, ask for
-//   `RunOptions::block = 1`; a run has at most max_blocks blocks.
-// - A worker that is at a block for longer than `limit` is killed; then as above. One that is
-//   stopped (SIGSTOP) is one that is late. Without a limit a kernel that hangs is waited for.
-// - No worker left, and none to be had: what is done stays done, the rest counts as cancelled, and
-//   run() throws std::system_error.
-// - Order: what came before run() happens before every block; every block before run() returns.
-// - Exceptions: a block that throws is counted as failed, whole; all others run. Then run() throws
-//   the first failure, a WorkFailed. After run(), also if it threw, tally() and lost() have the
-//   figures.
-// - Stopped or late: blocks that have begun run to their end; the rest is cancelled or expired.
-// - Allocates: the constructor; run(), in the caller's process.
+// - Concurrency: any thread may call run(). One run is on at a time; the other calls wait. Inside a
+//   kernel run() is misuse.
+// - Order: what came before run() happens before every block; every block happens before run()
+//   returns.
+// - Blocks: run(), until each index has its outcome. The caller sleeps meanwhile and runs no block.
+// - Allocates: the constructor, and a run() that gives up a block or fails.
+// - If a worker dies, another worker does its block again from the beginning. So a kernel writes
+//   only what belongs to its own indices, or commits once (docs/guide/processes.md).
+// - A block that has ended ProcessTeamOptions::tries workers is given up. It counts as failed, and
+//   lost() has its indices and the signal. If each index matters, ask for `RunOptions::block = 1`;
+//   a run has at most max_blocks blocks.
+// - A worker that is at one block for longer than `limit` is killed. Without a limit run() waits
+//   for a kernel that hangs or is stopped.
+// - If no worker is left and none can be had, the rest counts as cancelled, and run() throws
+//   std::system_error.
+// - Exceptions: a block that throws counts as failed, whole; all others run. Then run() throws the
+//   first failure, a WorkFailed.
+// - Workers are forks of this program as it was when the team was made, so make the team early; or
+//   they are another program (worker_program.hpp). What a worker has: docs/guide/processes.md.
 //
-// The workers are another program, if ProcessTeamOptions::program names one (worker_program.hpp).
-// Else they are forks of this program as it was when the team was made, by way of one process that
-// does nothing but fork: make the team early, while the program is small and has few threads.
-// - They have the memory of that moment. What they write is seen by others only in memory that is
-//   shared (SharedMemory). What was mapped before the team was made lies at the same address there,
-//   so arguments may hold pointers into it. What came later is handed over when a SharedSpan first
-//   asks for it; run() refuses pointers into it (EFAULT).
-// - Arguments are copied byte by byte, at most 4096 bytes.
-// - They have standard input, output and error (/dev/null for one that this program has closed) and
-//   what is needed here, but no other descriptor.
-// - They have one thread; locks that other threads held at that moment stay held. exit() in a
-//   kernel calls no handler and no destructor of the program.
-// - They block all signals but those of faults and limits, and end with this process, at once,
-//   however it ends: within the time that the system needs to tell.
-// - The program has one more child, the fork server: waiting for any child finds it. Its end, and
-//   that of the workers, is asked for by a descriptor, so a program that ignores SIGCHLD, or waits
-//   for any child, disturbs nothing.
-//
-// Source: claims by compare-and-swap, given back when the kernel says that their process is gone:
-//   docs/design/process_team.md.
+// Source: a word for each block, claimed by compare-and-swap: docs/design/process_team.md.
 #pragma once
 
 #include <cstddef>
@@ -94,7 +72,7 @@ class ProcessTeam {
   // Starts the fork server and the workers. Throws std::system_error, std::bad_alloc, with nothing
   // left behind.
   explicit ProcessTeam(const ProcessTeamOptions& options = {});
-  // With so many workers: ProcessTeam team(4).
+  // With this many workers: ProcessTeam team(4).
   explicit ProcessTeam(std::size_t width) : ProcessTeam(ProcessTeamOptions{.width = width}) {}
   // Ends the workers, and waits until they are gone.
   ~ProcessTeam();

@@ -50,7 +50,7 @@ struct ProcessTeamOptions {
   // looked at so often that it may take a quarter more.
   std::chrono::nanoseconds limit{0};
 
-  // A worker of another program that is not ready for so long after its start is killed; above 0.
+  // A worker of another program that is not ready this long after its start is killed; above 0.
   std::chrono::nanoseconds start_limit = std::chrono::seconds(5);
 
   // New workers in the place of dead ones, at most, in any second; 1 and more.

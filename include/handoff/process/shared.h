@@ -18,18 +18,11 @@
 //   handoff_ring_attach(memory, 0, HANDOFF_CONSUMER, &ring);
 //   while (handoff_ring_pop(ring, buffer, sizeof buffer, &bytes, HANDOFF_FOREVER) == 0) { ... }
 //
-//   // Many producers, of items of one size; this one is number 3:
-//   struct handoff_mpsc* queue;
-//   handoff_mpsc_attach(memory, 0, sizeof(struct report), HANDOFF_PRODUCER, 3, &queue);
-//   handoff_mpsc_push(queue, &report, HANDOFF_FOREVER);
-//
-// For: C from C99 on, and languages that call it (Python by ctypes), beside each other and beside
-//   C++: the memory is that of SharedMemory, the ring a SharedByteRing, the queue a
-//   SharedMpscRing, so one end may be in C++. What holds for those holds here: what is refused,
-//   order, closing, deaths, trust.
-// Not for: C++ programs (shared_memory.hpp, shared_byte_ring.hpp, shared_mpsc_ring.hpp).
-// Returns: HANDOFF_OK, or more: an outcome that is no error; or less: the negative of an errno, and
-//   handoff_last_error() says why.
+// For: C from C99 on, and languages that call it (Python by ctypes). The memory is that of
+// SharedMemory, a ring is a SharedByteRing, a queue a SharedMpscRing: one end may be in C++, and
+// what holds for those types holds here. Not for: C++ programs.
+// - Returns: HANDOFF_OK; or more than that: an outcome that is no error; or less: a negative errno,
+//   and handoff_last_error() says why. A handle that could not be made is null.
 //   -EINVAL    a null pointer, a handle of another kind, an end that this handle is not, nothing
 //              claimed, a number that can never be
 //   -EMSGSIZE  a record longer than the ring takes or than the buffer is
@@ -38,12 +31,11 @@
 //   -EACCES    a ring in memory that was mapped for reading only; or as the system says
 //   -ENOENT    no memory of this name;  -EEXIST  there is one
 //   -ENOMEM, and others, as the system says. -EIO: none of these.
-//   A handle that could not be made is null.
-// Concurrency: a handle belongs to one thread at a time; close(), recovered() and words about
-//   deaths are thread-safe, but handoff_mpsc_producer_died(): by one thread at a time.
-// Blocks: push, pop, claim and peek with a timeout that is not HANDOFF_NO_WAIT; signals do not end
-//   that. So wait for 100 ms at a time where Ctrl-C should be heeded (Python).
-// Exceptions: none comes out. Allocates: a handle.
+// - Concurrency: a handle belongs to one thread at a time; close(), recovered() and words about
+//   deaths are thread-safe; one thread at a time calls handoff_mpsc_producer_died().
+// - Blocks: push, pop, claim and peek, unless the timeout is HANDOFF_NO_WAIT. Signals do not end
+//   that: if Ctrl-C matters (Python), wait for 100 ms at a time. Allocates: a handle. Exceptions:
+//   none.
 #pragma once
 
 // NOLINTBEGIN(modernize-deprecated-headers): C has no others.
@@ -95,7 +87,7 @@ enum handoff_memory_flag {
 // there; others must say the same.
 int handoff_memory_create(const char* name, size_t bytes, uint64_t layout, unsigned flags,
                           struct handoff_memory** out);
-// What another handle or process made. `bytes`: at least so many, 0: as many as there are. The
+// What another handle or process made. `bytes`: the least it has, 0: as many as there are. The
 // descriptor stays the caller's.
 int handoff_memory_attach(int descriptor, uint64_t layout, size_t bytes, unsigned flags,
                           struct handoff_memory** out);
@@ -136,7 +128,7 @@ struct handoff_ring_state {
   uint32_t damaged;  // 1: this end found what cannot be, and has stopped working
 };
 
-// The memory that a ring of so many bytes needs: a multiple of 128, so that another one may lie
+// The memory that a ring of `capacity` bytes needs: a multiple of 128, so that another one may lie
 // behind it.
 int handoff_ring_bytes(size_t capacity, size_t* bytes);
 // Makes a ring from byte `offset` on, a multiple of 128; by the memory's creator, before it

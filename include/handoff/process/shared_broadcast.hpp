@@ -1,45 +1,42 @@
 // SPDX-License-Identifier: MIT
 //
-// A ring of messages in shared memory from one process, each of which every consumer sees, as long
-// as it is not a whole ring behind: then it loses the oldest, and knows how many.
+// A ring of messages in shared memory from one process; every consumer sees each message. A
+// consumer that is a whole ring behind loses the oldest ones, and knows how many.
 //
-//   // The process that makes the memory, and publishes:
 //   auto memory = handoff::SharedMemory::create({.bytes = SharedBroadcast<Tick>::bytes_for(1024)});
 //   auto ticks = SharedBroadcast<Tick>::create(memory.bytes(), 1024);
 //   memory.publish();
 //   SharedBroadcast<Tick>::Producer out(ticks);
 //   Status s = out.push(tick);                     // never waits
 //
-//   // Any other one that was given the memory:
+//   // Any other process that was given the memory:
 //   SharedBroadcast<Tick>::Consumer in(SharedBroadcast<Tick>::attach(memory.bytes()));
 //   while (in.pop(tick) == Status::ok) { ... }     // until closed and drained
 //   if (in.lost() != 0) resync();
 //
-// For: a stream that several processes follow each for itself, any of which may be slow, stopped or
-//   killed without a word. Not for: threads of one process (Broadcast, which can wait for the
-//   slowest); messages that none may miss (a SharedRing for each consumer).
-// Items: as SharedRing's. They are copied out before they are seen; some kilobytes at most.
-// Tier: transfer.
-// Concurrency: one Producer at a time; any number of Consumers, each used by one thread at a time;
-//   in whatever processes. SharedBroadcast itself is a value; its looks are thread-safe.
-// Order: that of the pushes. What was done before a push happens before it is popped.
-// Blocks: pop() waits while there is nothing new: it spins for some microseconds where that can
-//   help, then sleeps, as long as its Until says. Nothing else blocks; push() is wait-free.
-// Allocates: never; a wait as Until does.
-// Full: never: the oldest message is overwritten (OnFull::overwrite_oldest). A consumer that was
-//   lapped goes on with the oldest message that is left; lost() counts those between.
-// Joining: a new Consumer sees each message that is pushed after it was made, or also those that
-//   are there still (From::oldest). Leaving: its end. The producer knows nothing of either, and
-//   nothing of a consumer is kept in the memory.
-// Closed: only the producer may close(), or once it is dead the one that says producer_died().
-//   Consumers drain, then get `closed`.
-// Death: of a consumer: nobody cares. Of the producer: a message that it had not finished is never
-//   seen; consumers wait until what knows of it from the kernel says producer_died(), which closes,
-//   or until another Producer goes on and says recovered().
-// Trust: as in SharedRing. A consumer that never waits (try_pop, consume) writes nothing: it may
-//   have the memory for reading only. pop() writes one word.
-// Exceptions: create() std::length_error, std::invalid_argument; attach() std::system_error. If a
-//   visitor throws, its message is consumed.
+// For: a stream that several processes follow, each for itself; any of them may be slow, stopped or
+// killed. Not for: threads of one process (Broadcast, which can wait for the slowest); messages
+// that none may miss (a SharedRing for each consumer).
+//
+// Contract: transfer tier. Items and trust: as in shared_ring.hpp; items are copied out before they
+// are seen, so some kilobytes at most.
+// - Concurrency: one Producer at a time; any number of Consumers; one thread at a time uses each,
+//   in any process. SharedBroadcast is a value; its looks are thread-safe.
+// - Order: that of the pushes. What was done before a push happens before it is popped.
+// - Blocks: pop(), while there is nothing new. It spins for some microseconds where that can help,
+//   then sleeps, as long as its Until says. push() is wait-free.
+// - A consumer that was lapped goes on with the oldest message that is left.
+// - Joining: a new Consumer sees each message that is pushed after it was made, or also those that
+//   are still there (From::oldest). The producer knows nothing of consumers, and the memory holds
+//   nothing of them, so a consumer may die unnoticed.
+// - Closed: only the producer may close(); once it is dead, producer_died() closes.
+// - Death of the producer: nobody ever sees a message that it had not finished. Consumers wait
+//   until producer_died() is called, by code that knows of the death from the kernel; or until
+//   another Producer goes on and recovered() is called.
+// - Trust: try_pop() and consume() write nothing, so a consumer may have the memory for reading
+//   only. pop() writes one word.
+// - Exceptions: create() throws std::length_error, std::invalid_argument; attach() throws
+//   std::system_error. If a visitor throws, its message is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
 

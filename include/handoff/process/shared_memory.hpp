@@ -68,7 +68,7 @@ struct SharedMemoryOptions {
 // What attach() and open() want; what is there must be like it.
 struct AttachOptions {
   std::uint64_t layout = 0;  // that of create()
-  std::size_t bytes = 0;  // at least so many; 0: as many as there are
+  std::size_t bytes = 0;  // the least it has; 0: as many as there are
   bool writable = true;  // false: a store into it ends the process that makes it (SIGSEGV)
 };
 

@@ -2,52 +2,40 @@
 //
 // A bounded queue in shared memory, from many processes to one.
 //
-//   // The process that makes the memory, and reads:
 //   auto memory = handoff::SharedMemory::create(
 //       {.bytes = SharedMpscRing<Report>::bytes_for(256, 8)});
 //   auto ring = SharedMpscRing<Report>::create(memory.bytes(), 256, 8);
 //   memory.publish();
 //   SharedMpscRing<Report>::Consumer in(ring);
 //   while (in.pop(report) == Status::ok) { ... }  // until closed and drained
-//
+//   ring.producer_died(3);                        // once the kernel has said that worker 3 is dead
 //   // Worker 3, which was given the memory and its slot:
-//   auto ring_here = SharedMpscRing<Report>::attach(memory.bytes());
-//   SharedMpscRing<Report>::Producer out(ring_here, 3);
+//   SharedMpscRing<Report>::Producer out(SharedMpscRing<Report>::attach(memory.bytes()), 3);
 //   Status s = out.push(report);                  // waits while the ring is full
 //
-//   // What waits for the workers, once the kernel has said that worker 3 is dead:
-//   ring.producer_died(3);                        // its slot is free for another one
-//
 // For: results and messages of workers that may be killed at any moment. Not for: threads of one
-//   process (MpscRing); one producer (SharedRing is cheaper); readers that each see all
-//   (SharedBroadcast).
-// Items: as SharedRing's.
-// Tier: transfer.
-// Concurrency: a Producer for each slot at a time, and one Consumer, each by one thread at a time,
-//   in whatever processes. SharedMpscRing itself is a value; close(), consumer_died() and looks are
-//   thread-safe; producer_died() is called by one thread at a time.
-// Order: places are used in the order of their claims; each producer's items come out in its order.
-//   Those of a batch come out one behind another, and are there at the same time: up to 256 of
-//   them, and up to where the room ended. What was done before a push happens before its pop.
-// Blocks: push, pop, claim and peek without try_: they spin for some microseconds where that can
-//   help, then sleep, as long as their Until says. try_* are lock-free: they are repeated only
-//   because another process succeeded.
-// Allocates: never; a wait as Until does.
-// Full: each place is claimed, or not given back yet: `full`. `empty`: the next item in turn is not
+// process (MpscRing); one producer (SharedRing is cheaper); readers that each see all
+// (SharedBroadcast).
+//
+// Contract: transfer tier. Items, trust, and how a call waits: as in shared_ring.hpp.
+// - Concurrency: each slot has one Producer at a time, and the ring one Consumer; one thread at a
+//   time uses each, in any process. SharedMpscRing is a value; close(), consumer_died() and looks
+//   are thread-safe; one thread at a time calls producer_died(). A producer with another's slot can
+//   spoil that one's items, and no other memory.
+// - Order: items come out in the order of their claims, each producer's in its own order. Up to 256
+//   items of a batch, and up to where the room ended, come out one behind another and are there at
+//   the same time. What was done before a push happens before its pop.
+// - Blocks: push, pop, claim and peek, as long as their Until says. try_* are lock-free.
+// - Full: each place is claimed, or is not given back yet. Empty: the next item in turn is not
 //   there yet, even if later ones are.
-// Closed: any process may close(), again and again. No claim that begins after it succeeds; one
-//   that came before may still be published, and is waited for. Pops drain, then return `closed`.
-//   What push() or publish() said `ok` to is delivered, if anybody goes on popping.
-// Death: a producer that dies between claim and publication holds up the items behind, until what
-//   knows of it from the kernel (a pidfd) says producer_died(slot): then its place, or all those of
-//   its batch, are passed over.
-//   Never earlier: while it lives it may still write there. A consumer that dies is told by
-//   consumer_died(): the ring is closed. To go on instead, make another Consumer, and say
-//   recovered(): an item that was peeked and not released is there again. While nobody says
-//   anything, waits end as their Until says.
-// Trust: as in SharedRing. A producer with another's slot can spoil that one's items, no memory.
-// Exceptions: create() std::length_error, std::invalid_argument; attach(), Producer and Consumer
-//   std::system_error. If a visitor throws, its item is consumed.
+// - Closed: any process may close(), again and again. A claim that came before may still be
+//   published, and pops wait for it. What said `ok` is delivered, if anybody goes on popping.
+// - Death: a producer that dies between claim and publication holds up the items behind, until
+//   producer_died(slot) passes over what it had claimed. Call that only after the kernel has
+//   reported the death (a pidfd): a process that lives may still write there. consumer_died(), and
+//   how a successor goes on: as in shared_ring.hpp.
+// - Exceptions: create() throws std::length_error, std::invalid_argument; attach(), Producer and
+//   Consumer throw std::system_error. If a visitor throws, its item is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
 
@@ -85,8 +73,8 @@ class SharedMpscRing {
   class Producer;
   class Consumer;
 
-  // What the memory of a ring needs. A capacity of 0 is misuse. Throws std::length_error for no
-  // producers, and for more than there can be; there can be 65536 producers.
+  // What the memory of a ring needs. 0 of either is misuse. Throws std::length_error for more than
+  // there can be; there can be 65536 producers.
   static std::size_t bytes_for(std::size_t capacity, std::size_t producers) {
     return detail::bytes_of(shape(capacity, producers));
   }

@@ -2,48 +2,41 @@
 //
 // A bounded queue in shared memory, from one process to one other.
 //
-//   // The process that makes the memory:
 //   auto memory = handoff::SharedMemory::create({.bytes = SharedRing<Frame>::bytes_for(64)});
 //   auto ring = SharedRing<Frame>::create(memory.bytes(), 64);
 //   memory.publish();
 //   SharedRing<Frame>::Producer out(ring);
 //   Status s = out.push(frame);                  // waits while the ring is full
-//
-//   // The other one, which was given the memory:
+//   // The other process, which was given the memory:
 //   SharedRing<Frame>::Consumer in(SharedRing<Frame>::attach(memory.bytes()));
 //   while (in.pop(frame) == Status::ok) { ... }  // until closed and drained
 //
-//   Frame* place = nullptr;                      // in place, without a copy
-//   if (out.claim(place, 10ms) == Status::ok) { draw(*place); (void)out.publish(); }
-//   const Frame* next = nullptr;
-//   if (in.peek(next) == Status::ok) { show(*next); in.release(); }
-//
 // For: a stream between two processes, cheaper than a pipe and without a system call while both are
-//   awake. Not for: threads of one process (SpscRing); many producers (SharedMpscRing); records of
-//   different lengths (SharedByteRing); what must survive a restart of the machine (AppendLog).
-// Items: trivially copyable, and of a type for which each pattern of bits will do if the other
-//   process is not trusted. No pointers: each process has the memory elsewhere.
-// Tier: transfer.
-// Concurrency: one Producer and one Consumer at a time, each by one thread at a time, in whatever
-//   processes. SharedRing itself is a value; close(), *_died() and looks are thread-safe.
-// Order: first in, first out. What the producer did before a push happens before the pop.
-// Blocks: push, pop, claim and peek without try_: they spin for some microseconds where that can
+// awake. Not for: threads of one process (SpscRing); many producers (SharedMpscRing); records of
+// different lengths (SharedByteRing); what must survive a restart of the machine (AppendLog). Items
+// are trivially copyable and hold no pointers: each process has the memory elsewhere. If you do not
+// trust the other process, take a type for which each pattern of bits is a value.
+//
+// Contract: transfer tier.
+// - Concurrency: one Producer and one Consumer at a time; one thread at a time uses each, in any
+//   process. SharedRing is a value; close(), *_died() and looks are thread-safe.
+// - Order: first in, first out. What the producer did before a push happens before the pop.
+// - Blocks: push, pop, claim and peek without try_. They spin for some microseconds where that can
 //   help, then sleep, as long as their Until says. try_* are wait-free.
-// Allocates: never; a wait as Until does.
-// Full: `full`, and nothing was pushed.
-// Closed: any process may close(), again and again. Pops drain, then return `closed`. A push that
-//   returned `ok` is delivered, if anybody goes on popping; one that was under way during close()
-//   may still return `closed`: then it is not.
-// Death: a process that dies changes nothing for the other, until what knows it from the kernel
-//   (a pidfd) says producer_died() or consumer_died(): the ring is closed, and nobody waits for the
-//   dead. To go on instead, make another Producer or Consumer, and say recovered(). An item that
-//   was claimed and not published is not there; one that was peeked and not released is there
-//   again for the next Consumer. While nobody says anything, waits end as their Until says.
-// Trust: an end uses no position that it has not checked. One that cannot be makes it `damaged`:
-//   it says `closed` from then on. A hostile process can hold up the other one, and lie about
-//   items; read an item once, check it, then use it. pop() copies before it gives the place back.
-// Exceptions: create() std::length_error, std::invalid_argument; attach() and the ends
-//   std::system_error. If a visitor throws, its item is consumed.
+// - Closed: any process may close(), again and again. A push that said `ok` is delivered, if
+//   anybody goes on popping. A push that was under way during close() may still say `closed`: then
+//   it is not.
+// - Death: a process that dies changes nothing for the other one until producer_died() or
+//   consumer_died() is called, by code that knows of the death from the kernel (a pidfd). That
+//   closes the ring, and nobody waits for the dead process any more. To go on instead, make another
+//   Producer or Consumer and call recovered(). An item that was claimed and not published is not
+//   there; one that was peeked and not released is there again for the next Consumer.
+// - Trust: an end uses no position that it has not checked. If a position cannot be, the end is
+//   `damaged` and says `closed` from then on. A hostile process can hold up the other one, and lie
+//   about items: read an item once, check it, then use it. pop() copies before it gives the place
+//   back.
+// - Exceptions: create() throws std::length_error, std::invalid_argument; attach(), Producer and
+//   Consumer throw std::system_error. If a visitor throws, its item is consumed.
 // Proof: docs/design/shared_ring.md.
 #pragma once
 

@@ -42,7 +42,7 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace detail {
 
-// Where so many bytes of a memory are in this process. Throws as a SharedSpan says.
+// Where bytes of a memory are in this process. Throws as a SharedSpan says.
 struct SharedPlace {
   std::uint64_t key = 0;
   std::uint64_t first_byte = 0;

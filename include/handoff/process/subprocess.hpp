@@ -9,42 +9,34 @@
 //   const std::string sorted = sort.output();
 //
 // For: programs, and workers that may crash. Not for: a line of a shell ({"sh", "-c", line} is
-//   one), daemons that outlive this program.
+// one), daemons that outlive this program.
 //
 // Contract:
-// - Which program: the first argument names it, looked for in the child's PATH as execvp(3) does,
-//   in /bin and /usr/bin if it has none, unless there is a slash in it. No shell runs a file that
-//   has no #! line: that is ENOEXEC.
-// - What the child gets: streams, descriptors, variables as SubprocessOptions says; no other
-//   descriptor, also not one that was opened without O_CLOEXEC; all signals at their defaults, none
-//   blocked. It may run where the starting thread may. What else belongs to a thread (priority,
-//   namespaces, filters of system calls) is that of the thread that started the first child.
-// - Ends with this process, however that ends, and not with the thread that started it. The
-//   exception are set-user-ID programs. Its own children do not: they are killed with its group
-//   when the child has ended or the Subprocess is destroyed. execve() in this process ends it too,
-//   and so does the end of this library's static objects: those of the program that go after them
-//   find their children dead, and start() says ECANCELED.
-// - Concurrency: start() is thread-safe; starts run one after another, each until the program
-//   runs. Of one Subprocess: signal() and kill() by any thread at any time; all else by one thread
-//   at a time. In a process that was forked from this one, the destructor only closes.
-// - Signals go to this child or nowhere: its number may belong to another process once it has been
-//   waited for, so numbers are not used (pidfd).
-// - Blocks: start(), until the program runs or could not be run; wait(), write(), read_*(): as the
-//   Until says. The destructor, until the child is dead.
-// - Captured output is moved by wait(), write() and read_*(), all streams at once: these never wait
-//   for a child that waits for them. A child that writes more than a pipe holds (64 KiB) stands
-//   still until one of these is called.
-// - Allocates: start(), output that is captured; a wait with a std::stop_token once. The wait with
-//   a stop token has a descriptor of its own meanwhile; without one it looks every 10 ms.
-// - Destroyed: kills the child and its group, if it still runs, and waits for it.
-// - Exceptions: start(): std::system_error (nothing was started then), std::invalid_argument,
-//   std::bad_alloc. What has begun throws std::system_error for what is said below, and
-//   std::bad_alloc where it allocates: then the child goes on, and the call may be repeated.
-// - Other users of children: SIGCHLD comes to this program as from any child of its own. If it
-//   ignores SIGCHLD, or waits for any child, see SubprocessExit::Kind::unknown.
-// Needs Linux 5.4 (pidfd); without, start() says so.
-//
-// Source: vfork(2), pidfd_open(2), close_range(2); how it works: docs/design/processes.md.
+// - Which program: the first argument names it. Unless it has a slash, start() looks for it in the
+//   child's PATH as execvp(3) does, in /bin and /usr/bin without one. A file without a #! line is
+//   ENOEXEC: no shell runs it.
+// - What the child gets: streams, descriptors and variables as SubprocessOptions says, and no other
+//   descriptor; all signals at their defaults, none blocked; the CPUs of the starting thread.
+//   Priority, namespaces and system call filters are those of the thread that started the first
+//   child.
+// - The child ends with this process, however that ends, also by execve() and by the end of this
+//   library's static objects (later, start() says ECANCELED); a set-user-ID program does not. The
+//   rest of its group is killed when it has ended or its Subprocess is destroyed.
+// - Concurrency: start() is thread-safe; starts run one after another, each until the program runs.
+//   Of one Subprocess any thread may call signal() and kill() at any time; all else belongs to one
+//   thread at a time. In a process that was forked from this one the destructor only closes.
+// - Signals go by the child's pidfd, so they reach this child or nobody.
+// - Blocks: start(), until the program runs or could not be run; wait(), write() and read_*(), as
+//   their Until says; the destructor, until the child is dead.
+// - Captured output: wait(), write() and read_*() move it, all streams at once, so they never wait
+//   for a child that waits for them. Between these calls a child that writes more than a pipe holds
+//   (64 KiB) stands still.
+// - Allocates: start(); captured output; a wait with a std::stop_token, once. Such a wait opens a
+//   descriptor; if there is none, it looks every 10 ms.
+// - Exceptions: start() throws std::system_error, std::invalid_argument or std::bad_alloc, and then
+//   nothing was started. If another call throws std::system_error or std::bad_alloc, the child goes
+//   on, and the call may be repeated.
+// Needs Linux 5.4 (pidfd); on an older one start() says so. How it works: docs/design/processes.md.
 #pragma once
 
 #include <cstddef>

@@ -77,7 +77,7 @@ class SubprocessOutput {
   static SubprocessOutput captured(std::size_t limit = usual_limit) noexcept {
     return {detail::StreamKind::captured, -1, limit};
   }
-  // Of standard error only: where the output goes, in the order of the writes (2>&1).
+  // For standard error only: it goes where the output goes, in the order of the writes (2>&1).
   static SubprocessOutput same_as_output() noexcept { return {detail::StreamKind::output, -1, 0}; }
 
  private:

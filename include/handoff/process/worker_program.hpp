@@ -20,27 +20,22 @@
 // Not for: code of the program itself (run<kernel>() of a ProcessTeam: no names, no start-up).
 //
 // Contract:
-// - worker_main() does what it is told until the team ends it, and returns 0. It returns 1 if the
-//   team does not want it (the team says why), 2 if no team has started this program: say so then.
-//   It is called once, by the main thread, before the program reads or writes descriptor 3.
-// - What a kernel is, what it must do so that a block may be given again, and what becomes of what
-//   it throws: as for run<kernel>(), see process_team.hpp. Here exit() is the program's own.
+// - The main thread calls worker_main() once, before the program reads or writes descriptor 3. It
+//   works until the team ends it, and returns 0; 1 if the team does not want it (the team says
+//   why); 2 if no team has started this program: say so then. It throws nothing.
+// - Kernels: as for run<kernel>(), see process_team.hpp; here exit() is the program's own. They are
+//   called one after another, on the main thread. It is misuse to name two kernels alike, to give a
+//   name that is none (1 to 47 bytes without spaces), and to have more than 64.
 // - Arguments come as bytes. The team refuses a run unless name, size and alignment of the
 //   arguments are the same in both programs, and so is `Arguments::layout`, if that is a number:
 //     static constexpr auto layout = handoff::shared_layout<float, int>({2});  // version 2
-// - Memory: SharedSpan::get() finds any SharedMemory that the team's program has, also one that is
-//   made during the run: this process asks for its descriptor once, and maps it. It lies elsewhere
-//   here, so pointers do not come over. What was not used in the last four runs is unmapped.
+// - Memory: SharedSpan::get() finds any SharedMemory of the team's program, also one that is made
+//   during the run. It lies elsewhere here, so pointers mean nothing.
 // - The process has the standard streams (input: none) and what is needed here. It ends with the
 //   program of the team, at once, however that ends.
-// - No process forks the workers. While a program with such a team has named SharedMemory it has
-//   one more child, which takes the names away if the program is killed.
-// - Concurrency: kernels are called one after another, by the thread that called worker_main().
-//   Allocates: before the first run, and for memory that it maps. Throws: worker_main(): nothing.
-// - Two kernels of one name, a name that is none (1 to 47 bytes without spaces), more than 64:
-// misuse.
+// - Allocates: before the first run, and for memory that it maps.
 //
-// Source: how they get to know each other: docs/design/worker_program.md.
+// How the two programs get to know each other: docs/design/worker_program.md.
 #pragma once
 
 #include <initializer_list>

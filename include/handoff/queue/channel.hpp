@@ -219,7 +219,7 @@ class Channel {
   template <class Source, class Handler>
   friend class SelectCase;
 
-  // --- Who is told. docs/design/channel.md says why nobody is forgotten. ---
+  // --- Wake-ups. docs/design/channel.md says why no sleeper is forgotten. ---
 
   // One sleeper for each item. All of them if the channel is closed: these items may be the last,
   // for which the others must not wait any more.

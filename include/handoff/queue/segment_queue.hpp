@@ -59,7 +59,7 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
-// A page or so, but never so few that the links weigh.
+// A page or so, but enough that the links do not weigh.
 consteval std::size_t segment_places(std::size_t item_bytes) {
   const std::size_t in_a_page = 4000 / item_bytes;
   return in_a_page < 16 ? 16 : detail::min(in_a_page, 512);
@@ -267,7 +267,7 @@ class SegmentQueue {
     return closed_.load(sync::order::relaxed);  // order: relaxed, written under the same mutex
   }
 
-  // Makes sure that segments with so many free places are linked. What a std::bad_alloc leaves
+  // Makes sure that segments with `count` free places are linked. What a std::bad_alloc leaves
   // linked is there for the next push.
   void reserve(std::size_t count) {
     Segment* segment = tail_segment_.read();

@@ -14,7 +14,7 @@
 // Order: each call of a thread starts with a different channel than the one before, so that a busy
 //   channel does not starve the rest. Within a channel: its own order.
 // Blocks: select(), while all channels are empty and at least one is not closed, as long as its
-//   Until says; try_select() never. Of the threads asleep on a channel, the longest sleeper is
+//   Until says; try_select() never. The thread that has slept longest on a channel is
 //   woken; if both a pop and a select are asleep, an item may wake one of each.
 // Allocates: never, except what an Until says.
 // Closed: returns `closed` once all channels are closed and drained; until then the others go on.

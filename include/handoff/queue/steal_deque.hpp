@@ -53,7 +53,7 @@ class StealDeque {
  public:
   using value_type = T;
 
-  // Room for so many at first, rounded up to a power of two.
+  // Room for `capacity` items at first, rounded up to a power of two.
   explicit StealDeque(std::size_t capacity = 64) : StealDeque(capacity, detail::RingStart{}) {}
   StealDeque(const StealDeque&) = delete;
   StealDeque& operator=(const StealDeque&) = delete;

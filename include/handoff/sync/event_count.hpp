@@ -93,7 +93,7 @@ class EventCount {
 
  private:
   bool somebody_waits() const noexcept {
-    // order: seq_cst fence, partner is the one in Waiter's constructor. Of the two fences one
+    // order: seq_cst fence, partner is the one in Waiter's constructor. One of the two fences
     // comes first: if this one, the waiter's look after its fence sees the changed condition; if
     // the waiter's, the load below sees it counted.
     fence(order::seq_cst);

@@ -87,7 +87,7 @@ class ThreadTeam {
   // std::system_error if one of `cpus` is none that a thread may run on, and std::bad_alloc; either
   // way nothing is left behind.
   explicit ThreadTeam(const ThreadTeamOptions& options = {});
-  // With so many members: ThreadTeam team(4).
+  // With this many members: ThreadTeam team(4).
   explicit ThreadTeam(std::size_t width) : ThreadTeam(ThreadTeamOptions{.width = width}) {}
   ~ThreadTeam();
   ThreadTeam(ThreadTeam&&) noexcept;
@@ -142,7 +142,7 @@ class ThreadTeam {
                const RunOptions& options = {});
 
   // What became of the indices of the last run(), also if it threw. Not while one is on.
-  [[nodiscard]] const Tally& tally() const noexcept;
+  [[nodiscard]] Tally tally() const noexcept;
 
  private:
   Tally run_blocks(std::size_t count, BlockCall call, const void* work, const RunOptions& options);

@@ -192,6 +192,23 @@ TEST(ActiveObject, ACapacityThatCannotBeIsRefused) {
                std::length_error);
 }
 
+TEST(ActiveObject, RejectsWhereItsOptionsSaySo) {
+  Gate begun;
+  Gate gate;
+  struct Holder {
+    void operator()(const Hold& hold) const {
+      hold.begun->open();
+      hold.gate->wait();
+    }
+  };
+  ActiveObject<Holder, Hold> object({.capacity = 1, .on_full = OnFull::reject});
+  EXPECT_EQ(object.publish(Hold{&begun, &gate}), Status::ok);
+  EXPECT_EQ(object.publish(Hold{&begun, &gate}), Status::full) << "what is handled has its place";
+  EXPECT_EQ(object.publish(Hold{&begun, &gate}, 1h), Status::full);
+  gate.open();
+  EXPECT_EQ(object.close().done, 1U);
+}
+
 TEST(ActiveObject, TheDestructorFinishes) {
   struct Counter {
     std::atomic<int>* count;

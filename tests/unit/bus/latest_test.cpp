@@ -26,6 +26,8 @@
 
 #include <gtest/gtest.h>
 
+#include <handoff/core/misuse.hpp>
+
 #include "books/broadcast_books.hpp"
 #include "support/failing.hpp"
 #include "support/started_at.hpp"
@@ -36,6 +38,7 @@ namespace latest_test { namespace {
 using namespace std::chrono_literals;
 using handoff::Latest;
 using handoff::LatestByKey;
+using handoff::Misuse;
 using handoff::Status;
 using handoff::test::Audited;
 using handoff::test::Call;
@@ -119,12 +122,12 @@ TEST(Latest, ReadsTheNewerOnly) {
 TEST(Latest, WaitsForANewerOne) {
   for (const auto spin_for : {std::chrono::nanoseconds(0), std::chrono::nanoseconds(-1),
                               std::chrono::nanoseconds::max()}) {
-    Audited<Latest<int>> latest;
+    Audited<Latest<int>> latest(8, {}, spin_for);
     std::vector<int> seen_values;
     std::thread reader([&] {
       std::uint64_t seen = 0;
       const auto look = [&](const int& newest) { seen_values.push_back(newest); };
-      while (latest.read_newer(seen, look, spin_for, {}) == Status::ok) {
+      while (latest.read_newer(seen, look) == Status::ok) {
       }
     });
     for (int i = 1; i <= 3; ++i) {
@@ -180,9 +183,10 @@ TEST(Latest, VersionsRunOver) {
 
 TEST(Latest, AsManySlotsAsCallsNeed) {
   constexpr std::size_t huge = ~std::size_t{0};
-  for (const std::size_t wrong : {std::size_t{0}, std::size_t{32}, huge}) {
+  for (const std::size_t wrong : {std::size_t{32}, huge}) {
     EXPECT_THROW(Latest<int>{wrong}, std::length_error) << wrong;
   }
+  EXPECT_THROW(Latest<int>{std::size_t{0}}, Misuse);
   Audited<Latest<int>> latest(31);
   std::function<void(int)> deeper = [&](int depth) {
     if (depth == 60) return;
@@ -379,11 +383,11 @@ TEST(LatestByKey, CloseDrains) {
 
 TEST(LatestByKey, Waits) {
   for (const auto spin_for : {std::chrono::nanoseconds(0), std::chrono::nanoseconds::max()}) {
-    Audited<LatestByKey<int, int>> queue(1);
-    EXPECT_EQ(queue.wait(spin_for, 0ms), Status::timed_out);
+    Audited<LatestByKey<int, int>> queue(1, {}, spin_for);
+    EXPECT_EQ(queue.wait(0ms), Status::timed_out);
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_EQ(queue.wait(spin_for, stop.get_token()), Status::stopped);
+    EXPECT_EQ(queue.wait(stop.get_token()), Status::stopped);
     std::thread producer([&] {
       let_readers_sleep();
       EXPECT_EQ(queue.push(1, 1), Status::ok);
@@ -395,7 +399,7 @@ TEST(LatestByKey, Waits) {
       let_readers_sleep();
       sum += key + value;
     };
-    while (queue.wait_and_consume(add, 1, spin_for, {}) == Status::ok) {
+    while (queue.wait_and_consume(add) == Status::ok) {
     }
     producer.join();
     EXPECT_EQ(sum, 6);

@@ -43,17 +43,10 @@ struct alignas(256) Wide {
 };
 using Owned = std::unique_ptr<int>;
 
-template <class Base>
-struct Waits : Base {
-  static constexpr OnFull on_full = OnFull::wait;
-};
-
 template <class Policies>
 struct MessageBusTest : testing::Test {
   template <class... Messages>
   using Of = BasicMessageBus<Policies, Messages...>;
-  template <class... Messages>
-  using WaitingOf = BasicMessageBus<Waits<Policies>, Messages...>;
 };
 using Orders = testing::Types<BusPolicies, LanedBusPolicies>;
 TYPED_TEST_SUITE(MessageBusTest, Orders);
@@ -384,8 +377,8 @@ TYPED_TEST(MessageBusTest, ToDrainInsideAHandlerIsMisuse) {
 }
 
 TYPED_TEST(MessageBusTest, AWaitingBusWaitsForRoom) {
-  using Bus = typename TestFixture::template WaitingOf<int>;
-  Bus bus({.capacity = 1});
+  using Bus = typename TestFixture::template Of<int>;
+  Bus bus({.capacity = 1, .on_full = OnFull::wait});
   EXPECT_EQ(bus.publish(1), Status::ok);
   EXPECT_EQ(bus.try_publish(2), Status::full);
   EXPECT_EQ(bus.publish(2, 1ms), Status::timed_out);
@@ -419,8 +412,23 @@ TYPED_TEST(MessageBusTest, AWaitingBusWaitsForRoom) {
   EXPECT_EQ(bus.publish(1), Status::closed);
 }
 
+TYPED_TEST(MessageBusTest, OneThatRejectsDoesNotWaitForRoom) {
+  typename TestFixture::template Of<int> bus({.capacity = 1});
+  std::array<int, 2> two{1, 2};
+  EXPECT_EQ(bus.publish_batch(two, 1h), 1U);
+  EXPECT_EQ(bus.publish(2, 1h), Status::full);
+  EXPECT_EQ(bus.publish(2, Admission::urgent, 1h), Status::full);
+}
+
+TYPED_TEST(MessageBusTest, OnFullThatItHasNotIsMisuse) {
+  using Bus = typename TestFixture::template Of<int>;
+  for (const OnFull on_full : {OnFull::run_here, OnFull::grow, OnFull::overwrite_oldest}) {
+    EXPECT_THROW(Bus({.on_full = on_full}), Misuse);
+  }
+}
+
 TYPED_TEST(MessageBusTest, ACloseEndsWaitsForRoom) {
-  typename TestFixture::template WaitingOf<int> bus({.capacity = 1});
+  typename TestFixture::template Of<int> bus({.capacity = 1, .on_full = OnFull::wait});
   EXPECT_EQ(bus.publish(1), Status::ok);
   std::thread producer([&] { EXPECT_EQ(bus.publish(2), Status::closed); });
   std::this_thread::sleep_for(5ms);

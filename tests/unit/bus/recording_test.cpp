@@ -48,9 +48,6 @@ struct Everything : BusPolicies {
   static constexpr bool topics = true;
   static constexpr bool times = true;
 };
-struct Waits : BusPolicies {
-  static constexpr OnFull on_full = OnFull::wait;
-};
 template <class Policies>
 using BusOf = BasicMessageBus<Policies, Reading, Big, char>;
 using Bus = BusOf<Everything>;
@@ -302,7 +299,7 @@ TEST_F(RecordingTest, AThrowOfAHandlerEndsAReplay) {
 // What a handler may do in a drain it may do in a replay, and nothing else: it does not wait for
 // room, which it would make itself, nor take from its bus.
 TEST_F(RecordingTest, HandlersOfAReplayAreHandlersOfTheBus) {
-  BasicMessageBus<Waits, int> bus({.capacity = 1});
+  MessageBus<int> bus({.capacity = 1, .on_full = OnFull::wait});
   const std::string file = path("one");
   bus.record(file.c_str());
   EXPECT_EQ(bus.publish(1), Status::ok);

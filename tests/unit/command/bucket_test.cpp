@@ -646,13 +646,9 @@ TEST(CommandBucket, WhatWasNotDispatchedIsCancelled) {
   EXPECT_TRUE(tally.balanced());
 }
 
-struct Bounded : CommandPolicies {
-  static constexpr OnFull on_full = OnFull::reject;
-};
-
 TEST(CommandBucket, AFullOneRefuses) {
   for (const std::size_t most : {0U, 50U, 1000U, 4096U, 100'000U}) {
-    BasicCommandBucket<Bounded, std::uint64_t, Notes> bucket({.memory_most = most});
+    CommandBucket<std::uint64_t, Notes> bucket({.memory_most = most});
     std::uint64_t added = 0;
     {
       auto recorder = bucket.recorder(0);

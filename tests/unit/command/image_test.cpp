@@ -301,10 +301,6 @@ TEST(CommandImages, HostileOnes) {
   EXPECT_GT(refused, tries / 4);
 }
 
-struct Bounded : CommandPolicies {
-  static constexpr OnFull on_full = OnFull::reject;
-};
-
 // All of it or nothing, states too.
 TEST(CommandImages, IntoABucketThatIsFull) {
   Bucket bucket;
@@ -316,7 +312,7 @@ TEST(CommandImages, IntoABucketThatIsFull) {
   }
   const Image image = bucket.captured();
   for (const bool has_state : {false, true}) {
-    BasicCommandBucket<Bounded, std::uint64_t, Notes> small({.memory_most = 3000});
+    CommandBucket<std::uint64_t, Notes> small({.memory_most = 3000});
     if (has_state) small.state<Target>().number = 7;
     EXPECT_THROW((small.load<Tiny, Target>(std::span(image))), std::length_error);
     Notes notes;

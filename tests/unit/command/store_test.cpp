@@ -33,11 +33,6 @@ using test::WithAux;
 
 using Bucket = CommandBucket<std::uint64_t, Notes>;
 
-struct Bounded : CommandPolicies {
-  static constexpr OnFull on_full = OnFull::reject;
-};
-using BoundedBucket = BasicCommandBucket<Bounded, std::uint64_t, Notes>;
-
 std::uint64_t segments_of(const Bucket& bucket) { return bucket.statistics().segments; }
 
 // However many recorders a thread has one after the other, they take what one would.
@@ -94,7 +89,7 @@ TEST(CommandStore, SegmentsGrow) {
 TEST(CommandStore, TheLeastMemoryForACommand) {
   for (const std::size_t aux : {0U, 100U, 1000U}) {
     const auto try_with = [aux](std::size_t most) {
-      BoundedBucket bucket({.memory_most = most});
+      Bucket bucket({.memory_most = most});
       const bool added = bucket.recorder(0).try_add<WithAux>(1, aux) != nullptr;
       EXPECT_EQ(bucket.statistics().refused, added ? 0U : 1U);
       EXPECT_EQ(bucket.statistics().memory, added ? most : 0U) << "not a byte too many";
@@ -108,7 +103,7 @@ TEST(CommandStore, TheLeastMemoryForACommand) {
 }
 
 TEST(CommandStore, AFullOneTakesNoChainsEither) {
-  BoundedBucket bucket({.memory_most = 4096});
+  Bucket bucket({.memory_most = 4096});
   std::uint64_t added = 1;
   {
     auto recorder = bucket.recorder(0);
@@ -151,7 +146,7 @@ TEST(CommandStore, WhatAClearDoesToMemory) {
 // What is too large for any is refused, and not what is too large for this one.
 TEST(CommandStore, TheMostAuxiliaryMemory) {
   constexpr std::size_t most = 0xffffffffU - 64;
-  BoundedBucket bucket({.memory_most = 4096});
+  Bucket bucket({.memory_most = 4096});
   auto recorder = bucket.recorder(0);
   EXPECT_EQ(recorder.try_add<WithAux>(0, most), nullptr);
   EXPECT_THROW((void)recorder.try_add<WithAux>(0, most + 1), std::length_error);

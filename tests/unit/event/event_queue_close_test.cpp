@@ -44,7 +44,8 @@ TEST(EventQueueCapacity, ItsCapacityIsAsAskedOrUnbounded) {
 
 TEST(EventQueueClose, AProducerThatWaitsForRoomIsToldClosed) {
   using Owned = std::unique_ptr<int>;
-  EventQueue<int, void(const Owned&), Bounded<OnFull::wait>> queue({.capacity = 1});
+  EventQueue<int, void(const Owned&), Bounded<OnFull::wait>> queue(
+      {.capacity = 1, .on_full = OnFull::wait});
   ASSERT_EQ(queue.enqueue(1, std::make_unique<int>(1)), Status::ok);
   auto second = std::make_unique<int>(2);
   Status status = Status::ok;
@@ -98,7 +99,7 @@ TEST(EventQueueClose, InsideAListenerItIsMisuse) {
 }
 
 TEST(EventQueueClose, ABatchThatWaitsForRoomIsToldClosed) {
-  EventQueue<int, void(int), Bounded<OnFull::wait>> queue({.capacity = 2});
+  EventQueue<int, void(int), Bounded<OnFull::wait>> queue({.capacity = 2, .on_full = OnFull::wait});
   std::vector<decltype(queue)::Event> events;
   for (int i = 0; i < 4; ++i) events.emplace_back(std::in_place, 1, i);
   std::size_t count = 0;
@@ -256,7 +257,7 @@ TEST(EventQueueCoalescing, ANewerEventHasTheRoomOfTheOneThatItReplaces) {
 }
 
 TEST(EventQueueCoalescing, ANewerEventNeedNotWaitForRoom) {
-  QueueOf<Coalesces<Bounded<OnFull::wait>>> queue({.capacity = 2});
+  QueueOf<Coalesces<Bounded<OnFull::wait>>> queue({.capacity = 2, .on_full = OnFull::wait});
   for (int i = 0; i < 100; ++i) ASSERT_EQ(queue.enqueue(1ms, 1, i), Status::ok);
   ASSERT_EQ(queue.enqueue(1ms, 2, 2), Status::ok);
   EXPECT_EQ(queue.enqueue(1ms, 3, 3), Status::timed_out);
@@ -265,7 +266,8 @@ TEST(EventQueueCoalescing, ANewerEventNeedNotWaitForRoom) {
 }
 
 TEST(EventQueueCoalescing, ANewerEventOverwritesNoOtherKey) {
-  QueueOf<Coalesces<Bounded<OnFull::overwrite_oldest>>> queue({.capacity = 2});
+  QueueOf<Coalesces<Bounded<OnFull::overwrite_oldest>>> queue(
+      {.capacity = 2, .on_full = OnFull::overwrite_oldest});
   ASSERT_EQ(queue.enqueue(2, 7), Status::ok);
   for (int i = 0; i < 5; ++i) ASSERT_EQ(queue.enqueue(1, i), Status::ok);
   EXPECT_EQ(queue.tally().expired, 0U);

@@ -24,6 +24,7 @@
 #include "support/event_queue_options.hpp"
 #include "support/failing.hpp"
 #include "support/next.hpp"
+#include "support/policies.hpp"
 #include "support/support.hpp"
 
 namespace event_queue_failures_test { namespace {
@@ -96,9 +97,7 @@ struct Ordered : Base {
   static int priority(const Key& key, const Argument&) { return key.value; }
 };
 template <class Base, OnFull kOnFull>
-struct Bounded : Base {
-  static constexpr OnFull on_full = kOnFull;
-};
+using Bounded = test::Bounded<kOnFull, Base>;
 template <class Base>
 struct Late : Base {
   static constexpr bool expires = true;
@@ -184,6 +183,7 @@ template <class Policies>
 class Round {
  public:
   using Queue = QueueOf<Policies>;
+  static constexpr OnFull kFull = test::full_of<Policies>(OnFull::grow);
 
   Round() {  // what the test itself writes down does not fail
     accepted_.reserve(100);
@@ -192,7 +192,7 @@ class Round {
 
   void run(const Drain<Queue>& drain) {
     std::optional<Queue> queue;
-    if (!attempt([&] { queue.emplace(test::room_for<Queue>(kCapacity)); })) {
+    if (!attempt([&] { queue.emplace(test::room_for<Queue>(kCapacity, kFull)); })) {
       memory_failed_ = test::stop_failing(Call::allocation);
       return;
     }
@@ -223,7 +223,7 @@ class Round {
     memory_failed_ = test::stop_failing(Call::allocation);
     queue.drain([this](const Key&, const Argument& a) { seen_.heard.push_back(a.value); });
     check(queue);
-    if constexpr (requires { Policies::on_full; }) check_room(queue);
+    if constexpr (kFull != OnFull::grow) check_room(queue);
   }
 
   void enqueue(Queue& queue, int value) {
@@ -299,7 +299,7 @@ class Round {
       EXPECT_EQ(queue.enqueue(Key(static_cast<int>(i)), Argument(0)), Status::ok) << i;
     }
     const auto status = queue.enqueue(Key(static_cast<int>(kCapacity)), Argument(0));
-    if (Policies::on_full == OnFull::reject) {
+    if (kFull == OnFull::reject) {
       EXPECT_EQ(status, Status::full);
     } else {
       EXPECT_EQ(queue.tally().pending, kCapacity);

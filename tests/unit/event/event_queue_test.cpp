@@ -469,13 +469,12 @@ TEST(EventQueue, Batches) {
   EXPECT_EQ(queue.enqueue_batch(events), 0U);
 }
 
-template <OnFull on>
 struct Bounded : EventPolicies {
-  static constexpr OnFull on_full = on;
+  static constexpr bool bounded = true;
 };
 
 TEST(EventQueue, RejectsWhenFull) {
-  EventQueue<int, void(std::unique_ptr<int>), Bounded<OnFull::reject>> queue({.capacity = 2});
+  EventQueue<int, void(std::unique_ptr<int>), Bounded> queue({.capacity = 2});
   auto mine = std::make_unique<int>(7);
   for (int round = 0; round < 5; ++round) {
     EXPECT_EQ(queue.enqueue(0, std::make_unique<int>(1)), Status::ok);
@@ -488,15 +487,21 @@ TEST(EventQueue, RejectsWhenFull) {
 }
 
 TEST(EventQueue, OverwritesTheOldest) {
-  QueueOf<Bounded<OnFull::overwrite_oldest>> queue({.capacity = 3});
+  QueueOf<Bounded> queue({.capacity = 3, .on_full = OnFull::overwrite_oldest});
   fill(queue, 10);
   EXPECT_EQ(drain(queue), range(7, 10));
   EXPECT_EQ(queue.tally().expired, 7U);
   EXPECT_TRUE(queue.tally().balanced());
 }
 
+TEST(EventQueue, OnFullThatItHasNotIsMisuse) {
+  for (const OnFull on_full : {OnFull::run_here, OnFull::grow}) {
+    EXPECT_THROW(QueueOf<Bounded>({.on_full = on_full}), Misuse);
+  }
+}
+
 TEST(EventQueue, WaitsForRoom) {
-  QueueOf<Bounded<OnFull::wait>> queue({.capacity = 2});
+  QueueOf<Bounded> queue({.capacity = 2, .on_full = OnFull::wait});
   std::thread producer([&] { fill(queue, 100); });
   std::vector<int> seen;
   while (seen.size() < 100) {
@@ -515,7 +520,8 @@ TEST(EventQueue, WaitsForRoom) {
 }
 
 TEST(EventQueue, WaitsForRoomNoLongerThanItIsTold) {
-  EventQueue<int, void(std::unique_ptr<int>), Bounded<OnFull::wait>> queue({.capacity = 1});
+  EventQueue<int, void(std::unique_ptr<int>), Bounded> queue(
+      {.capacity = 1, .on_full = OnFull::wait});
   auto mine = std::make_unique<int>(2);
   std::stop_source source;
   EXPECT_EQ(queue.enqueue(0ns, 0, std::make_unique<int>(1)), Status::ok) << "there is room";
@@ -533,10 +539,10 @@ TEST(EventQueue, WaitsForRoomNoLongerThanItIsTold) {
 }
 
 TEST(EventQueue, WaitsForRoomByTheKeyInside) {
-  struct Policies : Bounded<OnFull::wait> {
+  struct Policies : Bounded {
     static int get_key(int value) { return value % 10; }
   };
-  QueueOf<Policies> queue({.capacity = 1});
+  QueueOf<Policies> queue({.capacity = 1, .on_full = OnFull::wait});
   EXPECT_EQ(queue.enqueue(1ms, 13), Status::ok);
   EXPECT_EQ(queue.enqueue(1ms, 14), Status::timed_out);
   EXPECT_EQ(queue.drain([](int key, int value) { EXPECT_EQ(key, value % 10); }), 1U);
@@ -544,8 +550,8 @@ TEST(EventQueue, WaitsForRoomByTheKeyInside) {
 
 // While notifications are held back too: by the batch itself, and by another thread.
 TEST(EventQueue, WhoWaitsForRoomWakesWhoCanMakeIt) {
-  using Q = QueueOf<Bounded<OnFull::wait>>;
-  Q queue({.capacity = 2});
+  using Q = QueueOf<Bounded>;
+  Q queue({.capacity = 2, .on_full = OnFull::wait});
   std::optional<Q::NotificationHold> hold(std::in_place, queue);
   std::thread producer([&] {
     std::vector<Q::Event> events;

@@ -86,7 +86,7 @@ TEST(AppendLogRecovery, AnAcknowledgedRecordThatIsDamagedIsKeptAndSaid) {
   test::put(folder.segment(), damaged);
   {
     AppendLog log(folder.log(), kPlain);
-    EXPECT_EQ(log.was_last(), 2U);
+    EXPECT_EQ(log.last(), 2U);
     ASSERT_NE(log.cut().bytes, 0U) << "nobody was told";
     ASSERT_EQ(folder.kept(), std::vector<std::string>{log.cut().file});
     EXPECT_EQ(log.cut().offset + log.cut().bytes, third + 5) << "up to the last byte that is there";
@@ -121,7 +121,7 @@ TEST(AppendLogRecovery, RoomThatWasReservedIsNotKept) {
   append_and_be_killed(folder, kThree);
   test::put(folder.segment(), contents(folder.segment()) + std::string(300'000, '\0'));
   const AppendLog log(folder.log(), kPlain);
-  EXPECT_EQ(log.was_last(), 3U);
+  EXPECT_EQ(log.last(), 3U);
   EXPECT_EQ(log.cut().bytes, 0U);
   EXPECT_TRUE(folder.kept().empty());
 }
@@ -232,7 +232,7 @@ TEST(AppendLogRecovery, WhatASyncHasFailedForIsWrittenAgain) {
   ASSERT_GT(whole.size(), proven);
   test::RecordingTap tap;
   const AppendLog log(folder.log(), {.preallocate = false, .tap = &tap});
-  EXPECT_EQ(log.was_durable(), 2U);
+  EXPECT_EQ(log.durable(), 2U);
   std::vector<bool> written(whole.size());
   bool synced = false;
   int segment = -1;
@@ -323,7 +323,7 @@ TEST(AppendLogPlace, WhatIsNamedAlmostAsASegmentIsNone) {
     test::put(folder.log() + "/" + name, "another's");
   }
   EXPECT_EQ(read_all(folder.log()), kThree);
-  EXPECT_EQ(AppendLog(folder.log(), kPlain).was_last(), 3U);
+  EXPECT_EQ(AppendLog(folder.log(), kPlain).last(), 3U);
 }
 
 // As /home and the folders of hosters are: they may be entered and not read.
@@ -361,7 +361,7 @@ TEST(AppendLogPlace, AFolderThatCannotBeSynced) {
   for (int opening = 0; opening < 2; ++opening) {
     AppendLog log(folder.log(), {.segment_bytes = 300, .preallocate = false, .tap = &tap});
     for (int i = 0; i < 10; ++i) log.append(std::string(100, 'x')).check();
-    EXPECT_TRUE(log.trim(log.was_last()).ok());
+    EXPECT_TRUE(log.trim(log.last()).ok());
   }
   EXPECT_GT(tap.asked, 10);
 }

@@ -114,12 +114,12 @@ TEST(AppendLog, KeepsWhatWasAppended) {
   const Folder folder;
   {
     AppendLog log(folder.log());
-    EXPECT_EQ(log.was_first(), 1u);
-    EXPECT_EQ(log.was_last(), 0u);
+    EXPECT_EQ(log.first(), 1u);
+    EXPECT_EQ(log.last(), 0u);
     EXPECT_EQ(log.append("one").value(), 1u);
     EXPECT_EQ(log.append("").value(), 2u);
     EXPECT_EQ(log.append(std::string(100'000, 'x')).value(), 3u);
-    EXPECT_EQ(log.was_durable(), 3u);
+    EXPECT_EQ(log.durable(), 3u);
     EXPECT_EQ(read_all(folder.log()).size(), 3u) << "beside the writer";
     const Tally tally = log.close();
     EXPECT_EQ(tally.accepted, 3u);
@@ -131,7 +131,7 @@ TEST(AppendLog, KeepsWhatWasAppended) {
   }
   {
     AppendLog log(folder.log());
-    EXPECT_EQ(log.was_last(), 3u);
+    EXPECT_EQ(log.last(), 3u);
     EXPECT_EQ(log.append("four").value(), 4u);
   }
   const auto all = read_all(folder.log());
@@ -181,8 +181,8 @@ TEST(AppendLog, Segments) {
     EXPECT_EQ(log.statistics().segments, segments_of(folder.log()).size());
     EXPECT_EQ(log.trim(1).bytes(), 0u);
     EXPECT_GT(log.trim(50).bytes(), 1u);
-    EXPECT_LE(log.was_first(), 50u);
-    EXPECT_GT(log.was_first(), 30u);
+    EXPECT_LE(log.first(), 50u);
+    EXPECT_GT(log.first(), 30u);
     EXPECT_EQ(read_all(folder.log(), 50).size(), 51u);
     EXPECT_EQ(failure_of([&] { AppendLogReader(folder.log(), {.from = 7}); }).error, ENODATA);
     EXPECT_GT(log.trim(1'000'000).bytes(), 1u);
@@ -220,9 +220,9 @@ TEST(AppendLog, LaterWaitAndFlush) {
   EXPECT_EQ(log.flush().value(), 0u);
   EXPECT_EQ(log.wait(1).failure().error, EINVAL);
   for (std::uint64_t i = 1; i <= 100; ++i) EXPECT_EQ(log.append_later(record_text(i)).value(), i);
-  EXPECT_EQ(log.was_durable(), 0u);
+  EXPECT_EQ(log.durable(), 0u);
   EXPECT_EQ(log.wait(7).value(), 7u);
-  EXPECT_EQ(log.was_durable(), 100u) << "one write and one sync for all";
+  EXPECT_EQ(log.durable(), 100u) << "one write and one sync for all";
   EXPECT_EQ(log.wait(100).value(), 100u);
   EXPECT_EQ(log.flush().value(), 100u);
   EXPECT_EQ(tap.syncs, 1);
@@ -237,11 +237,11 @@ TEST(AppendLog, OnRequest) {
   Passing tap;
   AppendLog log(folder.log(), {.sync = AppendLogSync::on_request, .tap = &tap});
   for (std::uint64_t i = 1; i <= 10; ++i) log.append(record_text(i)).check();
-  EXPECT_EQ(log.was_durable(), 0u);
+  EXPECT_EQ(log.durable(), 0u);
   EXPECT_EQ(tap.syncs, 0);
   EXPECT_EQ(read_all(folder.log()).size(), 10u) << "written";
   log.wait(3).check();
-  EXPECT_EQ(log.was_durable(), 10u);
+  EXPECT_EQ(log.durable(), 10u);
   EXPECT_EQ(tap.syncs, 1);
   log.append("more").check();
   EXPECT_EQ(tap.syncs, 1);
@@ -255,7 +255,7 @@ TEST(AppendLog, Async) {
   std::vector<Future<AppendResult>> futures;
   for (std::uint64_t i = 1; i <= 100; ++i) futures.push_back(log.append_async(record_text(i)));
   for (std::uint64_t i = 1; i <= 100; ++i) EXPECT_EQ(futures[i - 1].get().value(), i);
-  EXPECT_EQ(log.was_durable(), 100u);
+  EXPECT_EQ(log.durable(), 100u);
   EXPECT_EQ(log.append_async(std::string(1001, 'x')).get().failure().error, EMSGSIZE);
   auto next = log.append_async("a").then([&](AppendResult result) {
     return log.append_later("after " + std::to_string(result.value())).value();
@@ -309,7 +309,7 @@ TEST(AppendLog, ThoseWhoComeMeanwhileShareASync) {
   threads.emplace_back([&] { log.append("led").check(); });
   while (tap.begun == 0) std::this_thread::yield();
   for (int i = 0; i < 63; ++i) threads.emplace_back([&] { log.append("follows").check(); });
-  while (log.was_last() < 64) std::this_thread::yield();
+  while (log.last() < 64) std::this_thread::yield();
   tap.hold = false;
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(log.statistics().syncs, 2u);
@@ -340,7 +340,7 @@ TEST(AppendLog, AFailedSyncReachesAll) {
     while (tap.begun == 0) std::this_thread::yield();
     for (int i = 0; i < 7; ++i) threads.emplace_back(append);
     auto future = log.append_async("lost");
-    while (log.was_last() < 10) std::this_thread::yield();
+    while (log.last() < 10) std::this_thread::yield();
     tap.hold = false;
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(failed, 8);
@@ -357,7 +357,7 @@ TEST(AppendLog, AFailedSyncReachesAll) {
   }
   AppendLog log(folder.log());
   const std::uint64_t last = log.append("goes on").value();
-  EXPECT_EQ(log.was_last(), last);
+  EXPECT_EQ(log.last(), last);
   EXPECT_EQ(read_all(folder.log()).front(), "kept");
   EXPECT_EQ(read_all(folder.log()).back(), "goes on");
 }
@@ -418,7 +418,7 @@ TEST(AppendLog, SixtyFourThreads) {
           const std::string text = record_text(t * each + i, 256);
           if (t % 8 == 7) numbers[t].push_back(log.append_async(text).get().value());
           else numbers[t].push_back(log.append(text).value());
-          EXPECT_GE(log.was_durable(), numbers[t].back());
+          EXPECT_GE(log.durable(), numbers[t].back());
         }
       });
     }
@@ -521,7 +521,7 @@ TEST(AppendLog, TornAtEveryByteOfTheLastRecord) {
       {
         Unsynced tap;
         AppendLog log(made.folder.log(), {.preallocate = false, .tap = &tap});
-        EXPECT_EQ(log.was_last(), expected.size());
+        EXPECT_EQ(log.last(), expected.size());
         EXPECT_EQ(log.append("new").value(), expected.size() + 1);
       }
       expected.emplace_back("new");
@@ -558,7 +558,7 @@ TEST(AppendLog, EveryFlippedByteIsFound) {
       const test::Told opened = failure_of([&] {
         Unsynced tap;
         AppendLog log(made.folder.log(), {.segment_bytes = kSegment, .tap = &tap});
-        EXPECT_GE(log.was_last(), known);
+        EXPECT_GE(log.last(), known);
       });
       EXPECT_EQ(opened.error, read.error);
       if (read.error != 0) {
@@ -662,11 +662,11 @@ std::size_t use_log(const std::string& folder, FileTap* tap, std::size_t first) 
   std::size_t acknowledged = 0;
   try {
     AppendLog log(folder, {.segment_bytes = 300, .batch_bytes = 200, .tap = tap});
-    EXPECT_GE(log.was_last(), first);
-    acknowledged = static_cast<std::size_t>(log.was_last());
+    EXPECT_GE(log.last(), first);
+    acknowledged = static_cast<std::size_t>(log.last());
     for (int i = 0; i < 4; ++i) {
-      const AppendResult later = log.append_later(record_text(log.was_last() + 1, 40));
-      const AppendResult result = log.append(record_text(log.was_last() + 1, 70));
+      const AppendResult later = log.append_later(record_text(log.last() + 1, 40));
+      const AppendResult result = log.append(record_text(log.last() + 1, 70));
       if (!result.ok()) {
         EXPECT_FALSE(log.append("again").ok()) << "a failure is final";
         break;
@@ -756,8 +756,8 @@ TEST(AppendLog, AFailedTrimLeavesAWholeLog) {
     tap.arm({}, k, test::Fault::io_error);
     try {
       AppendLog log(folder.log(), {.segment_bytes = 300, .tap = &tap});
-      (void)log.trim(log.was_last());
-      (void)log.trim(log.was_last());
+      (void)log.trim(log.last());
+      (void)log.trim(log.last());
     } catch (const std::system_error&) {
     }
     more = tap.disarm().has_value();
@@ -884,7 +884,7 @@ TEST(AppendLog, AKilledWriterLosesNothing) {
     ASSERT_GE(last, most) << "acknowledged and not there";
     if (i % 3 == 0) {
       AppendLog log(folder->log(), {.segment_bytes = kSegment});
-      ASSERT_EQ(log.was_last(), last);
+      ASSERT_EQ(log.last(), last);
     }
   }
 }

@@ -171,7 +171,7 @@ TEST(ThreadTeam, AThrowingBlockFailsAloneAndTheFirstIsRethrown) {
     EXPECT_STREQ(error.what(), "row 30");
   }
   for (const auto& count : times) EXPECT_EQ(count, 1);
-  const Tally& tally = team.tally();
+  const Tally tally = team.tally();
   EXPECT_TRUE(tally.balanced());
   EXPECT_EQ(tally.accepted, 100U);
   EXPECT_GE(tally.failed, 10U);  // the block that held row 30, whole

@@ -42,7 +42,7 @@ class BroadcastPlaces {
  public:
   using Memory = RingSlots<Place>;
 
-  // Of a broadcast that nobody else knows of yet.
+  // For a broadcast that nobody else knows of yet.
   BroadcastPlaces(const Memory& memory, Ticket start) noexcept
       : first_(&memory[0]), mask_(memory.capacity() - 1), start_(start) {
     if constexpr (kMany) {

@@ -103,7 +103,7 @@ class BroadcastMember {
   friend class BroadcastAfter;
 };
 
-// Those after whom a consumer comes: `{a, b}`.
+// The consumers that a consumer comes after: `{a, b}`.
 class BroadcastAfter {
  public:
   class Ref {

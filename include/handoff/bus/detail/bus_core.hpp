@@ -36,7 +36,6 @@
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
@@ -59,14 +58,13 @@ template <class Policies, class... Messages>
 class BusCore : BusFigures {
  public:
   using Admission = handoff::Admission;  // not that of pools
-  static constexpr bool kWaits = Policies::on_full == OnFull::wait;
   static constexpr bool kLanes = Policies::order == MessageOrder::per_producer;
   using Slot = MessageSlot<Policies, Messages...>;
   using Types = MessageTypes<Messages...>;
   using Meta = MessageMeta<Policies>;
   using Carried = CarriedMeta<Policies>;
   using Options = std::conditional_t<kLanes, LanedMessageBusOptions, MessageBusOptions>;
-  using Ring = MessageRing<Slot, kWaits>;
+  using Ring = MessageRing<Slot>;
   using Ticket = typename Ring::Ticket;
   using Claim = typename Ring::Claim;
 
@@ -86,7 +84,8 @@ class BusCore : BusFigures {
       : layout_(options),
         limits_(limits_for(layout_.places, options.reserve)),
         spin_for_(options.spin_for),
-        memory_(layout_.bytes, Layout::kAlignment, lent...) {
+        memory_(layout_.bytes, Layout::kAlignment, lent...),
+        waits_(waits_when_full(options.on_full)) {
     make_rings(start);
   }
   ~BusCore() {
@@ -259,10 +258,9 @@ class BusCore : BusFigures {
     // are the last ones but for claims that are taken back.
     closed_.store(true, sync::order::release);
     arrivals_.tell();
-    if constexpr (kWaits) {
-      for (std::size_t i = 0; i < layout_.rings; ++i) {
-        for (sync::EventCount& events : rings_[i].waiters.events) events.notify_all();
-      }
+    if (!waits_) return;
+    for (std::size_t i = 0; i < layout_.rings; ++i) {
+      for (sync::EventCount& events : rings_[i].waiters.events) events.notify_all();
     }
   }
   bool closed() const noexcept {
@@ -411,7 +409,8 @@ class BusCore : BusFigures {
     lanes_taken_ = reinterpret_cast<sync::atomic<bool>*>(rings_ + layout_.rings);
     for (std::size_t i = 0; i < layout_.rings; ++i) {
       // equivalent(swap): a ring and its flag do not know each other
-      std::construct_at(&rings_[i], begin + i * layout_.ring_bytes, layout_.places, limits_, start);
+      std::construct_at(&rings_[i], begin + i * layout_.ring_bytes, layout_.places, limits_, waits_,
+                        start);
       std::construct_at(&lanes_taken_[i], false);
     }
   }
@@ -445,12 +444,10 @@ class BusCore : BusFigures {
   }
 
   [[gnu::noinline]] Claim claim_slowly(const Port& port, std::size_t most, Admission admission,
-                                       [[maybe_unused]] const Until* until, Claim got) {
-    if constexpr (kWaits) {
-      // Inside a handler it would wait for itself.
-      if (got.refused == Status::full && until != nullptr && !is_taking_here()) {
-        got = claim_waiting(port, most, admission, *until);
-      }
+                                       const Until* until, Claim got) {
+    // Inside a handler it would wait for itself.
+    if (waits_ && got.refused == Status::full && until != nullptr && !is_taking_here()) {
+      got = claim_waiting(port, most, admission, *until);
     }
     if constexpr (kLanes) {
       // A claim that was taken back may have kept a consumer from seeing that all is drained.
@@ -463,9 +460,7 @@ class BusCore : BusFigures {
     return got;
   }
 
-  Claim claim_waiting(const Port& port, std::size_t most, Admission admission, const Until& until)
-    requires kWaits
-  {
+  Claim claim_waiting(const Port& port, std::size_t most, Admission admission, const Until& until) {
     Claim got;
     const auto found = [&] {
       got = try_claim(port, most, admission);
@@ -491,8 +486,8 @@ class BusCore : BusFigures {
     Ticket head = ring.head();
     for (std::size_t looks = ring.capacity(); looks > 0 && count < most; --looks, head += 2) {
       const auto mark = ring.mark_at(head);
-      if (mark == Ring::kNothing) break;
-      if (mark == Ring::kSkipped) [[unlikely]] {
+      if (!Ring::is_message(mark)) [[unlikely]] {
+        if (mark == Ring::kNothing) break;
         step_over(ring, head);
         continue;
       }
@@ -571,6 +566,7 @@ class BusCore : BusFigures {
   sync::atomic<std::size_t> rings_used_{1};
   sync::atomic<bool> closed_{false};
   sync::atomic<bool> over_{false};
+  const bool waits_;  // producers do, for room
   Parked arrivals_;  // the consumer, that waits for a message
 
   // Written by producers that find no room, often then: on a line of its own.

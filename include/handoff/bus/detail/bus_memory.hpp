@@ -11,6 +11,7 @@
 #include <handoff/bus/admission.hpp>
 #include <handoff/bus/detail/message_ring.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/on_full.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -32,11 +33,14 @@ class BusMemory {
   std::size_t alignment_;
 };
 
-// The number of places of a ring, if there are to be so many rings, of so many bytes a place.
+// The number of places of a ring, if there are to be `rings` of them with `bytes_each` a place.
 // Throws the std::length_error of rings; a capacity of 0 is misuse.
 std::size_t places_for(std::size_t capacity, std::size_t rings, std::size_t bytes_each);
 
 // Misuse for more than 100 percent.
 AdmissionLimits limits_for(std::size_t capacity, const Reserve& reserve);
+
+// Whether producers wait for room. Misuse for what is neither that nor a refusal.
+bool waits_when_full(OnFull on_full);
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

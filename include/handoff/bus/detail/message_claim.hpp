@@ -60,7 +60,7 @@ class [[nodiscard("a claim that is dropped is skipped")]] MessageClaim {
   [[nodiscard]] Status status() const noexcept { return status_; }
   explicit operator bool() const noexcept { return core_ != nullptr; }
 
-  // Of one that has a place.
+  // The message, if the claim has a place.
   T& operator*() const noexcept { return *message_; }
   T* operator->() const noexcept { return message_; }
 

@@ -63,7 +63,7 @@ class MessageEngine {
   void hand_over(MessageNode& node) noexcept;
   OnFull on_full() const noexcept;
 
-  // Of a message that stays where it is, the caller's: until its handler has run, here or where the
+  // Runs a message that stays with the caller; returns when its handler has run, here or where the
   // message before it ran. ok, closed. If `tells`, what became of it, too: throws what the handler
   // threw; stopped: a close cancelled it; timed_out: a close let it expire.
   Status run_here(void* message, std::uint32_t type, bool keyed, std::uint64_t key, bool tells);

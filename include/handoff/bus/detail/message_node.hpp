@@ -27,13 +27,13 @@ struct MessageNode {
   bool keyed = false;
   std::uint64_t key = 0;
 
-  // Of the key order (src/bus/key_order.hpp).
+  // The key order uses these (src/bus/key_order.hpp).
   MessageNode* next = nullptr;  // the one behind it
   MessageNode* waiting_first = nullptr;
   MessageNode* waiting_last = nullptr;
   MessageNode* next_key = nullptr;
 
-  // Of the free cells (src/bus/message_cells.hpp).
+  // The list of free cells uses these (src/bus/message_cells.hpp).
   sync::atomic<std::uint32_t> next_free{0};
   std::uint32_t number = 0;  // which cell this is; from 1 on
 };

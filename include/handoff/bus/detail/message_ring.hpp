@@ -51,16 +51,13 @@ struct AdmissionLimits {
 };
 
 // Producers that wait for room, by class: what is no room for one is room for another. On lines of
-// their own: the consumer looks at the count message by message.
-template <bool kWaits>
+// their own: the consumer looks at the count message by message, where producers wait at all.
 struct alignas(sync::destructive_span) RoomWaiters {
   RareSleepers sleepers;
   sync::EventCount events[kAdmissions];
 };
-template <>
-struct RoomWaiters<false> {};
 
-template <class Slot, bool kWaits>
+template <class Slot>
 class MessageRing {
  public:
   using Admission = handoff::Admission;  // not that of pools
@@ -80,15 +77,17 @@ class MessageRing {
   static constexpr std::size_t kTypesMost = kSkipped - 1;
   static constexpr Mark mark_of(std::size_t type) noexcept { return static_cast<Mark>(type) + 1; }
   static constexpr std::size_t type_of(Mark mark) noexcept { return mark - 1; }
+  static constexpr bool is_message(std::uint64_t mark) noexcept { return mark - 1 < kTypesMost; }
 
-  // `memory`: room for so many, a power of two. `start`: the first position, for tests, which
-  // cannot wait until 64 bits have run over.
-  MessageRing(void* memory, std::size_t capacity, const AdmissionLimits& limits,
+  // `memory`: room for `capacity` places, a power of two. `waits`: producers wait for room.
+  // `start`: the first position, for tests, which cannot wait until 64 bits have run over.
+  MessageRing(void* memory, std::size_t capacity, const AdmissionLimits& limits, bool waits,
               std::uint64_t start) noexcept
       : slots_(static_cast<Slot*>(memory)),
         mask_(capacity - 1),
         limits_(limits),
         start_(2 * start),
+        waits_(waits),
         tail_(start_),
         head_seen_(start_),
         head_(start_) {
@@ -106,10 +105,10 @@ class MessageRing {
 
   // --- Producers. ---
 
-  // Of many: one compare-and-swap.
+  // A claim among many: one compare-and-swap.
   Claim claim_among(std::size_t most, Admission admission) noexcept {
     // order: acquire pairs with the release in close_among(): what the closer did before; and with
-    // that of the exchange below: room() reads no older head than those who claimed up to here.
+    // that of the exchange below: room() reads no older head than the claims up to here did.
     Ticket tail = tail_.load(sync::order::acquire);
     for (;;) {
       if (is_closed(tail)) [[unlikely]]
@@ -130,7 +129,7 @@ class MessageRing {
     tail_.fetch_or(kClosed, sync::order::release);
   }
 
-  // Of one: plain stores. A claim is announced before it is looked whether the ring is closed, and
+  // A claim alone: plain stores. It is announced before it looks whether the ring is closed, and
   // taken back if so: either the closer sees the claim, or the claim sees the close.
   Claim claim_alone(std::size_t most, Admission admission) noexcept {
     // order: relaxed, only this thread writes it.
@@ -173,16 +172,16 @@ class MessageRing {
   Mark mark_at(Ticket ticket) const noexcept {
     // order: acquire pairs with the release in publish(): what lies in the place.
     const std::uint64_t mark = slot(ticket).state.load(sync::order::acquire) - state_of(ticket);
-    return mark <= kSkipped ? static_cast<Mark>(mark) : kNothing;
+    if (is_message(mark)) [[likely]]
+      return static_cast<Mark>(mark);
+    return mark == kSkipped ? kSkipped : kNothing;
   }
   // All before `ticket` is free.
   void give_back(Ticket ticket) noexcept {
     // order: release pairs with the acquire in room(): the places are bare.
     head_.store(ticket, sync::order::release);
-    if constexpr (kWaits) {
-      if (waiters.sleepers.anybody()) [[unlikely]]
-        tell_of_room();
-    }
+    if (waits_ && waiters.sleepers.anybody()) [[unlikely]]
+      tell_of_room();
   }
   // Whether all that was claimed has been taken. Once closed, for good: a claim that is taken back
   // was none.
@@ -208,7 +207,7 @@ class MessageRing {
     return dropped_.load(sync::order::relaxed);  // order: relaxed, a figure
   }
 
-  [[no_unique_address]] RoomWaiters<kWaits> waiters;
+  RoomWaiters waiters;
 
  private:
   template <class>
@@ -248,9 +247,7 @@ class MessageRing {
     return limits_.most[index_of(admission)] - static_cast<std::int64_t>(tail - head) / 2;
   }
 
-  [[gnu::noinline]] void tell_of_room() noexcept
-    requires kWaits
-  {
+  [[gnu::noinline]] void tell_of_room() noexcept {
     for (const Admission admission : {Admission::urgent, Admission::normal, Admission::low}) {
       if (has_room(admission)) waiters.events[index_of(admission)].notify_one();
     }
@@ -261,6 +258,7 @@ class MessageRing {
   const std::size_t mask_;
   const AdmissionLimits limits_;
   const Ticket start_;
+  const bool waits_;
   sync::atomic<bool> closed_{false};  // of a ring of one
 
   // The producers' line.

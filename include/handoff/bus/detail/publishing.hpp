@@ -48,39 +48,23 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   template <class T>
   using Claim = MessageClaim<Core, T>;
 
-  // ok, full or closed. Where the policies say wait, it waits for room; in a handler of the same
-  // bus it does not, and says full.
+  // ok, full or closed. Where the option on_full says wait, it waits for room so long, and says
+  // timed_out or stopped; in a handler of the same bus it does not wait, and says full.
   template <class T>
     requires kIsMessage<T>
-  Status publish(T&& message, Admission admission = Admission::normal) {
-    return put<std::remove_cvref_t<T>>(&kForEver, of(admission), std::forward<T>(message));
+  Status publish(T&& message, Admission admission = Admission::normal,
+                 const Until& until = kForEver) {
+    return put<std::remove_cvref_t<T>>(&until, of(admission), std::forward<T>(message));
   }
   template <class T>
     requires kIsMessage<T>
-  Status publish(T&& message, const Given& given) {
-    return put<std::remove_cvref_t<T>>(&kForEver, given, std::forward<T>(message));
+  Status publish(T&& message, const Given& given, const Until& until = kForEver) {
+    return put<std::remove_cvref_t<T>>(&until, given, std::forward<T>(message));
   }
-  // Waits so long for room. Also timed_out and stopped.
   template <class T>
     requires kIsMessage<T>
   Status publish(T&& message, const Until& until) {
-    static_assert(Core::kWaits,
-                  "this bus never waits for room: leave the Until out, or set on_full = "
-                  "OnFull::wait in its policies");
-    return publish(std::forward<T>(message), Given{}, until);
-  }
-  template <class T>
-    requires kIsMessage<T>
-  Status publish(T&& message, Admission admission, const Until& until) {
-    return publish(std::forward<T>(message), of(admission), until);
-  }
-  template <class T>
-    requires kIsMessage<T>
-  Status publish(T&& message, const Given& given, const Until& until) {
-    static_assert(Core::kWaits,
-                  "this bus never waits for room: leave the Until out, or set on_full = "
-                  "OnFull::wait in its policies");
-    return put<std::remove_cvref_t<T>>(&until, given, std::forward<T>(message));
+    return put<std::remove_cvref_t<T>>(&until, Given{}, std::forward<T>(message));
   }
   // No message: says so.
   template <class T, class... Rest>
@@ -111,31 +95,21 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   }
 
   // Publishes the first messages of an array, a vector or a span, as many as are accepted, and
-  // returns how many: moved, or copied if they are const; the rest is untouched. Where the policies
-  // say wait, it waits for room for all. What fits is claimed at once, so it comes in a row.
+  // returns how many: moved, or copied if they are const; the rest is untouched. Where on_full says
+  // wait, it waits for room for all, so long. What fits is claimed at once, so it comes in a row.
   template <class Messages>
-  std::size_t publish_batch(Messages&& messages, Admission admission = Admission::normal) {
-    return put_all(&kForEver, of(admission), std::span(messages));
+  std::size_t publish_batch(Messages&& messages, Admission admission = Admission::normal,
+                            const Until& until = kForEver) {
+    return put_all(&until, of(admission), std::span(messages));
   }
   template <class Messages>
-  std::size_t publish_batch(Messages&& messages, const Given& given) {
-    return put_all(&kForEver, given, std::span(messages));
+  std::size_t publish_batch(Messages&& messages, const Given& given,
+                            const Until& until = kForEver) {
+    return put_all(&until, given, std::span(messages));
   }
-  // Waits so long for room.
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, const Until& until) {
-    return publish_batch(std::forward<Messages>(messages), Given{}, until);
-  }
-  template <class Messages>
-  std::size_t publish_batch(Messages&& messages, Admission admission, const Until& until) {
-    return publish_batch(std::forward<Messages>(messages), of(admission), until);
-  }
-  template <class Messages>
-  std::size_t publish_batch(Messages&& messages, const Given& given, const Until& until) {
-    static_assert(Core::kWaits,
-                  "this bus never waits for room: leave the Until out, or set on_full = "
-                  "OnFull::wait in its policies");
-    return put_all(&until, given, std::span(messages));
+    return put_all(&until, Given{}, std::span(messages));
   }
 
   // Makes a message of these arguments in its place, to be filled there and committed. Never waits:

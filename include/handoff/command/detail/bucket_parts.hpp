@@ -132,8 +132,7 @@ struct BucketParts {
         loading.chain = packet_of(*command);
         break;
       case CommandKind::append:
-        command = loading.recorder.template append_to<C>(loading.chain, aux);
-        if (command == nullptr) CommandStore::refuse_full();
+        command = loading.recorder.template append_to<C, Recorder::kMust>(loading.chain, aux);
         break;
       case CommandKind::state: command = &loading.bucket.template state<C>(aux); break;
     }
@@ -173,7 +172,7 @@ void with_recorders(std::size_t chunk, const Call& call, Lane& first, Rest&... r
 }  // namespace detail
 
 // Records into several buckets at once: f(recorder, ..., range), with a recorder for each bucket,
-// in their order. Otherwise as BasicCommandBucket::record().
+// in their order. Otherwise as CommandBucket::record().
 //
 //   handoff::record_into(pool, meshes, 64, f, gbuffer, shadow);
 template <class E, class F, class... Buckets>

@@ -165,8 +165,7 @@ std::string_view name_of(const CommandPacket& packet) noexcept;
 // What a bucket is besides its types.
 class CommandBucketBase {
  protected:
-  CommandBucketBase(Frame* frame, const CommandBucketOptions& options, bool bounded,
-                    std::size_t entry_bytes);
+  CommandBucketBase(Frame* frame, const CommandBucketOptions& options, std::size_t entry_bytes);
   ~CommandBucketBase() = default;
 
   void comes_after(const CommandBucketBase& other);

@@ -105,7 +105,7 @@ class CommandBuffer {
   CommandBuffer(const CommandBuffer&) = delete;
   CommandBuffer& operator=(const CommandBuffer&) = delete;
 
-  // For so many of them; what was there is gone if it had to grow. Throws std::bad_alloc.
+  // Room for `count` of them; what was there is gone if it had to grow. Throws std::bad_alloc.
   template <class T>
   T* room_for(std::size_t count) {
     grow(count, sizeof(T));
@@ -126,7 +126,7 @@ class KeyWindows {
  public:
   // The lowest 32 bits.
   constexpr KeyWindows() noexcept = default;
-  // Of bits that fit().
+  // Takes bits that fit().
   explicit KeyWindows(std::uint64_t differing) noexcept;
 
   static bool fit(std::uint64_t differing) noexcept;
@@ -205,7 +205,7 @@ class CommandOrder {
   CommandRef ref(std::size_t i) const noexcept { return view().ref(i); }
   // Puts the one at `from` where the one at `to` was.
   void move_up(std::size_t to, std::size_t from) noexcept { items_[to] = items_[from]; }
-  // Only so many of the first are left.
+  // Only the first `count` are left.
   void shorten(std::size_t count) noexcept { count_ = count; }
   // The packet of a reference; of those that were gathered.
   std::byte* address(CommandRef ref) const noexcept { return view().address(ref); }

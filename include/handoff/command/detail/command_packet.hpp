@@ -31,7 +31,7 @@ inline constexpr unsigned kRefOffsetBits = 13;
 inline constexpr unsigned kRefSegmentBits = 18;
 inline constexpr CommandRef kRefOffset = (CommandRef{1} << kRefOffsetBits) - 1;
 inline constexpr std::size_t kSegmentsMost = std::size_t{1} << kRefSegmentBits;
-// Of a segment; what needs more has one of its own.
+// The size of a segment; what needs more has one of its own.
 inline constexpr std::size_t kSegmentBytes = kPacketWord << kRefOffsetBits;
 inline constexpr std::size_t kAuxAlignment = 16;
 inline constexpr std::size_t kAuxMost = 0xffffffffU - 64;
@@ -65,7 +65,7 @@ class CommandPacket {
 
   explicit CommandPacket(std::byte* start) noexcept : start_(start) {}
 
-  // Of one that begins here and has no prefix; or has one.
+  // Begins a packet here, without a prefix; or with one.
   static CommandPacket make(std::byte* start, const CommandType& type) noexcept {
     ::new (start) TypePointer(&type);
     ::new (start + kPacketNext) CommandRef(0);
@@ -94,7 +94,7 @@ class CommandPacket {
   std::size_t aux_bytes() const noexcept {
     return marked() ? *std::launder(reinterpret_cast<std::uint32_t*>(start_ - kPacketPrefix)) : 0;
   }
-  // Of one that was appended.
+  // The hint of a packet that was appended.
   CommandRef& hint() const noexcept {
     return *std::launder(reinterpret_cast<CommandRef*>(start_ - sizeof(CommandRef)));
   }
@@ -107,7 +107,7 @@ class CommandPacket {
   std::byte* start_;
 };
 
-// Of a command that lies in one.
+// The packet in which a command lies.
 template <class C>
 CommandPacket packet_of(C& command) noexcept {
   return CommandPacket(reinterpret_cast<std::byte*>(&command) - kCommandOffset<C>);

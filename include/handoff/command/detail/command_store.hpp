@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The recording of a bucket: which recorders there were, where their commands lie, and who may do
-// what to it just now. Not for users.
+// The recording of a bucket: which recorders there were, where their commands lie, and which calls
+// are allowed just now. Not for users.
 //
 // A recorder writes into a segment of memory from both ends: packets from the front, their entries
 // (key and reference) from the back, until they meet. What is left of its segment when it closes is
@@ -102,7 +102,7 @@ class CommandStore {
   // What is left of this thread's last segment, to be given back.
   CommandCursor take_spare() noexcept;
   void give_spare(CommandCursor cursor) noexcept;
-  // Room for so many bytes more. at is null: the bucket is full. Throws std::bad_alloc; then
+  // Room for `needed` bytes more. at is null: the bucket is full. Throws std::bad_alloc; then
   // nothing has changed. The cursor comes by value, so that the recorder's can stay in registers.
   CommandCursor renew(CommandNode& node, CommandCursor cursor, std::size_t needed);
   // The end of a node that was begun: its commands count, or are dropped.
@@ -219,7 +219,7 @@ class CommandStore {
   std::size_t memory_ = 0;
   std::array<std::byte**, kLevels> levels_{};
 
-  // Of the present recording, and of those before.
+  // Counts of the present recording, and of those before.
   std::uint64_t done_ = 0;
   std::uint64_t failed_ = 0;
   Tally before_;

@@ -129,7 +129,7 @@ class BlockClaims {
   IndexRange claim_in(std::size_t part, const Plan& plan) noexcept {
     sync::atomic<std::size_t>& next = parts_[part].next;
     const std::size_t end = plan.end_of(part);
-    // order: relaxed, here and in the exchange: the counter alone decides who owns an index (each
+    // order: relaxed, here and in the exchange: the counter alone gives an index to a member (each
     // value of it is left by exactly one read-modify-write), and no other data hangs on it.
     std::size_t first = next.load(sync::order::relaxed);
     while (first < end) {

@@ -7,7 +7,7 @@
 //   hash.add(head).add(body);      // in the same pieces when it is read
 //
 // For: damage by accident; one flipped bit is always seen, two may cancel each other.
-// Not for: somebody who means it, hash tables, machines of another byte order.
+// Not for: damage on purpose, hash tables, machines of another byte order.
 // Source: G. Fowler, L. C. Noll, P. Vo, "FNV Non-Cryptographic Hash Algorithm".
 #pragma once
 

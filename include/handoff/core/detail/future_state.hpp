@@ -110,21 +110,21 @@ class FutureState {
   // The result, or what there is instead, is there: ends the maker's share.
   void finish() noexcept { finish(kMakerGone); }
 
-  // Of a state that follows others: its sources are ready, which is said once. Makes the result,
+  // The sources of a state that follows others are ready, which is said once. Makes the result,
   // unless a task that waits for it looks at it just now, which then does.
   Next follow() noexcept;
 
   // One after the other.
   static void call_each(Next next) noexcept;
 
-  // Of a state that follows others.
+  // What a state that follows others has.
   struct Way {
     // The way of a task that waits, through such states down to tasks. Only for a holder of the
     // state.
     FutureState* above = nullptr;  // where it came from
     std::size_t next = 0;  // source to go to
 
-    sync::atomic<const FutureHost*> maker{nullptr};  // for whom the thread works that follows
+    sync::atomic<const FutureHost*> maker{nullptr};  // the executor of the thread that follows
   };
 
  private:
@@ -154,7 +154,7 @@ class FutureState {
   virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
 
   bool claim() noexcept {
-    // order: relaxed. Both who may claim, the task and the Future, came by the closure otherwise.
+    // order: relaxed. Task and Future, which may claim, both came by the closure otherwise.
     return (word_.fetch_or(kClaimed, sync::order::relaxed) & kClaimed) == 0;
   }
   bool finish_alone(std::uint32_t share) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A gate between those who share something out and those who come to take part. Not for users.
+// A gate between the thread that opens a job and the members that come to join it. Not for users.
 //
 // Open, it lets members in; closed, it lets none in and can be waited at until the last is out. So
 // a late member touches nothing, and nobody ever waits for a member that has not come.
@@ -26,7 +26,7 @@ class Gate {
   // those outside.
   void open(bool marked = false) noexcept {
     using sync::order;
-    // order: relaxed, those who open it come one after another.
+    // order: relaxed, the threads that open it come one after another.
     const std::uint64_t before = word_.load(order::relaxed);
     // order: release pairs with the acquire in enter(): publishes the job.
     word_.store(((before >> 32) + 1) << 32 | kOpen | (marked ? kMarked : 0), order::release);

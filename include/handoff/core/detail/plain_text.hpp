@@ -20,7 +20,7 @@ constexpr bool acts_on_a_terminal(std::uint32_t code) noexcept {
 // Bytes of the character of UTF-8 that `text`, which is not empty, begins with. 0: it is none, or
 // it acts on a terminal.
 constexpr std::size_t plain_character(std::string_view text) noexcept {
-  // What a character of so many bytes encodes at least: less has a shorter form.
+  // By number of bytes, what a character encodes at least: less has a shorter form.
   constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   const auto first = static_cast<unsigned char>(text.front());
   const std::size_t bytes = first < 0x80                   ? 1

@@ -67,8 +67,8 @@ inline std::chrono::nanoseconds time_to_look(std::chrono::nanoseconds asked) noe
   return std::chrono::microseconds(sync::spin_policy() == sync::Spin::allowed ? 20 : 0);
 }
 
-// Looks so long whether there() says true, or until `until` ends; whether it did. A trace shows the
-// looks behind the first one by their `cause`.
+// Looks for `time` whether there() says true, or until `until` ends; whether it did. A trace shows
+// the looks behind the first one by their `cause`.
 template <class There>
 bool look_until(There&& there, std::chrono::nanoseconds time, const Until& until,
                 const char* cause) {

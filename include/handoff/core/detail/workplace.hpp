@@ -62,7 +62,7 @@ class Workplace {
 // The calling thread's latest workplace; null if it works for nobody.
 inline Workplace*& workplace() noexcept { return sync::thread_slot<Workplace*, Workplace>::get(); }
 
-// The latest one with a task; null if none runs here. A later one may have none: a seat, say.
+// The latest one with a task; null if none runs here. A later one may have none: a guest's.
 inline Workplace* workplace_in_task() noexcept {
   Workplace* place = workplace();
   while (place != nullptr && place->depth == 0) place = place->outer;

@@ -96,7 +96,7 @@ class Arrivals {
 
   [[gnu::noinline]] void tell_one() noexcept {
     // order: seq_cst fence, partners are those in release() and WaitForRoom: either this sees that
-    // nobody holds notifications back, or that one, or whom it wakes, sees the event.
+    // nobody holds notifications back, or that one, or the thread that it wakes, sees the event.
     sync::fence(sync::order::seq_cst);
     if (!held()) events_.notify_one();
   }

@@ -54,7 +54,7 @@ struct LoneProducer {
 template <class Slot>
 class EventChunks {
  public:
-  // Of a place, with the life that its chunk is in. What was said in an earlier life says nothing:
+  // A place has one, with the life that its chunk is in. What was said in an earlier life is void:
   // so a place is free again without a store, and its line is not taken from the thread that fills
   // it next.
   enum State : std::uint32_t {
@@ -181,7 +181,7 @@ class EventChunks {
     return chunk_of(tail)->first_index.read() + claimed;
   }
 
-  // Consumers: takes places in a row from the head, at most so many and below `end`: some that hold
+  // Consumers: takes places in a row from the head, at most `most` and below `end`: some that hold
   // events, or one that is passed over.
   Run take(std::uint32_t most, std::uint64_t end) noexcept {
     if (head_.offset == kPlaces && !advance()) return {head_, 0};
@@ -199,7 +199,7 @@ class EventChunks {
     return run;
   }
 
-  // Consumers: the last so many places of the run that was just taken, as if they had not been.
+  // Consumers: puts back the last `count` places of the run that was just taken.
   void put_back(std::uint32_t count) noexcept { head_.offset -= count; }
 
   // Consumers, after a take() that nothing but what was there had limited: where what is there now
@@ -227,7 +227,7 @@ class EventChunks {
     return true;
   }
 
-  // Consumers: gives back so many places of a chunk, taken before and without events now.
+  // Consumers: gives back `places` of a chunk, taken before and without events now.
   static void finish(Chunk& chunk, std::uint32_t places) noexcept {
     chunk.done += places;
     if (chunk.done == kPlaces + 1) free_chunk(&chunk);
@@ -248,7 +248,7 @@ class EventChunks {
 
   static constexpr std::uint32_t kLife = 4;  // leaves room for a State
 
-  // Chunks in a row by one thread before it goes on alone: so many at first, twice as many each
+  // Chunks in a row by one thread before it goes on alone: this number at first, twice as many each
   // time that another one came before it was worth it, which costs as much as a few chunks gain,
   // and half as many each time that it was: two that take turns on a CPU are alone for long.
 #if defined(HANDOFF_EXPLORE)
@@ -480,7 +480,7 @@ class EventChunks {
   // alone, writes to its own. The last is nobody's: its own word is where a closed row ends.
   static constexpr std::size_t kLones = 4;
   std::array<LoneProducer, kLones + 1> lones_;
-  // Of the thread that appends.
+  // Only the thread that appends uses these.
   sync::cell<std::uint64_t> appender_{0};  // the last one
   sync::cell<std::uint32_t> appended_{0};  // by that one in a row
   sync::cell<std::uint32_t> needed_{kNeeded};  // so that it goes on alone

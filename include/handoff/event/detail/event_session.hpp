@@ -186,7 +186,7 @@ class EventStore<Key, Policies, Args...>::Session {
   Slot* settled_ = nullptr;  // what is in front of it is in the books
   typename Chunks::Chunk* chunk_ = nullptr;
   std::ptrdiff_t ahead_ = 0;  // from its places to those of the next one, in bytes
-  // Of what is between settled_ and at_: refused; given back, but not done.
+  // Counts between settled_ and at_: refused; given back, but not done.
   std::uint32_t kept_ = 0;
   std::uint32_t not_done_ = 0;
   std::uint32_t roomless_ = 0;  // given back, and its room before

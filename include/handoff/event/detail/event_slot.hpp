@@ -55,7 +55,7 @@ class EventSlot {
     key_.destroy();
   }
 
-  // Of an event that is there.
+  // The event must be there for these.
   const Key& key() const noexcept { return key_.read(); }
   Arguments& arguments() noexcept { return rest_.write().arguments; }
   const Arguments& arguments() const noexcept { return rest_.read().arguments; }

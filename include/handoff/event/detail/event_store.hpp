@@ -47,7 +47,9 @@ class EventStore {
   using Place = typename Chunks::Place;
   class Session;
 
-  static EventStore* make(std::size_t capacity) { return RawBox<EventStore>().make(capacity); }
+  static EventStore* make(std::size_t capacity, OnFull on_full) {
+    return RawBox<EventStore>().make(capacity, on_full);
+  }
 
   // The end for its user: sessions under way take no more, and the last of them destroys the rest.
   void end() noexcept {
@@ -75,7 +77,7 @@ class EventStore {
     return phase_.load(sync::order::acquire) != Phase::open;  // order: acquire pairs with shut()
   }
 
-  // Of an unbounded store this always has room.
+  // An unbounded store always has room here.
   Room& room() noexcept { return room_; }
   Arrivals& arrivals() noexcept { return arrivals_; }
 
@@ -150,7 +152,7 @@ class EventStore {
 
   static constexpr bool kCoalesces = coalesces<Policies>();
   static constexpr bool kGathers = Slot::kOrdered || kCoalesces;
-  static constexpr bool kBounded = on_full<Policies>() != OnFull::grow;
+  static constexpr bool kBounded = is_bounded<Policies>();
 
   // What is known of a key, where events are coalesced, as long as one of its events is in the heap
   // or in a session.
@@ -203,7 +205,7 @@ class EventStore {
       auto& heap = this->c;
       if (most > heap.capacity()) heap.reserve(detail::max(most, 2 * heap.capacity()));
     }
-    // Keeps room for so many.
+    // Keeps room for `most`.
     void trim(std::size_t most) {
       std::vector<Waiting> smaller;
       smaller.reserve(most);
@@ -235,7 +237,7 @@ class EventStore {
     }
   };
 
-  explicit EventStore(std::size_t capacity) : room_(capacity) {}
+  EventStore(std::size_t capacity, OnFull on_full) : room_(capacity, on_full) {}
   ~EventStore() {
     Session rest(*this, ~std::size_t{0});
     while (rest.next() != nullptr) rest.cancel();
@@ -270,7 +272,9 @@ class EventStore {
   void tell_of_one() noexcept {
     arrivals_.tell();
     // A thread that waits for room with a newer event of this key need wait no more.
-    if constexpr (kCoalesces && on_full<Policies>() == OnFull::wait) room_.tell();
+    if constexpr (kCoalesces && kBounded) {
+      if (room_.on_full() == OnFull::wait) room_.tell();
+    }
   }
 
   void tidy() {
@@ -390,7 +394,7 @@ class EventStore {
     backlog_.push({taken, place.slot().priority()});
   }
 
-  // Of the event's key; the event it named until now, if that still waits, is destroyed.
+  // The entry of the event's key; the event it named until now, if that still waits, is destroyed.
   Entry entry_for(const Place& place) {
     const Key& key = place.slot().key();
     const std::size_t hash = typename HashOf<Policies, Key>::type{}(key);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The nodes that hold users' functions: one kind each for a plain listener, for one with an end of
-// its own (so many calls, or a condition), and for one that runs on an executor.
+// its own (a number of calls, or a condition), and for one that runs on an executor.
 //
 // For: CallbackList, EventDispatcher and EventQueue. Not for: users.
 // A node is called through one pointer with the list's arguments. By-value arguments that are small

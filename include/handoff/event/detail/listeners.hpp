@@ -43,7 +43,7 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // Of one that add() has put into its list.
+  // Whether it is in the list that add() has put it into.
   bool attached() const noexcept {
     // order: acquire pairs with the release in ListenerList::hide(): what the remover did before.
     return call_.load(sync::order::acquire) != nullptr;
@@ -221,7 +221,7 @@ class ListenerList {
     return true;
   }
 
-  // Of the next array: its leaves, at most how many listeners in the one with the gap, how many of
+  // The next array: its leaves, at most how many listeners in the one with the gap, how many of
   // those behind the leaves go into new ones, and how many stay.
   struct Shape {
     std::size_t leaves = 0;

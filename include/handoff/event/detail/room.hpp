@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How many events a bounded queue may still take. Not for: users.
+// How many events a bounded queue may still take, and what it does beyond. Not for: users.
 //
 // Concurrency: any thread. What was done before a place was given comes before its taking.
 // Blocks: wait().
@@ -13,6 +13,7 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/take_one.hpp>
+#include <handoff/core/on_full.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -21,11 +22,13 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Room {
  public:
-  explicit Room(std::size_t capacity) noexcept
+  Room(std::size_t capacity, OnFull on_full) noexcept
       : capacity_(capacity),
+        on_full_(on_full),
         left_(static_cast<std::int64_t>(detail::min(capacity, std::size_t{PTRDIFF_MAX}))) {}
 
   std::size_t capacity() const noexcept { return capacity_; }
+  OnFull on_full() const noexcept { return on_full_; }
 
   bool take() noexcept { return take_one(left_) != 0; }
   void give(std::uint32_t count) noexcept {
@@ -49,6 +52,7 @@ class Room {
   friend struct Books;
 
   const std::size_t capacity_;
+  const OnFull on_full_;
   sync::atomic<std::int64_t> left_;
   sync::EventCount given_;
 };

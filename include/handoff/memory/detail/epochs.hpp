@@ -143,7 +143,7 @@ class PassRecord {
   std::uint64_t awaited_epoch_ = 0;
 };
 
-// What passes and those who hide something share. In one line: a pass reads both.
+// What passes share with threads that hide something. In one line: a pass reads both.
 struct alignas(sync::cache_line) PassWords {
   // One is added whenever something is hidden that a pass may see.
   sync::atomic<std::uint64_t> epoch{1};
@@ -151,8 +151,8 @@ struct alignas(sync::cache_line) PassWords {
   // and finds it clear, cleared by a thread that looks at its record. And kFenced.
   sync::atomic<std::uint64_t> present{0};
 
-  // In `present`: passes begin with a full fence. So it is while there are so many looks that it
-  // costs less than their heavy fences.
+  // In `present`: passes begin with a full fence, while that costs less than the heavy fences of
+  // the looks.
   static constexpr std::uint64_t kFenced = std::uint64_t{1} << 62;
 };
 extern PassWords pass_words;

@@ -38,8 +38,8 @@ class LoneThread {
   // Gives this thread a number. False if it is ending, or as many as there may be have one.
   static bool enroll() noexcept;
 
-  // So many threads have a number at a time; each has a place of its own meanwhile, which the next
-  // one that comes after its end gets. Of one that has a number.
+  // The most threads that have a number at a time. Each of them has a place of its own, which the
+  // next thread gets that comes after its end.
   static constexpr std::size_t kMost = 256;
   static std::size_t place() noexcept { return number() % kMost; }
 

@@ -117,7 +117,7 @@ class Admission {
   WorkCalls& calls() noexcept { return calls_; }
 
  private:
-  // Of a queue, and of the door of a full pool; small enough for registers.
+  // What a queue, or the door of a full pool, answers; small enough for registers.
   struct Answer {
     Task* task = nullptr;  // null: refused
     Status why = Status::closed;

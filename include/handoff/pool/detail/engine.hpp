@@ -92,7 +92,7 @@ class Engine final : public FutureHost {
   // A thread from outside works for the pool, until it has stood up as often as it sat down. Null:
   // it cannot, and has to wait idly.
   Worker* sit_down() noexcept;
-  void stand_up(Worker& seat) noexcept;
+  void stand_up(Worker& guest) noexcept;
 
   // For blocking(): see WorkerThreads.
   bool lend() noexcept;
@@ -123,6 +123,7 @@ class Engine final : public FutureHost {
   void close_timers() noexcept;
   void help_until_idle(Worker& worker) noexcept;
   void end_tasks(const Closing& closing);
+  void end_and_tell();
   void finish(const Closing& closing) noexcept;
   void drop_leftovers() noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The tasks of a TaskGroup, as its pool knows them: how many are unfinished, what went wrong, whom
-// to help, whom to tell. Not for users.
+// The tasks of a TaskGroup, as its pool knows them: how many are unfinished, what went wrong, which
+// group to help, which thread to tell. Not for users.
 //
 // Its owner hands over, waits and helps; workers count what they finished and say what they stole.
 // The owner's own tasks are counted without an atomic; what crosses threads goes to elsewhere_.

@@ -21,7 +21,7 @@ class TaskStore;
 
 class NodeCache {
  public:
-  // So many nodes go to the store or come from it at once.
+  // The number of nodes that go to the store or come from it at once.
 #if defined(HANDOFF_EXPLORE)
   static constexpr std::size_t batch = 2;  // a model has room for few atomics
 #else

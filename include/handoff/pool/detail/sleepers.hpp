@@ -34,7 +34,7 @@ class Sleepers {
  public:
   enum class Listed : std::uint8_t { nowhere, asleep, absent };
 
-  // Of one worker.
+  // The place of one worker.
   class Place {
    public:
     explicit Place(std::size_t whose = 0) noexcept : number(whose), woken_(false) {}
@@ -104,7 +104,7 @@ class Sleepers {
   // A searching worker gives up. It sleeps until woken or until the deadline, unless `stay_awake()`
   // says, after the worker is known to sleep, that there is something to do. Searching again when
   // it returns. What woke it need not be visible yet: its next look comes as a look before sleep
-  // does. `by_seq_cst(asleep)`, asked when so many are known to sleep, this one with them: whether
+  // does. `by_seq_cst(asleep)`, asked when `asleep` are known to sleep, this one with them: whether
   // all threads that could make work now do so by a seq_cst operation, none by the light fence.
   template <class BySeqCst, class StayAwake>
   Slept sleep(Place& place, BySeqCst&& by_seq_cst, StayAwake&& stay_awake,

@@ -48,7 +48,7 @@ class WorkCalls {
   ~WorkCalls() = default;
 
  private:
-  // Of one that counts as searching from here on.
+  // Starts a worker that counts as searching from here on.
   virtual void start_absent(Sleepers::Place& place) noexcept = 0;
 
   Sleepers sleepers_;

@@ -4,7 +4,7 @@
 // users.
 //
 // The pool's own threads have one each, for good. A thread from outside that waits for work in the
-// pool takes a seat: it borrows one, is a worker like the others for that time, and its tasks can
+// pool takes a slot: it borrows one, is a worker like the others for that time, and its tasks can
 // be stolen like theirs.
 #pragma once
 
@@ -72,7 +72,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   void end_blocking() noexcept override;
 
   Engine& engine;  // the host
-  const bool guest;  // a seat for threads from outside
+  const bool guest;  // in a slot for threads from outside
 
   StealDeque<Task*> spawned;  // made by tasks that run here
   StealDeque<Task*> claimed;  // taken from the pool's queue in a batch
@@ -80,7 +80,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
 
   std::int64_t base = 0;  // height of `spawned` when the task that runs here began
   std::uint32_t tick = 0;  // tasks begun
-  std::uint32_t victim = 0;  // whom to rob first
+  std::uint32_t victim = 0;  // the worker to steal from first
 
   Counter accepted;  // into `spawned`
   Counter done;
@@ -96,7 +96,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   sync::EventCount joined;  // its thread, when it waits for tasks that others run
   Sleepers::Place place;  // its thread, when there is no work
 
-  // Of a seat.
+  // Guests use these.
   sync::atomic<bool> taken;
   std::uint32_t sitting = 0;  // how often its thread sat down
   bool spare = false;  // taken by a thread of the pool, in place of one that blocks
@@ -106,7 +106,7 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
 
   const GroupTasks* group = nullptr;  // that waits for the task that runs here; null: none
 
-  // For those who may help it; see TP-4 in group_tasks.hpp.
+  // For the threads that may help it; see TP-4 in group_tasks.hpp.
   bool pure = false;  // nothing else came into `spawned` since; false: `part_of` is null
   sync::atomic<const GroupTasks*> part_of;  // the problem of all in `spawned`; null: nobody says
 

@@ -49,7 +49,7 @@ enum class Kind : std::uint8_t {
 // What is said of it.
 enum class Mark : std::uint8_t {
   hand,  // `what` is handed over, to one
-  share,  // ... to several, who each begin a part
+  share,  // ... to several, each of which begins a part
   move,  // `what` lies at `name` from here on
   begin,  // this thread begins it; null: nothing that was handed over
   begin_named,  // ... with a name whose text is gone later

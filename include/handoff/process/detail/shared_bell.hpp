@@ -5,12 +5,12 @@
 //   ringer:   change;  light fence;  asleep ?  then a new epoch, wake all
 //   sleeper:  asleep;  heavy fence;  look;     sleep while the word is what it was
 //
-// The fences are those of shared_fence.hpp. Of the two one comes first: if the ringer's, the look
-// sees the change; if the sleeper's, the ringer sees the mark. No system call is made for those who
-// are awake. A process may die at any step here. A dead sleeper leaves its mark: one wake-up for
-// nobody. A dead ringer may have taken the mark away and woken nobody: so what tells of its death
-// disturbs() the bell. The word holds a hint and the close bit, nothing that anybody trusts: a
-// hostile value costs a look or a sleep, which ends as the caller's Until says.
+// The fences are those of shared_fence.hpp. One of the two comes first: if the ringer's, the look
+// sees the change; if the sleeper's, the ringer sees the mark. No system call is made for a process
+// that is awake. Any process may die at any step here. A dead sleeper leaves its mark: one wake-up
+// for nobody. A dead ringer may have taken the mark away and woken nobody: so what tells of its
+// death disturbs() the bell. The word holds a hint and the close bit, nothing that anybody trusts:
+// a hostile value costs a look or a sleep, which ends as the caller's Until says.
 //   SB-1  A sleeper sleeps on the value that its mark made or found; each wake-up, disturb() and
 //         close() makes another one. So a wake-up that comes before the sleep prevents it.
 //   SB-2  The close bit is never taken away.

@@ -50,7 +50,7 @@ struct SharedPositions {
   void close() noexcept;
   // After the death of either: wakes what a dead ringer may have left asleep.
   void disturb() noexcept;
-  // Of the moment; at most `capacity`.
+  // About how many there are at this moment; at most `capacity`.
   [[nodiscard]] std::uint64_t size(std::uint64_t capacity) const noexcept;
 };
 

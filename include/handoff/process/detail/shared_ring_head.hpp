@@ -53,7 +53,7 @@ struct SharedRingShape {
 // `capacity` rounded up to a power of two; 0 is misuse. Throws std::length_error for more than
 // there can be.
 SharedRingShape with_capacity(SharedRingShape shape, std::size_t capacity);
-// With a word for each of so many producers. Throws std::length_error for 0 and more than 65536.
+// With a word for each producer; 0 is misuse. Throws std::length_error for more than 65536.
 SharedRingShape with_producers(SharedRingShape shape, std::size_t producers);
 // Where what stands before the places begins: behind the mark.
 inline constexpr std::size_t kSharedRingStart = sync::destructive_span;

@@ -36,7 +36,7 @@ class SharedTicketRing {
   // For each producer: whether one has the number.
   using Slot = sync::atomic<std::uint32_t>;
 
-  // Of items that begin `place_bytes` apart, each behind a word; with no capacity yet.
+  // Items begin `place_bytes` apart, each behind a word; the shape has no capacity yet.
   static SharedRingShape shape(std::size_t place_bytes, std::size_t item_bytes,
                                std::size_t alignment) noexcept {
     return {.kind = SharedRingKind::many_producers,

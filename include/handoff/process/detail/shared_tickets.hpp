@@ -121,7 +121,7 @@ class SharedTickets {
   static constexpr std::uint64_t kStateMask = (1 << kStateBits) - 1;
   static constexpr std::uint64_t kClaimMask = (std::uint64_t{1} << kCountShift) - 1;
 
-  // Of the lap of a position; laps run over where their bits end.
+  // The word has the lap of the position; laps run over where their bits end.
   [[nodiscard]] std::uint64_t word_of(std::uint64_t position, State state) const noexcept {
     return (position >> shift_ << kLapShift) | state;
   }

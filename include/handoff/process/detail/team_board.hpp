@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a team of processes shares beside its claims: the run that is on, and the bell for those who
-// sleep.
+// What a team of processes shares beside its claims: the run that is on, and the bell for workers
+// that sleep.
 //
 // For: the inside of ProcessTeam. Not for: threads.
 // It lies in shared memory, zeroed or constructed there, and holds no pointer into it. The master
@@ -68,7 +68,7 @@ struct TeamWords {
   std::span<ClaimWord> blocks;  // of the largest run
   std::span<ClaimWord> ended = {};  // notes for these (CT-6), or none
 
-  // Those of a run of so many blocks.
+  // The claims of a run of `count` blocks.
   ClaimTable table(std::size_t count) const noexcept {
     return ClaimTable(blocks.first(count),
                       ended.first(detail::min(ended.size(), ClaimTable::groups_for(count))));
@@ -82,7 +82,7 @@ enum class Patience : std::uint32_t { none, but_the_last, all };
 
 // How workers wait between runs.
 struct TeamWaits {
-  std::uint32_t early = ~std::uint32_t{0};  // so many slots have the early workers (TB-3)
+  std::uint32_t early = ~std::uint32_t{0};  // the number of slots that early workers have (TB-3)
   Patience patience = Patience::none;
 };
 

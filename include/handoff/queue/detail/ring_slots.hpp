@@ -68,8 +68,8 @@ class RingSlots {
   static_assert(std::is_nothrow_default_constructible_v<Slot>);
   static_assert(std::is_nothrow_destructible_v<Slot>);
 
-  // Of its own memory: a place of whole lines shares none with its neighbours. Batches of 1024-byte
-  // items are 1.2 times as fast.
+  // For memory of its own: a place of whole lines shares none with its neighbours. Batches of
+  // 1024-byte items are 1.2 times as fast.
   static constexpr std::size_t kAlignment = detail::max(alignof(Slot), sync::cache_line);
 
   static constexpr std::size_t round_up(std::size_t at_least) {

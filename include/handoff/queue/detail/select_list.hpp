@@ -59,7 +59,7 @@ class SelectList {
   SelectList(const SelectList&) = delete;
   SelectList& operator=(const SelectList&) = delete;
 
-  // By a channel that changed and then passed a seq_cst fence: wakes so many at most.
+  // By a channel that changed and then passed a seq_cst fence: wakes at most `most`.
   void notify(std::uint32_t most) noexcept {
     // order: relaxed, ordered by the caller's fence; partner: the fence in wait_for_any().
     if (size_.load(sync::order::relaxed) != 0) [[unlikely]]

@@ -2,7 +2,7 @@
 //
 // One value per thread, made at its first use there; it has no destructor (thread_object.hpp).
 //
-// For: who am I in this team, a per-thread cache. Not for: data that another thread must find.
+// For: a thread's index in a team, a per-thread cache. Not for: data that another thread must find.
 // `Tag` is any type and tells one slot from another. It is local to a source file: otherwise the
 // compiler makes a symbol that all shared objects of the process agree on, and one that has it is
 // never unloaded (docs/adr/0013). What headers use is a slot with a place of its own:
