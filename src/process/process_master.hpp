@@ -47,7 +47,7 @@ class ProcessMaster : public TeamCrew {
     ~Work() = default;
   };
 
-  // As TeamCrew, for work of at most so many words.
+  // As TeamCrew, for work of at most `words` words.
   ProcessMaster(const ProcessTeamOptions& options, WorkerLife& life, std::size_t words,
                 int memory = -1);
 

@@ -239,11 +239,11 @@ TEST(ProcessEnds, WhenTheMasterIsKilledNothingIsLeft) {
   master_support::LongestEnd longest;
   auto random = test::random();
   const std::array<std::string, 3> kinds{"team", "pool", worker_support::worker_file()};
-  const std::size_t rounds = test::deep() ? 100 : 1;
-  for (std::size_t round = 0; round < rounds * 2 * kinds.size(); ++round) {
+  const std::size_t rounds = test::deep() ? 600 : test::sanitized ? 3 : 6;
+  for (std::size_t round = 0; round < rounds; ++round) {
     for (const char* const when : {"starting", "idle", "busy", "working", "making"}) {
       const std::string& kind = kinds[round % kinds.size()];
-      const bool is_alone = round % 2 == 0;
+      const bool is_alone = random() % 2 == 0;
       SCOPED_TRACE(kind + ", " + when + (is_alone ? ", alone" : ", with its group"));
       const test::SharedName early;
       const test::SharedName late;

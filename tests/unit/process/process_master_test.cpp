@@ -54,7 +54,7 @@ struct Workers {
   detail::TeamTap* tap = nullptr;
 };
 
-// A row to be computed, after a pause. The third one ends its worker before, so many times.
+// A row to be computed, after a pause. Row 3 ends its worker before that, `times` times.
 struct Piece {
   Board* board = nullptr;
   std::uint64_t factor = 1;
@@ -181,7 +181,7 @@ class ProcessMaster : public testing::Test {
     EXPECT_FALSE(outcome.error) << outcome.what;
     expect_rows(*board_, piece.factor, count);
   }
-  // All but the third are, which has ended so many workers.
+  // All but row 3 are, which has ended `tries` workers.
   void expect_lost(Face& face, std::size_t count, void (*end)(), const std::string& how,
                    std::uint32_t tries) const {
     board_->rows.fill(~std::uint64_t{0});
@@ -267,7 +267,7 @@ TYPED_TEST(ProcessMaster, LackOfMemoryIsADeathAsOthers) {
   }
 }
 
-// Kills so many workers, now and then; which and when follows from the seed.
+// Kills at most `kills` workers, now and then; which and when follows from the seed.
 class Killer {
  public:
   Killer(std::size_t kills, std::uint64_t seed)
@@ -391,7 +391,7 @@ class Refuses final : public detail::TeamTap {
   int before_start(std::size_t) noexcept override { return left_.fetch_sub(1) <= 0 ? EAGAIN : 0; }
 
  private:
-  std::atomic<int>& left_;  // so many may start; in memory that all processes have
+  std::atomic<int>& left_;  // how many may start; in memory that all processes have
 };
 
 TYPED_TEST(ProcessMaster, WithoutItsKthWorkerIsAnErrorOrHasFewer) {
