@@ -236,7 +236,10 @@ int TeamCrew::refill() noexcept {
     if (workers_[slot].is_there()) continue;
     if (programs_ && sync::clock::now() < retry_at_) return refused_;
     if (!take_token()) return refused_;
-    if (const int error = start_worker(slot); error != 0) return error;
+    if (const int error = start_worker(slot); error != 0) {
+      tokens_ += 1;  // it is no replacement
+      return error;
+    }
   }
   return programs_ ? refused_ : 0;  // a program was refused until one is ready
 }
