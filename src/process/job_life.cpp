@@ -9,12 +9,10 @@
 #include <cstring>
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/misuse.hpp>
 #include <handoff/process/detail/process_job.hpp>
 #include <handoff/process/process_team_options.hpp>
 #include <handoff/sync/detail/shared_fence.hpp>
 
-#include "../core/call_failed.hpp"
 #include "../core/failure_text.hpp"
 #include "../sync/descriptor.hpp"
 #include "handed_memory.hpp"
@@ -37,11 +35,11 @@ std::size_t resident_bytes_here() noexcept {
 }  // namespace
 
 JobLife::JobLife(const ProcessPoolOptions& options)
-    : most_jobs_(options.recycle_after), most_growth_(options.recycle_memory) {
+    : ArenaLife<JobBoard>(
+          {.slots = options.width, .words = options.capacity, .places = options.capacity}, false),
+      most_jobs_(options.recycle_after),
+      most_growth_(options.recycle_memory) {
   (void)sync::shared_spin_policy();  // the first call reads files: not in a fork of many threads
-  if (const int error = arena_.map(options.width, options.capacity); error != 0) {
-    raise(call_failed(error, kNoTeamMemory));
-  }
 }
 
 // False: it threw, and the text lies where the result would.
@@ -61,16 +59,16 @@ bool JobLife::call(JobPlace& place) const noexcept {
 void JobLife::live(const ServerPlan& plan, std::uint32_t slot) noexcept {
   const std::size_t first_bytes = most_growth_ == 0 ? 0 : resident_bytes_here();
   std::size_t jobs = 0;
-  arena_.board().serve(slot, arena_.words(), [&](const ClaimTable::Pass& pass) noexcept {
+  arena().board().serve(slot, arena().words(), [&](const ClaimTable::Pass& pass) noexcept {
     plan.tell_step("claimed", slot);
     forget_unused_memory();
-    JobPlace& place = arena_.place(pass.block);
+    JobPlace& place = arena().place(pass.block);
     const bool is_late =
         place.deadline != sync::no_deadline && place.deadline <= sync::clock::now();
     place.is_late = is_late ? 1 : 0;
     const bool well = !is_late && call(place);
     plan.tell_step("computed", slot);
-    (void)JobBoard::finish(arena_.words(), pass, well);
+    (void)JobBoard::finish(arena().words(), pass, well);
     plan.tell_step("over", slot);
     plan.tell_master();
     plan.tell_step("told", slot);
@@ -78,7 +76,7 @@ void JobLife::live(const ServerPlan& plan, std::uint32_t slot) noexcept {
     const bool has_done_enough = most_jobs_ != 0 && jobs >= most_jobs_;
     const bool has_grown = most_growth_ != 0 && resident_bytes_here() > first_bytes + most_growth_;
     if (!has_done_enough && !has_grown) return true;
-    arena_.slot(slot).retire();
+    arena().slot(slot).retire();
     plan.tell_step("retired", slot);
     return false;
   });

@@ -7,28 +7,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/process/detail/claim_table.hpp>
+#include <handoff/process/detail/job_board.hpp>
 #include <handoff/process/process_pool_options.hpp>
 
-#include "fork_server.hpp"
-#include "job_arena.hpp"
+#include "process_arena.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-class JobLife final : public WorkerLife {
+class JobLife final : public ArenaLife<JobBoard> {
  public:
-  // Maps what they share. Throws std::system_error.
   explicit JobLife(const ProcessPoolOptions& options);
 
-  const JobArena& arena() const noexcept { return arena_; }
-
   void live(const ServerPlan& plan, std::uint32_t slot) noexcept override;
-  void dismiss() noexcept override { arena_.board().dismiss(); }
 
  private:
   bool call(JobPlace& place) const noexcept;
 
-  JobArena arena_;
   const std::size_t most_jobs_;
   const std::size_t most_growth_;  // bytes
 };

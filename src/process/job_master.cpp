@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstring>
 #include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/misuse.hpp>
@@ -23,31 +21,17 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-using namespace std::chrono_literals;
-
-// How long jobs wait for a worker while each start is refused.
-constexpr std::chrono::milliseconds kWorkerPatience = 500ms;
-// How long the pool waits after a refused start, with jobs and without.
-constexpr std::chrono::milliseconds kStartPause = 10ms;
-constexpr std::chrono::milliseconds kIdleStartPause = 1s;
-// So often workers may end before they have claimed anything.
-constexpr std::size_t kMostEndsInARow = 100;
-
 ProcessTeamOptions crew_options_of(const ProcessPoolOptions& options) {
   return {.name = options.name,
           .width = options.width,
           .cpus = options.cpus,
+          .limit = options.limit,
           .replacements_per_second = options.replacements_per_second,
           .on_fewer = options.on_fewer,
           .tap = options.tap};
 }
 
-void wake_the_crew(void* crew) noexcept { static_cast<TeamCrew*>(crew)->wake(); }
-
-// How often a limit is looked at.
-std::chrono::nanoseconds pause_for(std::chrono::nanoseconds limit) noexcept {
-  return std::max<std::chrono::nanoseconds>(limit / 4, 100us);
-}
+void wake_the_master(void* master) noexcept { static_cast<ProcessMaster*>(master)->wake(); }
 
 }  // namespace
 
@@ -56,16 +40,12 @@ JobMaster::JobMaster(const ProcessPoolOptions& options)
       owner_(::getpid()),
       life_(options_),
       thread_("handoff-jobs"),
-      crew_(crew_options_of(options_), options_.width, life_),
-      entries_(options_.capacity),
-      now_(sync::clock::now()),
-      watched_at_(now_),
-      idle_since_(now_) {
+      workers_(crew_options_of(options_), life_, options_.capacity),
+      entries_(options_.capacity) {
   free_.reserve(entries_.size());
   for (std::size_t place = entries_.size(); place-- > 0;) {
     free_.push_back(static_cast<std::uint32_t>(place));
   }
-  crew_.wait(now_, deaths_);  // has all the memory that the thread will need
   thread_.begin([](void* self) noexcept { static_cast<JobMaster*>(self)->dispatch(); }, this);
 }
 
@@ -75,7 +55,7 @@ JobMaster::~JobMaster() {
     const sync::Lock lock(mutex_);
     is_ending_ = true;
   }
-  crew_.wake();
+  workers_.wake();
   thread_.join();
 }
 
@@ -133,10 +113,7 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
   room.call = std::bit_cast<std::uintptr_t>(call);
   room.deadline = options.until.deadline();
   std::memcpy(room.arguments, arguments, bytes);
-  sync::Deadline next_look = room.deadline;
-  if (options_.limit > 0ns) {
-    next_look = std::min(next_look, sync::deadline_after(pause_for(options_.limit)));
-  }
+  const sync::Deadline next_look = std::min(room.deadline, workers_.limit_look());
   bool must_wake = false;
   {
     const sync::Lock lock(mutex_);
@@ -145,7 +122,7 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
     entry.number = ++number_;
     entry.until = options.until;
     if (const sync::StopToken& stop = entry.until.stop_token(); stop.stop_possible()) {
-      entry.on_stop.emplace(stop, &wake_the_crew, &crew_);
+      entry.on_stop.emplace(stop, &wake_the_master, &workers_);
     }
     const Outcome why = whether_to_begin(options.until);
     if (why == Outcome::done) {
@@ -157,7 +134,7 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
     }
   }
   life_.arena().board().ring();
-  if (must_wake) crew_.wake();
+  if (must_wake) workers_.wake();
 }
 
 Status JobMaster::wait(const Until& until) {
@@ -173,7 +150,7 @@ Tally JobMaster::close(const Closing& closing) {
     if (!closing_) closing_ = closing;
   }
   room_.notify_all();
-  crew_.wake();
+  workers_.wake();
   (void)idle_.await([this]() noexcept { return !has_jobs(); });
   return tally();
 }
@@ -196,45 +173,32 @@ void JobMaster::dispatch() noexcept {
     dispatcher_ = sync::this_thread_id();
   }
   for (;;) {
-    now_ = sync::clock::now();
-    bury();
-    look();
-    look_at_limit();
-    refill();
+    workers_.attend(*this);
     if (!plan()) return;
-    crew_.wait(wakes_at_, deaths_);
+    workers_.wait(wakes_at_);
   }
 }
 
-// What the dead had is given to others, or given up.
-void JobMaster::bury() noexcept {
-  for (const TeamCrew::Death& death : deaths_) {
-    bool had_job = false;
-    {
-      const sync::Lock lock(mutex_);
-      for (std::size_t place = 0; place < entries_.size(); ++place) {
-        Entry& entry = entries_[place];
-        if (entry.job == nullptr) continue;
-        // What is not to begin any more is not begun again.
-        const bool may_begin = why_not_begin(entry) == Ending::none;
-        const std::uint32_t tries = may_begin ? options_.tries : 0;
-        word(place).give_back(entry.number, death.slot, tries, [&](std::size_t, bool) {
-          had_job = true;
-          ++entry.deaths;
-          entry.end = death.end;
-        });
-      }
-    }
-    const bool was_to_end = life_.arena().slot(death.slot).take_retired();
-    if (had_job) continue;
-    if (was_to_end) {
-      refused_ = crew_.restart(death.slot);
-    } else {
-      ++idle_deaths_;
+bool JobMaster::bury(const TeamCrew::Death& death) noexcept {
+  bool had_job = false;
+  {
+    const sync::Lock lock(mutex_);
+    for (std::size_t place = 0; place < entries_.size(); ++place) {
+      Entry& entry = entries_[place];
+      if (entry.job == nullptr) continue;
+      // What is not to begin any more is not begun again.
+      const bool may_begin = why_not_begin(entry) == Ending::none;
+      const std::uint32_t tries = may_begin ? options_.tries : 0;
+      word(place).give_back(entry.number, death.slot, tries, [&](std::size_t, bool) {
+        had_job = true;
+        ++entry.deaths;
+        entry.end = death.end;
+      });
     }
   }
-  if (!deaths_.empty()) life_.arena().board().ring();
-  deaths_.clear();
+  const bool was_to_end = life_.arena().slot(death.slot).take_retired();
+  if (was_to_end && !had_job) (void)workers_.restart(death.slot);
+  return had_job || was_to_end;
 }
 
 void JobMaster::look() noexcept {
@@ -299,10 +263,11 @@ JobMaster::Ending JobMaster::ending_of(Entry& entry, std::size_t place) noexcept
 }
 
 JobMaster::Ending JobMaster::why_not_begin(const Entry& entry) const noexcept {
-  if (refusal_.error != 0) return Ending::refused;
+  if (gives_up_) return Ending::refused;
   if (entry.until.stop_token().stop_requested()) return Ending::cancelled;
   if (closing_ && !closing_->begins_more) return Ending::cancelled;
-  if (entry.until.deadline() <= now_ || (closing_ && closing_->deadline <= now_))
+  const sync::Deadline now = workers_.now();
+  if (entry.until.deadline() <= now || (closing_ && closing_->deadline <= now))
     return Ending::expired;
   return Ending::none;
 }
@@ -313,11 +278,7 @@ void JobMaster::settle() noexcept {
   ProcessJob& job = *ended_.job;
   const probe::Slice slice(probe::Kind::process, "result of a job", &job);
   const Ending how = ended_.how;
-  if (how == Ending::done || how == Ending::threw) {
-    idle_deaths_ = 0;
-    is_weary_ = false;
-    idle_since_ = now_;
-  }
+  if (how == Ending::done || how == Ending::threw) workers_.has_worked();
   std::exception_ptr error;
   switch (how) {
     case Ending::done: job.take_result(ended_.bytes.data()); break;
@@ -360,7 +321,7 @@ std::exception_ptr JobMaster::failure() const noexcept {
                   (deaths == 1 ? " worker" : " workers") + ", the last " + ended_.end.text(),
               {.end = ended_.end, .attempts = deaths}));
         } else {
-          error = std::make_exception_ptr(call_failed(refusal_.error, refusal_.what));
+          error = std::make_exception_ptr(workers_.why_given_up());
         }
       },
       [&]() noexcept { error = std::current_exception(); });
@@ -369,84 +330,34 @@ std::exception_ptr JobMaster::failure() const noexcept {
 
 // ---- The thread: workers -----------------------------------------------------------------------
 
-// Kills the workers that have been at one job for too long, by the clock of this process; and all,
-// if a job has waited for as long and nobody has been seen at any: they are stopped.
-void JobMaster::look_at_limit() noexcept {
-  if (options_.limit <= 0ns || now_ - watched_at_ < pause_for(options_.limit)) return;
-  watched_at_ = now_;
-  bool is_left = false;
-  bool is_worked_at = false;
+void JobMaster::show_claims() noexcept {
   const sync::Lock lock(mutex_);
   for (std::size_t place = 0; place < entries_.size(); ++place) {
-    Entry& entry = entries_[place];
-    if (entry.job == nullptr) continue;
-    const Claim claim = look_at(entry, place);
-    const bool is_claimed = claim.state == ClaimState::claimed;
-    is_worked_at = is_worked_at || is_claimed;
-    if (entry.watched != claim) {
-      entry.watched = claim;
-      entry.since = now_;
-    } else if (now_ - entry.since >= options_.limit) {
-      if (is_claimed) crew_.kill(claim.slot, true);
-      is_left = is_left || claim.state == ClaimState::free;
-    }
-  }
-  if (is_worked_at || crew_.alive() == 0) {
-    idle_since_ = now_;
-  } else if (is_left && now_ - idle_since_ >= options_.limit) {
-    for (std::uint32_t slot = 0; slot < crew_.width(); ++slot) crew_.kill(slot, true);
-    idle_since_ = now_;
+    const Entry& entry = entries_[place];
+    if (entry.job != nullptr) workers_.see(place, look_at(entry, place));
   }
 }
 
-void JobMaster::refill() noexcept {
-  if (crew_.alive() == crew_.width()) {
-    refused_ = 0;
-  } else if (has_jobs() || !is_weary_) {
-    refused_ = crew_.refill();
-  }
-  if (crew_.alive() != 0) {
-    none_since_ = sync::no_deadline;
-  } else if (none_since_ == sync::no_deadline) {
-    none_since_ = now_;
-  } else if (refused_ != 0 && now_ - none_since_ > kWorkerPatience) {
-    refuse_all(kNoWorker, refused_);
-  }
-  if (idle_deaths_ > kMostEndsInARow + crew_.width()) {
-    refuse_all(kAllWorkersEnd, ECHILD);
-    idle_deaths_ = 0;
-    is_weary_ = true;
-  }
-}
-
-void JobMaster::refuse_all(const char* what, int error) noexcept {
-  refusal_ = {what, error};
+void JobMaster::give_up() noexcept {
+  gives_up_ = true;
   look();
-  refusal_ = {};
+  gives_up_ = false;
 }
 
 // When the thread wakes by itself; false: it ends.
 bool JobMaster::plan() noexcept {
   const sync::Lock lock(mutex_);
   if (is_ending_) return false;
-  sync::Deadline next = sync::no_deadline;
+  const bool is_busy = tally_.pending != 0;
+  sync::Deadline next = workers_.next_look(is_busy);
   for (std::size_t place = 0; place < entries_.size(); ++place) {
     const Entry& entry = entries_[place];
     if (entry.job == nullptr) continue;
-    if (options_.limit > 0ns) next = std::min(next, watched_at_ + pause_for(options_.limit));
     if (look_at(entry, place).state != ClaimState::free) continue;
     next = std::min(next, entry.until.deadline());
     if (closing_) next = std::min(next, closing_->deadline);
   }
-  wants_jobs_ = crew_.alive() < crew_.width();
-  const bool is_busy = tally_.pending != 0;
-  if (wants_jobs_ && (is_busy || !is_weary_)) {
-    sync::Deadline refilled = crew_.next_refill();
-    if (refused_ != 0) {
-      refilled = std::max(refilled, now_ + (is_busy ? kStartPause : kIdleStartPause));
-    }
-    next = std::min(next, refilled);
-  }
+  wants_jobs_ = workers_.alive() < workers_.width();
   wakes_at_ = next;
   return true;
 }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // A ProcessPool as its own process has it: which job lies in which place, and the thread that hears
-// of ends.
+// of ends. To the master of its workers they are work of a word each.
 //
-// The thread waits for the kernel's word only: descriptors and time. Each time that it wakes it
-// looks at the words of all jobs; what a worker tells is a reason to wake and nothing else.
-//
-// Concurrency: thread-safe, but for the destructor. The crew is the thread's, and wake() anybody's.
+// Concurrency: thread-safe, but for the destructor. The master is the thread's.
 #pragma once
 
 #include <array>
@@ -32,11 +29,11 @@
 #include "early_thread.hpp"
 #include "job_life.hpp"
 #include "loaded_code.hpp"
-#include "team_crew.hpp"
+#include "process_master.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-class JobMaster {
+class JobMaster final : ProcessMaster::Work {
  public:
   // The options have been checked. Throws as ProcessPool does.
   explicit JobMaster(const ProcessPoolOptions& options);
@@ -45,7 +42,7 @@ class JobMaster {
   JobMaster& operator=(const JobMaster&) = delete;
 
   std::int64_t owner() const noexcept { return owner_; }
-  std::size_t width() const noexcept { return crew_.width(); }
+  std::size_t width() const noexcept { return workers_.width(); }
   Tally tally() const;
 
   // A place, counted as accepted: publish() follows.
@@ -71,8 +68,6 @@ class JobMaster {
     std::uint32_t deaths = 0;
     WorkerEnd end;  // of the last of these workers
     bool is_mended = false;
-    Claim watched;  // for the limit: this claim was there ...
-    sync::Deadline since;  // ... at this moment first
 
     void clear() noexcept;
   };
@@ -86,34 +81,29 @@ class JobMaster {
     alignas(64) std::array<std::byte, JobPlace::most_bytes> bytes;
   };
 
-  // Why no job can be done; no error: they can.
-  struct Refusal {
-    const char* what = "";
-    int error = 0;
-  };
-
   Status try_reserve(std::uint32_t& place) noexcept;
   bool is_here() const noexcept;
 
   // The thread's.
   void dispatch() noexcept;
-  void bury() noexcept;
-  void look() noexcept;
+  bool bury(const TeamCrew::Death& death) noexcept override;
+  void all_buried() noexcept override { life_.arena().board().ring(); }
+  void look() noexcept override;
+  void show_claims() noexcept override;
+  bool is_there() const noexcept override { return has_jobs(); }
+  void give_up() noexcept override;
   std::size_t take_ended(std::size_t from) noexcept;
   Ending ending_of(Entry& entry, std::size_t place) noexcept;
   Ending why_not_begin(const Entry& entry) const noexcept;
   void settle() noexcept;
   std::exception_ptr failure() const noexcept;
-  void look_at_limit() noexcept;
-  void refill() noexcept;
-  void refuse_all(const char* what, int error) noexcept;
   bool plan() noexcept;
   bool has_jobs() const noexcept;
   ClaimTable word(std::size_t place) const noexcept {
     return JobBoard::job(life_.arena().words(), place);
   }
   Claim look_at(const Entry& entry, std::size_t place) const noexcept {
-    return word(place).look(entry.number, crew_.width(), 0);
+    return word(place).look(entry.number, workers_.width(), 0);
   }
 
   const ProcessPoolOptions options_;
@@ -121,7 +111,7 @@ class JobMaster {
   const LoadedCode code_;  // before the fork
   JobLife life_;
   EarlyThread thread_;  // before the workers, which take what places there are
-  TeamCrew crew_;
+  ProcessMaster workers_;
 
   mutable sync::Mutex mutex_;
   // Guarded by the mutex.
@@ -136,17 +126,9 @@ class JobMaster {
   sync::ThreadId dispatcher_ = nullptr;  // the thread
 
   // The thread's own.
-  std::vector<TeamCrew::Death> deaths_;
   Ended ended_;
-  Refusal refusal_;
-  sync::Deadline now_;
+  bool gives_up_ = false;
   bool must_ring_ = false;  // a word was mended
-  std::size_t idle_deaths_ = 0;  // of workers that were at no job, since a job was ended
-  bool is_weary_ = false;  // too many of them: no new worker but for a job
-  int refused_ = 0;  // why there is no worker
-  sync::Deadline none_since_ = sync::no_deadline;  // since when there is none
-  sync::Deadline watched_at_;
-  sync::Deadline idle_since_;  // since when nobody has been seen at a job, nor ended one
 
   sync::EventCount room_;  // a place was freed
   sync::EventCount idle_;  // nothing is unfinished

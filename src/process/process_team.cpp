@@ -18,7 +18,7 @@
 #include "../core/call_failed.hpp"
 #include "handed_memory.hpp"
 #include "loaded_code.hpp"
-#include "team_crew.hpp"
+#include "process_master.hpp"
 #include "team_life.hpp"
 #include "team_run.hpp"
 
@@ -63,16 +63,17 @@ class ProcessTeam::Master {
       : options_(checked(std::move(options))),
         owner_(::getpid()),
         waits_(waits_of(options_)),
-        life_(options_.width, max_blocks, waits_, !options_.program.empty()),
-        crew_(options_, options_.width, life_, max_blocks, life_.arena().file()) {}
+        life_(detail::ArenaSizes::of_team(options_.width, max_blocks), !options_.program.empty(),
+              waits_),
+        workers_(options_, life_, max_blocks, life_.arena().file()) {}
 
-  std::size_t width() const noexcept { return crew_.width(); }
+  std::size_t width() const noexcept { return workers_.width(); }
   Tally tally() const noexcept { return tally_; }
   const std::vector<LostWork>& lost() const noexcept { return lost_; }
 
   Tally run(std::size_t count, BlockCall call, const void* arguments, std::size_t bytes,
             const RunOptions& options) {
-    if (crew_.programs() != nullptr) {
+    if (workers_.programs() != nullptr) {
       misuse("ProcessTeam: workers of another program have kernels by name: run(\"name\", ...)");
     }
     const auto kernel = std::bit_cast<std::uintptr_t>(call);
@@ -82,7 +83,7 @@ class ProcessTeam::Master {
                                   "ProcessTeam: the kernel's code was loaded after the team was "
                                   "made: load it first"));
       }
-      if (detail::points_into_later_memory(arguments, bytes, crew_.memories())) {
+      if (detail::points_into_later_memory(arguments, bytes, workers_.memories())) {
         raise(detail::call_failed(EFAULT,
                                   "ProcessTeam: the arguments point into shared memory that came "
                                   "after the team: hand it a SharedSpan"));
@@ -92,11 +93,11 @@ class ProcessTeam::Master {
 
   Tally run(std::size_t count, const detail::KernelSignature& kernel, const void* arguments,
             const RunOptions& options) {
-    if (crew_.programs() == nullptr) {
+    if (workers_.programs() == nullptr) {
       misuse("ProcessTeam: workers that are forks have no kernels by name: run<kernel>(...)");
     }
     return run_checked(count, kernel.id(), arguments, kernel.bytes, options, [&] {
-      crew_.programs()->check(kernel);
+      workers_.programs()->check(kernel);
       if (detail::points_into_later_memory(arguments, kernel.bytes, 0)) {
         raise(detail::call_failed(EFAULT,
                                   "ProcessTeam: the arguments point into shared memory, which lies "
@@ -117,8 +118,9 @@ class ProcessTeam::Master {
     if (count == 0) return tally_;
     const detail::TeamJob job{
         .count = count, .block = block_for(count, options), .kernel = kernel, .bytes = bytes};
-    detail::TeamRun run(crew_, life_.arena(), options_, waits_.early, number_, lost_);
-    tally_ = run.lead(job, arguments, options);
+    detail::TeamRun run(workers_, life_.arena(), options_, options.until, waits_.early, number_,
+                        lost_);
+    tally_ = run.lead(job, arguments);
     if (tally_.first_failure != nullptr) std::rethrow_exception(tally_.first_failure);
     return tally_;
   }
@@ -129,7 +131,7 @@ class ProcessTeam::Master {
     const auto divided = [count](std::size_t by) noexcept { return (count - 1) / by + 1; };
     const std::size_t wanted = options.block > 1    ? options.block
                                : options.block == 1 ? 1
-                                                    : divided(crew_.width() * blocks_each);
+                                                    : divided(workers_.width() * blocks_each);
     return std::max(wanted, divided(max_blocks));
   }
 
@@ -138,7 +140,7 @@ class ProcessTeam::Master {
   const detail::LoadedCode code_;  // before the fork
   const detail::TeamWaits waits_;
   detail::TeamLife life_;
-  detail::TeamCrew crew_;
+  detail::ProcessMaster workers_;
   sync::Mutex turn_;  // one run at a time
   std::uint64_t number_ = 0;
   Tally tally_;

@@ -52,8 +52,8 @@ void check_workers(const char* type, std::size_t& width, std::size_t max_width, 
   }
 }
 
-TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life,
-                   std::size_t blocks, int memory)
+TeamCrew::TeamCrew(const ProcessTeamOptions& options, WorkerLife& life, std::size_t blocks,
+                   int memory)
     : rate_(std::max<std::uint32_t>(options.replacements_per_second, 1)),
       owner_(::getpid()),
       life_(life),
@@ -63,13 +63,13 @@ TeamCrew::TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerL
   if (!event_.is_open()) raise(call_failed(errno, kNoServer));
   if (const int error = asks_.open(); error != 0) raise(call_failed(error, kNoServer));
   plan_ = {.life = &life,
-           .width = static_cast<std::uint32_t>(width),
+           .width = static_cast<std::uint32_t>(options.width),
            .name = options.name,
            .cpus = options.cpus,
            .tap = options.tap,
            .event = event_.get(),
            .asks = asks_.workers_end()};
-  workers_.resize(width);
+  workers_.resize(options.width);
   if (options.program.empty()) {
     start_forks(options.on_fewer);
     return;
@@ -236,7 +236,10 @@ int TeamCrew::refill() noexcept {
     if (workers_[slot].is_there()) continue;
     if (programs_ && sync::clock::now() < retry_at_) return refused_;
     if (!take_token()) return refused_;
-    if (const int error = start_worker(slot); error != 0) return error;
+    if (const int error = start_worker(slot); error != 0) {
+      tokens_ += 1;  // it is no replacement
+      return error;
+    }
   }
   return programs_ ? refused_ : 0;  // a program was refused until one is ready
 }

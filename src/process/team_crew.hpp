@@ -45,8 +45,7 @@ class TeamCrew {
   // Starts all workers. The options outlive this; it reads those that say what a worker is and how
   // many there may be. `blocks`, `memory`: what workers of another program share, in a
   // file. Throws std::system_error.
-  TeamCrew(const ProcessTeamOptions& options, std::size_t width, WorkerLife& life,
-           std::size_t blocks = 0, int memory = -1);
+  TeamCrew(const ProcessTeamOptions& options, WorkerLife& life, std::size_t blocks, int memory);
   ~TeamCrew();
   TeamCrew(const TeamCrew&) = delete;
   TeamCrew& operator=(const TeamCrew&) = delete;

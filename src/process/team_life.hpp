@@ -3,16 +3,18 @@
 // What the workers of a ProcessTeam do: blocks of the run that is on.
 #pragma once
 
-#include <cstddef>
+#include <bit>
 #include <cstdint>
 #include <handoff/config.hpp>
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/kernel.hpp>
+#include <handoff/process/detail/team_board.hpp>
 
 #include "../core/failure_text.hpp"
 #include "fork_server.hpp"
 #include "handed_memory.hpp"
-#include "team_arena.hpp"
+#include "process_arena.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -21,12 +23,12 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 //   step(name)                   for tests
 //   tell()                       the master looks
 template <class Call, class Step, class Tell>
-void serve_team(const TeamArena& arena, std::uint32_t slot, std::uint32_t width, const Call& call,
-                const Step& step, const Tell& tell) {
-  TeamSlot& own = arena.slot(slot);
+void serve_team(const ProcessArena<TeamBoard>& arena, std::uint32_t slot, std::uint32_t width,
+                const Call& call, const Step& step, const Tell& tell) {
+  WorkerSlot& own = arena.slot(slot);
   std::uint64_t last = 0;
   arena.board().serve(
-      slot, width, arena.words(),
+      slot, width, arena.team_words(),
       [&](std::uint64_t run, const TeamJob& job, const void* arguments, IndexRange range) {
         if (run != last) forget_unused_memory();
         last = run;
@@ -44,18 +46,19 @@ void serve_team(const TeamArena& arena, std::uint32_t slot, std::uint32_t width,
       });
 }
 
-class TeamLife final : public WorkerLife {
+class TeamLife final : public ArenaLife<TeamBoard> {
  public:
-  // Maps what they share. `with_file`: with workers of other programs. Throws std::system_error.
-  TeamLife(std::size_t width, std::size_t blocks, TeamWaits waits, bool with_file);
+  using ArenaLife<TeamBoard>::ArenaLife;
 
-  const TeamArena& arena() const noexcept { return arena_; }
-
-  void live(const ServerPlan& plan, std::uint32_t slot) noexcept override;
-  void dismiss() noexcept override { arena_.board().dismiss(); }
-
- private:
-  TeamArena arena_;
+  void live(const ServerPlan& plan, std::uint32_t slot) noexcept override {
+    serve_team(
+        arena(), slot, plan.width,
+        [](const TeamJob& job, const void* arguments, IndexRange range) {
+          std::bit_cast<BlockCall>(static_cast<std::uintptr_t>(job.kernel))(arguments, range);
+        },
+        [&](const char* step) noexcept { plan.tell_step(step, slot); },
+        [&] { plan.tell_master(); });
+  }
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "team_run.hpp"
 
-#include <errno.h>
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
 #include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <string>
-
-#include "../core/call_failed.hpp"
+#include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 using namespace std::chrono_literals;
 
-// How long a run goes on without a worker while each start is refused.
-constexpr std::chrono::milliseconds kStartPatience = 500ms;
-// How long it waits for workers that were killed; one that the system holds back may never end.
-constexpr std::chrono::seconds kEndPatience = 5s;
-// How many workers may end, before they have claimed anything, until it gives up.
-constexpr std::size_t kMostIdleDeaths = 100;
 // How long only as many workers as CPUs are at it, or longer, if blocks are small: a block that
 // takes less than it takes to wake a worker.
 constexpr std::chrono::microseconds kFirstPace = 200us;
@@ -31,50 +22,39 @@ constexpr std::chrono::microseconds kSmallBlock = 4us;
 
 }  // namespace
 
-Tally TeamRun::lead(const TeamJob& job, const void* arguments, const RunOptions& options) {
+Tally TeamRun::lead(const TeamJob& job, const void* arguments) {
   const probe::Slice slice(probe::Kind::process, "run");
   job_ = job;
   arguments_ = arguments;
-  std::vector<TeamCrew::Death> deaths;
-  crew_.wait(sync::clock::now(), deaths);  // of those that died between runs
-  if (options.until.stop_requested() || options.until.deadline() <= sync::clock::now()) {
-    // None begins: nobody is told of the run.
-    open();
-    close(options.until.stop_requested() ? Closed::stopped : Closed::late);
+  if (until_.stop_requested() || until_.deadline() <= sync::clock::now()) {
+    open();  // none begins: nobody is told of the run
+    look();
     return settle();
   }
-  crew_.begin_run();
-  refill();
-  if (crew_.alive() == 0 && refused_ != 0) {
-    open();
-    close(Closed::no_workers);
+  const bool has_workers = master_.begin_work();
+  open();
+  if (!has_workers) {
+    give_up();
     return settle();
   }
   const sync::StopCallback stop(
-      options.until.stop_token(), [](void* crew) noexcept { static_cast<TeamCrew*>(crew)->wake(); },
-      &crew_);
-  watched_.assign(crew_.width(), {});
-  watched_at_ = idle_since_ = sync::clock::now();
-  open();
+      until_.stop_token(),
+      [](void* master) noexcept { static_cast<ProcessMaster*>(master)->wake(); }, &master_);
   ring_first();
   bool told = false;
   do {
-    told = crew_.wait(next_look(options), deaths);
-    if (!deaths.empty()) handle(deaths);
-    if (options.until.stop_requested()) close(Closed::stopped);
-    if (options.until.deadline() <= sync::clock::now()) close(Closed::late);
-    if (crew_.alive() < crew_.width()) refill();
-    if (options_.limit > 0ns) look_at_limit();
+    told = master_.wait(next_look());
+    master_.attend(*this);
   } while (!is_over(told));
   return settle();
 }
 
-void TeamRun::open() { arena_.board().open(++number_, job_, arguments_, arena_.words()); }
+void TeamRun::open() { arena_.board().open(++number_, job_, arguments_, arena_.team_words()); }
 
 // Few blocks, or small ones, are done before more workers than CPUs have woken. But where they wait
 // for something, each worker is needed.
 void TeamRun::ring_first() {
-  if (early_ >= crew_.width() || crew_.alive() < crew_.width()) {
+  if (early_ >= master_.width() || master_.alive() < master_.width()) {
     return arena_.board().ring(Ring::all);
   }
   paced_at_ = sync::clock::now();
@@ -119,27 +99,27 @@ bool TeamRun::has_had_its_tries(std::size_t block) {
   return ++ends_[block] >= options_.tries;
 }
 
-// What the dead had is given to others, or given up.
-void TeamRun::handle(const std::vector<TeamCrew::Death>& deaths) {
+bool TeamRun::bury(const TeamCrew::Death& death) {
   const bool all_again = options_.on_crash == OnCrash::reset_all;
   // Once with `report`. With `reset_all` nobody else may have the block before all is begun again:
   // a death before that would be nobody's.
   const std::uint32_t tries = options_.on_crash == OnCrash::give_again ? options_.tries : 1;
-  bool had_any = false;
-  for (const TeamCrew::Death& death : deaths) {
-    bool had = false;
-    watched_[death.slot] = {};
-    table().give_back(number_, death.slot, tries, [&](std::size_t block, bool closed) {
-      had = true;
-      const bool is_lost = all_again ? has_had_its_tries(block) : closed;
-      const std::uint32_t ended = all_again ? options_.tries : tries;
-      if (is_lost) lost_.push_back({job_.range_of(block), death.end, ended});
-      given_up_ = given_up_ || (all_again && is_lost);
-    });
-    had_any = had_any || had;
-    idle_deaths_ += had ? 0 : 1;
+  bool had = false;
+  table().give_back(number_, death.slot, tries, [&](std::size_t block, bool closed) {
+    had = true;
+    const bool is_lost = all_again ? has_had_its_tries(block) : closed;
+    const std::uint32_t ended = all_again ? options_.tries : tries;
+    if (is_lost) lost_.push_back({job_.range_of(block), death.end, ended});
+    is_lost_ = is_lost_ || (all_again && is_lost);
+  });
+  had_any_ = had_any_ || had;
+  return had;
+}
+
+void TeamRun::all_buried() {
+  if (std::exchange(had_any_, false) && options_.on_crash == OnCrash::reset_all) {
+    return begin_again();
   }
-  if (had_any && all_again) return begin_again();
   // What was stopped is not begun again.
   if (closed_ != Closed::no) close(closed_);
   ring_again();
@@ -147,40 +127,31 @@ void TeamRun::handle(const std::vector<TeamCrew::Death>& deaths) {
 
 // OnCrash::reset_all: nobody must be at a block of the run any more when it begins anew.
 void TeamRun::begin_again() {
-  std::vector<TeamCrew::Death> deaths;
-  for (std::uint32_t slot = 0; slot < crew_.width(); ++slot) crew_.kill(slot, false);
-  const sync::Deadline late = sync::deadline_after(kEndPatience);
-  while (crew_.alive() != 0 && sync::clock::now() < late) crew_.wait(late, deaths);
-  if (crew_.alive() != 0) return close(Closed::no_workers);
+  if (!master_.end_all()) return give_up();
   open();
   ring_again();
-  if (given_up_) {
+  if (is_lost_) {
     table().close(number_, [](std::size_t) noexcept {});
   } else if (closed_ != Closed::no) {
-    closed_blocks_indices_ = 0;
+    closed_indices_ = 0;
     close(closed_);
   }
 }
 
-void TeamRun::refill() {
-  // Nobody is needed for what is claimed already, but in the next run they are.
-  refused_ = crew_.refill();
-  const sync::Deadline now = sync::clock::now();
-  if (crew_.alive() != 0) {
-    none_since_ = sync::no_deadline;
-  } else if (none_since_ == sync::no_deadline) {
-    none_since_ = now;
-  } else if (refused_ != 0 && now - none_since_ > kStartPatience) {
-    close(Closed::no_workers);
-  }
-  if (idle_deaths_ > kMostIdleDeaths + crew_.width()) close(Closed::no_workers);
+void TeamRun::look() {
+  if (until_.stop_requested()) close(Closed::stopped);
+  if (until_.deadline() <= sync::clock::now()) close(Closed::late);
+}
+
+void TeamRun::show_claims() {
+  for (std::size_t block = 0; block < job_.blocks(); ++block) master_.see(block, look_at(block));
 }
 
 ClaimCount TeamRun::count() {
   ClaimTable words = table();
-  ClaimCount count = words.count(number_, crew_.width());
+  ClaimCount count = words.count(number_, master_.width());
   for (std::size_t block = 0; count.broken != 0 && block < words.blocks(); ++block) {
-    if (words.look(number_, crew_.width(), block).state != ClaimState::broken) continue;
+    if (look_at(block).state != ClaimState::broken) continue;
     // Somebody writes over the table. Done again it may be right; but not for ever.
     words.mend(number_, block);
     if (++mended_ > words.blocks())
@@ -189,10 +160,10 @@ ClaimCount TeamRun::count() {
   }
   if (count.broken != 0) {
     ring_again();
-    count = words.count(number_, crew_.width());
+    count = words.count(number_, master_.width());
   }
   const std::size_t ended = words.blocks() - count.free - count.claimed - count.broken;
-  if (ended != ended_) idle_deaths_ = 0;
+  if (ended != ended_) master_.has_worked();
   ended_ = ended;
   return count;
 }
@@ -200,68 +171,32 @@ ClaimCount TeamRun::count() {
 void TeamRun::close(Closed why) {
   if (closed_ == Closed::no) closed_ = why;
   table().close(number_,
-                [&](std::size_t block) { closed_blocks_indices_ += job_.range_of(block).size(); });
+                [&](std::size_t block) { closed_indices_ += job_.range_of(block).size(); });
 }
 
-// Kills the workers that have been at one block for too long, by the clock of this process; and
-// all, if blocks are free and nobody has been at any for as long: they are stopped.
-void TeamRun::look_at_limit() {
-  const sync::Deadline now = sync::clock::now();
-  if (now - watched_at_ < options_.limit / 4) return;
-  watched_at_ = now;
-  const ClaimTable words = table();
-  bool has_free = false;
-  bool is_worked_at = false;
-  for (std::size_t block = 0; block < words.blocks(); ++block) {
-    const Claim claim = words.look(number_, crew_.width(), block);
-    has_free = has_free || claim.state == ClaimState::free;
-    if (claim.state != ClaimState::claimed) continue;
-    is_worked_at = true;
-    Watched& watched = watched_[claim.slot];
-    if (watched.block != block || watched.claim != claim) {
-      watched = {claim, block, now};
-    } else if (now - watched.since >= options_.limit) {
-      crew_.kill(claim.slot, true);
-    }
-  }
-  if (is_worked_at || !has_free || crew_.alive() == 0) {
-    idle_since_ = now;
-  } else if (now - idle_since_ >= options_.limit) {
-    for (std::uint32_t slot = 0; slot < crew_.width(); ++slot) crew_.kill(slot, true);
-    idle_since_ = now;
-  }
-}
-
-sync::Deadline TeamRun::next_look(const RunOptions& options) const noexcept {
-  sync::Deadline next = closed_ == Closed::no ? options.until.deadline() : sync::no_deadline;
-  next = std::min({next, crew_.next_refill(), pace_at_});
-  if (options_.limit > 0ns) next = std::min(next, watched_at_ + options_.limit / 4);
-  if (refused_ != 0) next = std::max(next, sync::deadline_after(10ms));  // not again and again
-  return next;
+sync::Deadline TeamRun::next_look() const noexcept {
+  const sync::Deadline late = closed_ == Closed::no ? until_.deadline() : sync::no_deadline;
+  return std::min({late, master_.next_look(true), pace_at_});
 }
 
 // ---- The end -----------------------------------------------------------------------------------
 
 Tally TeamRun::settle() const {
   Tally tally{.accepted = job_.count};
-  const ClaimTable words = table();
-  for (std::size_t block = 0; block < words.blocks(); ++block) {
+  for (std::size_t block = 0; block < job_.blocks(); ++block) {
     const std::size_t size = job_.range_of(block).size();
-    const bool done = words.look(number_, crew_.width(), block).state == ClaimState::done;
+    const bool done = look_at(block).state == ClaimState::done;
     (done ? tally.done : tally.failed) += size;
   }
   // What was closed before it began has not failed.
-  tally.failed -= closed_blocks_indices_;
-  (closed_ == Closed::late ? tally.expired : tally.cancelled) += closed_blocks_indices_;
+  tally.failed -= closed_indices_;
+  (closed_ == Closed::late ? tally.expired : tally.cancelled) += closed_indices_;
   tally.first_failure = first_failure();
   return tally;
 }
 
 std::exception_ptr TeamRun::first_failure() const {
-  if (closed_ == Closed::no_workers) {
-    return std::make_exception_ptr(refused_ != 0 ? crew_.refusal(refused_)
-                                                 : call_failed(ECHILD, kAllWorkersEnd));
-  }
+  if (closed_ == Closed::no_workers) return std::make_exception_ptr(master_.why_given_up());
   if (!lost_.empty()) {
     const LostWork& first = lost_.front();
     return std::make_exception_ptr(WorkFailed(
@@ -269,8 +204,8 @@ std::exception_ptr TeamRun::first_failure() const {
             std::to_string(first.indices.last) + " were given up, their worker " + first.end.text(),
         first));
   }
-  for (std::uint32_t slot = 0; slot < crew_.width(); ++slot) {
-    char text[TeamSlot::most_text];
+  for (std::uint32_t slot = 0; slot < master_.width(); ++slot) {
+    char text[WorkerSlot::most_text];
     if (!arena_.slot(slot).said(number_, text)) continue;
     return std::make_exception_ptr(WorkFailed(text));
   }

@@ -30,7 +30,7 @@ inline constexpr std::uint64_t kWorkerMagic = 0x72656b726f576f48U;  // "HoWorker
 inline constexpr std::uint32_t kWorkerVersion = 2;
 // The layout of what a team and its workers share, in this build.
 inline constexpr std::uint64_t kWorkerLayout =
-    shared_layout<TeamBoard, TeamSlot, ClaimWord, TeamJob>({TeamWords::most_arguments});
+    shared_layout<TeamBoard, WorkerSlot, ClaimWord, TeamJob>({TeamWords::most_arguments});
 
 struct WorkerHello {
   static constexpr std::size_t most_kernels = 64;

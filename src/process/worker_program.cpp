@@ -19,7 +19,7 @@
 
 #include "descriptor_message.hpp"
 #include "handed_memory.hpp"
-#include "team_arena.hpp"
+#include "process_arena.hpp"
 #include "team_life.hpp"
 #include "worker_hello.hpp"
 
@@ -27,7 +27,6 @@ namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
 using detail::Descriptor;
-using detail::TeamArena;
 using detail::WorkerHello;
 using detail::WorkerReady;
 using detail::WorkerWelcome;
@@ -58,7 +57,7 @@ bool is_team_socket(int number) noexcept {
 struct Place {
   WorkerWelcome welcome;
   std::array<Descriptor, WorkerWelcome::descriptors> passed;  // memory, event, asks
-  TeamArena arena;
+  detail::ProcessArena<detail::TeamBoard> arena;
 };
 
 bool say_hello(int socket, std::span<const NamedKernel> kernels) noexcept {
@@ -85,7 +84,8 @@ bool take_place(int socket, Place& place) noexcept {
   } else if (welcome.slot >= welcome.slots) {
     ready.error = EPROTO;
   } else {
-    ready.error = place.arena.attach(place.passed[0].get(), welcome.slots, welcome.blocks);
+    ready.error = place.arena.attach(place.passed[0].get(),
+                                     detail::ArenaSizes::of_team(welcome.slots, welcome.blocks));
   }
   place.passed[0].close();
   return detail::send_message(socket, &ready, sizeof ready) == 0 && ready.error == 0;

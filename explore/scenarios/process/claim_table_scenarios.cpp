@@ -2,9 +2,6 @@
 //
 // The claims of a team of processes, with a death at every step: the scenarios of
 // docs/design/process_team.md.
-//
-// The kernel's part is played by a thread a process, which waits for it and then says so: what a
-// pidfd in a poll() does. The eventfd is a word that both sides wake the master by.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,12 +9,9 @@
 #include <handoff/process/detail/team_board.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/park.hpp>
-#include <memory>
-#include <optional>
-#include <vector>
 
 #include "explore/scenario.hpp"
+#include "explore/scenarios/process/mortal_workers.hpp"
 
 namespace claim_table_scenarios { namespace {
 
@@ -31,9 +25,9 @@ using detail::Patience;
 using detail::Ring;
 using detail::TeamBoard;
 using detail::TeamJob;
-using detail::TeamSlot;
 using detail::TeamWaits;
 using detail::TeamWords;
+using detail::WorkerSlot;
 using explore::check;
 using explore::Process;
 using explore::Thread;
@@ -41,64 +35,44 @@ using sync::order;
 using test::Scenario;
 using test::Size;
 
-// What wakes the master, from whichever side.
-struct Event {
-  void ring() {
-    word.fetch_add(1, order::release);
-    (void)sync::unpark(word, 1, sync::ParkScope::shared);
-  }
-  sync::atomic<std::uint32_t> word{0};
-};
-
 // A team of two slots and its master, as src/process has it, on one table.
 class Team {
  public:
-  static constexpr std::uint32_t width = 2;
+  static constexpr std::uint32_t width = test::MortalWorkers::width;
 
   explicit Team(std::size_t blocks, std::uint32_t tries, TeamWaits waits = {})
       : blocks_(blocks), tries_(tries), board_(waits) {}
 
-  // The worker of `slot` begins its life; the kernel tells when it ends.
   void start(std::uint32_t slot) {
-    watchers_.push_back(std::make_unique<Thread>([this, slot] {
-      Process process([this, slot] {
-        board_.serve(
-            slot, width, words_,
-            [&](std::uint64_t, const TeamJob& job, const void* arguments, IndexRange range) {
-              return compute(job, arguments, range);
-            },
-            [&] { event_.ring(); });
-      });
-      if (process.wait()) {
-        dead_[slot].store(1, order::release);
-        event_.ring();
-      }
-    }));
+    workers_.start(slot, false, [this, slot] {
+      board_.serve(
+          slot, width, words_,
+          [&](std::uint64_t, const TeamJob& job, const void* arguments, IndexRange range) {
+            return compute(job, arguments, range);
+          },
+          [&] { workers_.wake_master(); });
+    });
   }
 
   // One run, as the master has it. False if a block was given up.
   bool run(std::uint64_t number, std::uint64_t argument) {
-    run_ = number;
     argument_.write() = argument;
     board_.open(number, {.count = blocks_, .block = 1, .bytes = sizeof argument}, &argument,
                 words_);
     board_.ring(Ring::early);
     bool whole = true;
-    for (;;) {
-      const std::uint32_t heard = event_.word.load(order::acquire);
-      for (std::uint32_t slot = 0; slot < width; ++slot) {
-        if (dead_[slot].load(order::acquire) == 0) continue;
-        dead_[slot].store(0, order::relaxed);
+    workers_.lead([&] {
+      workers_.bury([&](std::uint32_t slot) {
         table().give_back(number, slot, tries_,
                           [&](std::size_t, bool closed) { whole &= !closed; });
         start(slot);
         board_.ring(Ring::all);
-      }
+      });
       const ClaimCount count = table().count(number, width);
       check(count.broken == 0, "no word is broken");
-      if (count.over()) return whole;
-      (void)sync::park(event_.word, heard, sync::no_deadline, sync::ParkScope::shared);
-    }
+      return count.over();
+    });
+    return whole;
   }
 
   // What the master does at some time: blocks take long.
@@ -106,7 +80,7 @@ class Team {
 
   void end() {
     board_.dismiss();
-    watchers_.clear();  // joins
+    workers_.join();
   }
 
   ClaimTable table() { return words_.table(blocks_); }
@@ -124,7 +98,6 @@ class Team {
 
   const std::size_t blocks_;
   const std::uint32_t tries_;
-  std::uint64_t run_ = 0;
   sync::cell<std::uint64_t> argument_;  // of the run that is on
   TeamBoard board_;
   std::array<ClaimWord, 1> argument_words_{ClaimWord(0)};
@@ -132,10 +105,7 @@ class Team {
   std::array<ClaimWord, 1> ended_words_{ClaimWord(0)};
   const TeamWords words_{argument_words_, block_words_, ended_words_};
   std::array<sync::cell<std::uint64_t>, 2> results_;
-  std::array<sync::atomic<std::uint32_t>, width> dead_{sync::atomic<std::uint32_t>(0),
-                                                       sync::atomic<std::uint32_t>(0)};
-  Event event_;
-  std::vector<std::unique_ptr<Thread>> watchers_;
+  test::MortalWorkers workers_;
 };
 
 // ---- The table alone ---------------------------------------------------------------------------
@@ -234,14 +204,14 @@ const Scenario what_failed(
     "process_team/what_failed",
     [] {
       std::array<ClaimWord, 1> words{ClaimWord(0)};
-      TeamSlot slot;
+      WorkerSlot slot;
       ClaimTable table(words);
       table.open(1);
       bool died = false;
       sync::atomic<std::uint32_t> looked(0);
       Thread master([&] {
         if (table.count(1, 1).failed == 0) return;
-        char text[TeamSlot::most_text];
+        char text[WorkerSlot::most_text];
         check(slot.said(1, text) && text[0] == 'n', "whole");
         looked.store(1, order::relaxed);
       });

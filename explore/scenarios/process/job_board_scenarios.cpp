@@ -2,35 +2,25 @@
 //
 // The jobs of a pool of processes, with a death at every step: the scenarios of
 // docs/design/process_pool.md.
-//
-// The kernel's part is played by a thread a process, which waits for it and then says so, as in
-// claim_table_scenarios.cpp.
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/detail/job_board.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/park.hpp>
-#include <memory>
-#include <vector>
 
 #include "explore/scenario.hpp"
+#include "explore/scenarios/process/mortal_workers.hpp"
 
 namespace job_board_scenarios { namespace {
 
-using handoff::detail::Claim;
 using handoff::detail::ClaimState;
 using handoff::detail::ClaimTable;
 using handoff::detail::ClaimWord;
 using handoff::detail::JobBoard;
-using handoff::detail::JobSlot;
+using handoff::detail::WorkerSlot;
 using handoff::explore::check;
 using handoff::explore::outcome;
-using handoff::explore::Process;
-using handoff::explore::Thread;
-using handoff::sync::order;
 using handoff::test::Scenario;
 using handoff::test::Size;
 namespace sync = handoff::sync;
@@ -38,23 +28,14 @@ namespace sync = handoff::sync;
 // A pool of two slots and two places and its master, as src/process has it.
 class JobPool {
  public:
-  static constexpr std::uint32_t width = 2;
+  static constexpr std::uint32_t width = handoff::test::MortalWorkers::width;
 
   JobPool(std::uint32_t tries, bool recycles) : tries_(tries), recycles_(recycles) {}
 
-  // The worker of `slot` begins its life; the kernel tells when it ends.
   void start(std::uint32_t slot) {
-    watchers_.push_back(std::make_unique<Thread>([this, slot] {
-      {
-        Process process([this, slot] {
-          board_.serve(slot, words_,
-                       [&](const ClaimTable::Pass& pass) { return work(slot, pass); });
-        });
-        (void)process.wait();
-      }
-      ended_[slot].store(1, order::release);
-      ring();
-    }));
+    workers_.start(slot, true, [this, slot] {
+      board_.serve(slot, words_, [&](const ClaimTable::Pass& pass) { return work(slot, pass); });
+    });
   }
 
   void submit(std::size_t place, std::uint64_t number, std::uint64_t argument) {
@@ -66,15 +47,14 @@ class JobPool {
 
   // Until the job in the place has ended. False if it was given up.
   bool await(std::size_t place) {
-    for (;;) {
-      const std::uint32_t heard = event_.load(order::acquire);
+    ClaimState state = ClaimState::free;
+    workers_.lead([&] {
       bury();
-      const Claim claim = word(place).look(numbers_[place], width, 0);
-      check(claim.state != ClaimState::broken, "no word is broken");
-      if (claim.state == ClaimState::done) return true;
-      if (claim.state == ClaimState::closed) return false;
-      (void)sync::park(event_, heard, sync::no_deadline, sync::ParkScope::shared);
-    }
+      state = word(place).look(numbers_[place], width, 0).state;
+      check(state != ClaimState::broken, "no word is broken");
+      return state == ClaimState::done || state == ClaimState::closed;
+    });
+    return state == ClaimState::done;
   }
 
   ClaimTable word(std::size_t place) { return JobBoard::job(words_, place); }
@@ -83,29 +63,22 @@ class JobPool {
 
   void end() {
     board_.dismiss();
-    watchers_.clear();  // joins
+    workers_.join();
   }
 
  private:
-  void ring() {
-    event_.fetch_add(1, order::release);
-    (void)sync::unpark(event_, 1, sync::ParkScope::shared);
-  }
-
   // Plain cells: two that do one job at the same time, or unordered, are a race.
   bool work(std::uint32_t slot, const ClaimTable::Pass& pass) {
     results_[pass.block].write() = 0;  // half of it
     results_[pass.block].write() = arguments_[pass.block].read() * 10;
     check(JobBoard::finish(words_, pass, true), "nobody else changes a claimed word");
-    ring();
+    workers_.wake_master();
     if (recycles_) slots_[slot].retire();
     return !recycles_;
   }
 
   void bury() {
-    for (std::uint32_t slot = 0; slot < width; ++slot) {
-      if (ended_[slot].load(order::acquire) == 0) continue;
-      ended_[slot].store(0, order::relaxed);
+    workers_.bury([&](std::uint32_t slot) {
       check(slots_[slot].take_retired() == recycles_, "the master knows why it ended");
       for (std::size_t place = 0; place < numbers_.size(); ++place) {
         if (numbers_[place] == 0) continue;
@@ -113,7 +86,7 @@ class JobPool {
       }
       start(slot);
       board_.ring();
-    }
+    });
   }
 
   const std::uint32_t tries_;
@@ -121,14 +94,11 @@ class JobPool {
   JobBoard board_;
   std::array<ClaimWord, 2> places_{ClaimWord(0), ClaimWord(0)};
   const JobBoard::Words words_{places_};
-  std::array<JobSlot, width> slots_;
+  std::array<WorkerSlot, width> slots_;
   std::array<std::uint64_t, 2> numbers_{};  // the master's
   std::array<sync::cell<std::uint64_t>, 2> arguments_;
   std::array<sync::cell<std::uint64_t>, 2> results_;
-  std::array<sync::atomic<std::uint32_t>, width> ended_{sync::atomic<std::uint32_t>(0),
-                                                        sync::atomic<std::uint32_t>(0)};
-  sync::atomic<std::uint32_t> event_{0};
-  std::vector<std::unique_ptr<Thread>> watchers_;
+  handoff::test::MortalWorkers workers_;
 };
 
 // Jobs that come while the worker looks, sleeps or goes to sleep.

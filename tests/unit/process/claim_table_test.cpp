@@ -273,9 +273,9 @@ TEST(ClaimTable, ThreadsClaimEachBlockOnce) {
 }
 
 TEST(TeamBoard, ATextWithoutAnEndIsCut) {
-  handoff::detail::TeamSlot slot;
+  handoff::detail::WorkerSlot slot;
   std::memset(static_cast<void*>(&slot), 'x', sizeof slot);
-  char text[handoff::detail::TeamSlot::most_text];
+  char text[handoff::detail::WorkerSlot::most_text];
   ASSERT_TRUE(slot.said(0x7878787878787878U, text));
   EXPECT_EQ(::strnlen(text, sizeof text), sizeof text - 1);
 }

@@ -105,13 +105,15 @@ inline void tell_ready() {
 }
 
 // A process of its own, not a fork: ThreadSanitizer starts no threads in a forked child. Its
-// argument is that of no other.
+// argument is that of no other. Not `is_alone`: it is killed with its group.
 class Master {
  public:
-  Master(const std::string& role, const std::string& argument) : argument_(argument) {
+  Master(const std::string& role, const std::string& argument, bool is_alone)
+      : argument_(argument) {
     int ends[2] = {-1, -1};
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     SubprocessOptions options = subprocess_support::role_options(role, argument);
+    options.own_group = !is_alone;
     options.descriptors = {{.from = ends[1], .to = subprocess_support::kRoleOutput}};
     process_ = Subprocess::start(subprocess_support::role_arguments(), options);
     ::close(ends[1]);

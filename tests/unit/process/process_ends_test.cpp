@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Teams, pools and programs that are there when the program ends: wherever they are kept, and
-// however it ends, it ends in time with the code that it said, and leaves no process.
+// however it ends, it ends in time with the code that it said, and leaves no process. Killed, it
+// leaves no process, no memory and no name.
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
@@ -15,12 +16,17 @@
 #include <handoff/core/future.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_team.hpp>
+#include <handoff/process/shared_memory.hpp>
 #include <handoff/process/subprocess.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
+#include <vector>
 
+#include "support/support.hpp"
 #include "unit/process/master_support.hpp"
+#include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"
 #include "unit/process/worker_support.hpp"
@@ -176,6 +182,87 @@ TEST(ProcessEnds, WhereverTheyAreKeptAndHoweverTheProgramEnds) {
           team_support::becomes_true([&] { return master_support::processes_with(text).empty(); }));
     }
   }
+}
+
+// ---- It is killed ------------------------------------------------------------------------------
+
+void sleep_long(IndexRange, const Number&) { std::this_thread::sleep_for(1h); }
+std::uint64_t never_ends(const Number&) {
+  for (;;) ::pause();
+}
+
+// Of a team, a pool, or a team of the program whose file is named. A process of its own, not a
+// fork: ThreadSanitizer starts no threads in a forked child.
+const subprocess_support::RoleEntry killed_master("killed_master", [](const std::string& argument) {
+  const master_support::Orders orders = master_support::orders_of(argument);
+  const auto early = SharedMemory::create({.name = orders.early, .bytes = 5000});
+  const worker_support::Table table;
+  std::optional<ProcessPool> pool;
+  std::optional<ProcessTeam> team;
+  if (orders.program == "pool") {
+    pool.emplace(3);
+  } else if (orders.program == "team") {
+    team.emplace(3);
+  } else {
+    team.emplace(ProcessTeamOptions{.width = 3, .program = {orders.program, "works"}});
+  }
+  const bool by_name = orders.program.front() == '/';
+  const auto work = [&] {
+    if (pool) (void)pool->submit<twice>(Number{1}).get();
+    if (by_name) (void)team->run("rows", worker_support::kRows, table.work(1));
+    if (team && !by_name) (void)team->run<nothing>(10, Number{1});
+  };
+  while (orders.when == "making") {
+    const auto late = SharedMemory::create({.name = orders.late, .bytes = 5000});
+    master_support::tell_ready();
+  }
+  const auto late = SharedMemory::create({.name = orders.late, .bytes = 5000});
+  work();
+  std::vector<Future<std::uint64_t>> futures;
+  for (int i = 0; pool && orders.when == "busy" && i < 5; ++i) {
+    futures.push_back(pool->submit<never_ends>(Number{1}));
+  }
+  master_support::tell_ready();
+  while (orders.when == "working") work();
+  if (orders.when == "busy" && by_name) {
+    worker_support::Work hanging = table.work(1);
+    hanging.deaths = 100;
+    (void)team->run("hang", worker_support::kRows, hanging, {.block = 1});
+  }
+  if (orders.when == "busy" && team) (void)team->run<sleep_long>(3, Number{1}, {.block = 1});
+  for (;;) ::pause();
+  return 0;
+});
+
+// Alone, or with its group, as a shell does with a job.
+TEST(ProcessEnds, WhenTheMasterIsKilledNothingIsLeft) {
+  master_support::LongestEnd longest;
+  auto random = test::random();
+  const std::array<std::string, 3> kinds{"team", "pool", worker_support::worker_file()};
+  const std::size_t rounds = test::deep() ? 600 : test::sanitized ? 3 : 6;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (const char* const when : {"starting", "idle", "busy", "working", "making"}) {
+      const std::string& kind = kinds[round % kinds.size()];
+      const bool is_alone = random() % 2 == 0;
+      SCOPED_TRACE(kind + ", " + when + (is_alone ? ", alone" : ", with its group"));
+      const test::SharedName early;
+      const test::SharedName late;
+      master_support::Master master(
+          "killed_master", kind + ' ' + when + ' ' + early.text() + ' ' + late.text(), is_alone);
+      // Killed before it has a team it leaves what the head comment of named memory says.
+      if (when == std::string("starting")) {
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 30'000));
+        longest.add(master.expect_nothing_left(1));
+        continue;
+      }
+      ASSERT_TRUE(master.is_ready());
+      EXPECT_TRUE(early.is_there());
+      std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
+      longest.add(master.expect_nothing_left(5));  // with its server or keeper, and its workers
+      ASSERT_FALSE(early.is_there() || late.is_there());
+    }
+  }
+  longest.print();
 }
 
 }}  // namespace process_ends_test

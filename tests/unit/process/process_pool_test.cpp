@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ProcessPool: each job has its result or its reason, whatever dies and whenever.
+// ProcessPool: each job has its result or its reason. Deaths are in process_master_test.cpp.
 #include <gtest/gtest.h>
 
 #include <signal.h>
@@ -11,26 +11,26 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <handoff/process/process_pool.hpp>
-#include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <optional>
+#include <random>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "out_of_memory.hpp"
 #include "support/support.hpp"
 #include "team_support.hpp"
 
@@ -40,9 +40,6 @@ using namespace handoff;
 using namespace std::chrono_literals;
 using team_support::becomes_true;
 using team_support::has_ended;
-using team_support::KillsAtStep;
-using team_support::open_descriptors;
-using team_support::servers_of;
 using team_support::spares;
 using team_support::workers;
 
@@ -62,7 +59,6 @@ std::uint64_t add(const Numbers& numbers) { return mix(numbers.a) + numbers.b; }
 // What lies in the memory that all processes of a test have.
 struct Board {
   std::atomic<std::uint32_t> begun;
-  std::atomic<std::uint32_t> deaths;
   std::atomic<bool> gate;
   std::array<std::atomic<std::uint32_t>, 16'384> calls;  // as many as a deep run has
 };
@@ -96,30 +92,6 @@ std::uint64_t count_call(const OnBoard& job) {
   ++job.board->calls[job.value];
   return mix(job.value);
 }
-
-struct Deadly {
-  Board* board;
-  std::uint32_t times;
-  void (*die)();
-};
-std::uint64_t die_some_times(const Deadly& deadly) {
-  if (deadly.board->deaths.fetch_add(1) < deadly.times) deadly.die();
-  return 42;
-}
-constexpr std::uint32_t always = 1'000'000;
-
-// Without the handlers of a sanitizer, which would report it and exit.
-void die_by(int signal) {
-  ::signal(signal, SIG_DFL);
-  ::raise(signal);
-}
-const std::pair<const char*, void (*)()> ways_to_die[] = {
-    {"killed by signal 9", [] { ::raise(SIGKILL); }},
-    {"killed by signal 11", [] { die_by(SIGSEGV); }},
-    {"killed by signal 6", [] { die_by(SIGABRT); }},
-    {"exited with 0", [] { std::exit(0); }},
-    {"exited with 3", [] { ::_exit(3); }},
-};
 
 template <class Error, class R>
 std::optional<Error> error_of(Future<R>& future) {
@@ -392,78 +364,6 @@ TEST(ProcessPool, ItsEndFinishesWhatIsQueued) {
 
 // ---- Deaths ------------------------------------------------------------------------------------
 
-TEST(ProcessPool, AJobWhoseWorkerEndsIsGivenAgain) {
-  const SharedBoard board;
-  ProcessPool pool(2);
-  for (const auto& [what, die] : ways_to_die) {
-    board->deaths = 0;
-    EXPECT_EQ(pool.submit<die_some_times>(Deadly{board.get(), 1, die}).get(), 42U) << what;
-    EXPECT_EQ(board->deaths, 2U) << what;
-  }
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.done, std::size(ways_to_die));
-  EXPECT_EQ(tally.failed, 0U);
-}
-
-TEST(ProcessPool, AJobThatAlwaysKillsFailsAndNoOtherDoes) {
-  const SharedBoard board;
-  ProcessPool pool(2);
-  for (const auto& [what, die] : ways_to_die) {
-    board->deaths = 0;
-    std::vector<Future<std::uint64_t>> others;
-    for (std::uint64_t i = 0; i < 20; ++i) others.push_back(pool.submit<add>(Numbers{i, 0}));
-    auto deadly = pool.submit<die_some_times>(Deadly{board.get(), always, die});
-    for (std::uint64_t i = 20; i < 40; ++i) others.push_back(pool.submit<add>(Numbers{i, 0}));
-    const auto died = error_of<WorkFailed>(deadly);
-    ASSERT_TRUE(died) << what;
-    EXPECT_EQ(died->lost().end.text(), what);
-    EXPECT_EQ(died->lost().attempts, 2U);
-    EXPECT_NE(std::string(died->what()).find(what), std::string::npos);
-    EXPECT_EQ(board->deaths, 2U);
-    for (std::uint64_t i = 0; i < 40; ++i) EXPECT_EQ(others[i].get(), mix(i));
-  }
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.failed, std::size(ways_to_die));
-  EXPECT_TRUE(tally.balanced());
-  EXPECT_THROW(std::rethrow_exception(tally.first_failure), WorkFailed);
-}
-
-// A spare may have ended at its first job before the server has heard that it was hired.
-TEST(ProcessPool, EachDeathHasItsReasonHoweverSoonItComes) {
-  for (std::size_t round = 0; round < test::rounds(20); ++round) {
-    const SharedBoard board;
-    ProcessPool pool{{.width = 1 + round % 3}};
-    for (int i = 0; i < 20; ++i) {
-      const auto& [text, die] = ways_to_die[static_cast<std::size_t>(i) % 5];
-      Future<std::uint64_t> future = pool.submit<die_some_times>(Deadly{board.get(), always, die});
-      const auto error = error_of<WorkFailed>(future);
-      ASSERT_TRUE(error.has_value());
-      ASSERT_EQ(error->lost().end.text(), text) << "round " << round << ", job " << i;
-    }
-  }
-}
-
-TEST(ProcessPool, LackOfMemoryIsADeathAsOthers) {
-  const test::SmallGroup group;
-  const auto ways = test::ways_to_run_out_of_memory(group);
-  if (ways.empty()) GTEST_SKIP() << "a sanitizer, and no memory cgroup may be made";
-  const SharedBoard board;
-  ProcessPool pool(2);
-  for (const auto& [what, die] : ways) {
-    board->deaths = 0;
-    EXPECT_EQ(pool.submit<die_some_times>(Deadly{board.get(), 1, die}).get(), 42U) << what;
-    EXPECT_EQ(board->deaths, 2U) << what << ": it was done again";
-    board->deaths = 0;
-    auto deadly = pool.submit<die_some_times>(Deadly{board.get(), always, die});
-    const auto died = error_of<WorkFailed>(deadly);
-    ASSERT_TRUE(died) << what;
-    EXPECT_EQ(died->lost().end.text(), what);
-    EXPECT_EQ(died->lost().attempts, 2U);
-    EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
-  }
-  EXPECT_EQ(pool.close().failed, ways.size());
-}
-
 TEST(ProcessPool, WhatIsStoppedIsNotBegunAgain) {
   const SharedBoard board;
   ProcessPool pool{{.width = 1, .tries = 5}};
@@ -476,21 +376,8 @@ TEST(ProcessPool, WhatIsStoppedIsNotBegunAgain) {
   ASSERT_TRUE(died);
   EXPECT_EQ(died->lost().attempts, 1U);
   EXPECT_EQ(died->lost().end.text(), "killed by signal 9");
+  EXPECT_NE(std::string(died->what()).find("killed by signal 9"), std::string::npos);
   EXPECT_EQ(board->begun, 1U);
-}
-
-TEST(ProcessPool, TriesSayHowOften) {
-  const SharedBoard board;
-  for (const std::uint32_t tries : {1U, 4U}) {
-    board->deaths = 0;
-    ProcessPool pool{{.width = 2, .tries = tries}};
-    auto deadly =
-        pool.submit<die_some_times>(Deadly{board.get(), always, [] { ::raise(SIGKILL); }});
-    const auto died = error_of<WorkFailed>(deadly);
-    ASSERT_TRUE(died);
-    EXPECT_EQ(died->lost().attempts, tries);
-    EXPECT_EQ(board->deaths, tries);
-  }
 }
 
 std::uint64_t throw_text(const int& length) {
@@ -513,56 +400,13 @@ TEST(ProcessPool, AnExceptionComesOverAsText) {
             std::string::npos);
   EXPECT_EQ(pool.submit<add>(Numbers{1, 2}).get(), mix(1) + 2);
   EXPECT_EQ(workers().front(), worker) << "it goes on";
-  EXPECT_EQ(pool.close().failed, 5U);
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.failed, 5U);
+  EXPECT_THROW(std::rethrow_exception(tally.first_failure), WorkFailed);
 }
 
-TEST(ProcessPool, KillsAtRandomCostNoResult) {
-  ProcessPool pool{{.width = 4, .tries = 15, .replacements_per_second = 10'000}};
-  auto random = test::random();
-  std::atomic<bool> over{false};
-  std::atomic<int> kills{0};
-  std::thread killer([&, seed = random()] {
-    std::mt19937_64 mine(seed);
-    while (!over) {
-      const std::uint64_t pause = mine() % (test::sanitized ? 50'000 : 3000);
-      std::this_thread::sleep_for(std::chrono::microseconds(pause));
-      const std::vector<pid_t> alive = workers();
-      if (!alive.empty() && ::kill(alive[mine() % alive.size()], SIGKILL) == 0) ++kills;
-    }
-  });
-  const std::uint64_t count = test::rounds(2000);
-  for (std::uint64_t i = 0; i < count || kills < 10;) {
-    std::vector<Future<std::uint64_t>> futures;
-    for (std::uint64_t k = 0; k < 50; ++k) futures.push_back(pool.submit<add>(Numbers{k, i}));
-    for (std::uint64_t k = 0; k < 50; ++k) ASSERT_EQ(futures[k].get(), mix(k) + i);
-    i += 50;
-  }
-  over = true;
-  killer.join();
-  EXPECT_EQ(pool.tally().failed, 0U);
-}
-
-TEST(ProcessPool, AllWorkersAndTheForkServerMayDie) {
-  const SharedBoard board;
-  // A worker of a server that was just killed may take a job before it dies.
-  ProcessPool pool{{.width = 3, .tries = 15}};
-  for (const bool with_server : {false, true, true}) {
-    board->begun = 0;
-    board->gate = false;
-    std::vector<Future<std::uint64_t>> futures;
-    for (std::uint64_t i = 0; i < 6; ++i) {
-      futures.push_back(pool.submit<wait_for_gate>(OnBoard{board.get(), i}));
-    }
-    EXPECT_TRUE(becomes_true([&] { return board->begun >= 3; }));
-    if (with_server) {
-      for (const pid_t server : servers_of(::getpid())) ::kill(server, SIGKILL);
-    } else {
-      for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
-    }
-    board->gate = true;
-    for (std::uint64_t i = 0; i < 6; ++i) EXPECT_EQ(futures[i].get(), i);
-  }
-  // Between jobs: they are replaced without one.
+TEST(ProcessPool, WorkersThatDieBetweenJobsAreReplacedWithoutOne) {
+  ProcessPool pool(3);
   for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
   EXPECT_TRUE(becomes_true([&] {
     const std::vector<pid_t> there = workers();
@@ -570,62 +414,6 @@ TEST(ProcessPool, AllWorkersAndTheForkServerMayDie) {
     return are_alive && there.size() == 3 + spares().size();
   }));
   EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
-}
-
-std::uint64_t stop_some_times(const Deadly& deadly) {
-  if (deadly.board->deaths.fetch_add(1) < deadly.times) ::raise(SIGSTOP);
-  return 42;
-}
-
-TEST(ProcessPool, AWorkerThatStandsStillIsKilledAtTheLimit) {
-  const SharedBoard board;
-  ProcessPool pool{{.width = 2, .limit = test::sanitized ? 300ms : 150ms}};
-  auto once = pool.submit<stop_some_times>(Deadly{board.get(), 1, nullptr});
-  EXPECT_EQ(once.get(), 42U);
-  board->deaths = 0;
-  auto always_stopped = pool.submit<stop_some_times>(Deadly{board.get(), always, nullptr});
-  for (std::uint64_t i = 0; i < 20; ++i) {
-    EXPECT_EQ(pool.submit<add>(Numbers{i, 0}).get(), mix(i)) << "the other worker goes on";
-  }
-  const auto died = error_of<WorkFailed>(always_stopped);
-  ASSERT_TRUE(died);
-  EXPECT_EQ(died->lost().end.text(), "killed at the limit");
-  // Stopped between jobs, all of them.
-  for (const pid_t worker : workers()) ::kill(worker, SIGSTOP);
-  EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
-}
-
-// One that is stopped between jobs keeps none from the others, without any limit.
-TEST(ProcessPool, AStoppedWorkerHoldsUpNoOther) {
-  ProcessPool pool(2);
-  ::kill(workers().front(), SIGSTOP);
-  for (std::uint64_t i = 0; i < 20; ++i) {
-    EXPECT_EQ(pool.submit<add>(Numbers{i, 0}).get(), mix(i));
-    if (i % 5 == 0) std::this_thread::sleep_for(1ms);  // so that the other one sleeps, too
-  }
-}
-
-// ---- At each step of the protocol --------------------------------------------------------------
-
-TEST(ProcessPool, KilledAtEachStep) {
-  const SharedMemory memory = SharedMemory::create({.bytes = sizeof(KillsAtStep::Shared)});
-  auto& shared = *static_cast<KillsAtStep::Shared*>(static_cast<void*>(memory.bytes().data()));
-  KillsAtStep tap(shared);
-  constexpr int most = test::sanitized ? 2 : 4;
-  for (const char* const step : {"started", "claimed", "computed", "over", "told", "retired"}) {
-    for (int at = 1; at <= most; ++at) {
-      std::strncpy(shared.step.data(), step, shared.step.size() - 1);
-      shared.passed = 0;
-      shared.at = at;
-      ProcessPool pool{{.width = 2, .recycle_after = 3, .tap = &tap}};
-      std::vector<Future<std::uint64_t>> futures;
-      for (std::uint64_t i = 0; i < 20; ++i) futures.push_back(pool.submit<add>(Numbers{i, 5}));
-      for (std::uint64_t i = 0; i < 20; ++i) ASSERT_EQ(futures[i].get(), mix(i) + 5) << step;
-      EXPECT_TRUE(becomes_true([&] { return shared.passed >= at; })) << "never came to " << step;
-      EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1) << step;
-    }
-    std::printf("a worker of the pool was killed at \"%s\", the first %d times\n", step, most);
-  }
 }
 
 // ---- Recycling ---------------------------------------------------------------------------------
@@ -666,57 +454,58 @@ TEST(ProcessPool, AWorkerEndsWhenItHasGrown) {
   EXPECT_EQ(pool.close().failed, 0U);
 }
 
-// ---- Workers that cannot be had ----------------------------------------------------------------
+// ---- Memory that is written over ---------------------------------------------------------------
 
-class Refuses final : public detail::TeamTap {
- public:
-  explicit Refuses(std::atomic<std::uint32_t>& may) : may_(may) {}
-  int before_start(std::size_t) noexcept override { return may_ == 0 ? EAGAIN : 0; }
-
- private:
-  std::atomic<std::uint32_t>& may_;
-};
-
-TEST(ProcessPool, NoWorkerToBeHadIsAnErrorAndTheyMayComeBack) {
-  const SharedBoard board;
-  const std::size_t before = open_descriptors();
-  Refuses tap(board->deaths);
-  EXPECT_THROW(ProcessPool({.width = 2, .tap = &tap}), std::system_error);
-  EXPECT_EQ(open_descriptors(), before);
-  board->deaths = 1;
-  ProcessPool pool{{.width = 2, .tap = &tap}};
-  board->deaths = 0;
-  for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
-  EXPECT_TRUE(becomes_true([] { return workers().size() == spares().size(); }));
-  auto refused = pool.submit<add>(Numbers{1, 1});
-  const auto error = error_of<std::system_error>(refused);
-  ASSERT_TRUE(error);
-  EXPECT_NE(std::string(error->what()).find("start one"), std::string::npos);
-  EXPECT_EQ(error->code().value(), EAGAIN);
-  board->deaths = 1;
-  EXPECT_EQ(pool.submit<add>(Numbers{2, 1}).get(), mix(2) + 1) << "they are back";
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.failed, 1U);
-  EXPECT_EQ(tally.done, 1U);
+// All bytes that this process shares with others of the pool, and that have no file: by random
+// ones. What it hits first may end it.
+std::uint64_t scribble(const std::uint64_t& seed) {
+  std::mt19937_64 random(seed);
+  std::ifstream maps("/proc/self/maps");
+  std::size_t most = 0;
+  unsigned char* largest = nullptr;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(" rw-s ") == line.npos || line.find("/dev/zero") == line.npos) continue;
+    std::uintptr_t first = 0;
+    std::uintptr_t last = 0;
+    char dash = 0;
+    std::istringstream(line) >> std::hex >> first >> dash >> last;
+    if (last - first <= most) continue;
+    most = last - first;
+    largest = reinterpret_cast<unsigned char*>(first);
+  }
+  if (largest == nullptr) return 0;
+  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= most; at += sizeof(std::uint64_t)) {
+    const std::uint64_t any = random() >> random() % 64;
+    std::memcpy(largest + at, &any, sizeof any);
+  }
+  return 1;
 }
 
-class DiesAtStart final : public detail::TeamTap {
- public:
-  void at(const char* step, std::size_t) noexcept override {
-    if (std::strcmp(step, "started") == 0) ::_exit(1);
+// Whatever it makes of them, each job ends, with a result or with the reason, and so does the pool.
+TEST(ProcessPool, AWorkerThatWritesOverThePoolsMemoryHangsNothing) {
+  auto random = test::random();
+  std::size_t refused = 0;
+  for (std::size_t round = 0; round < test::rounds(6) + 1; ++round) {
+    ProcessPool pool{{.width = 2,
+                      .limit = std::chrono::milliseconds(test::sanitized ? 300 : 50),
+                      .replacements_per_second = 10'000}};
+    std::vector<Future<std::uint64_t>> futures;
+    for (std::uint64_t i = 0; i < 40; ++i) {
+      futures.push_back(i == 20 ? pool.submit<scribble>(std::uint64_t{random()})
+                                : pool.submit<add>(Numbers{i, 0}));
+    }
+    for (auto& future : futures) {
+      try {
+        (void)future.get();
+      } catch (const std::exception&) {
+        ++refused;
+      }
+    }
+    const Tally tally = pool.close();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.accepted, 40U);
   }
-};
-
-TEST(ProcessPool, WorkersThatNeverWorkAreAnErrorAndNoLoop) {
-  DiesAtStart tap;
-  ProcessPool pool{{.width = 2, .replacements_per_second = 1000, .tap = &tap}};
-  for (int i = 0; i < (test::sanitized ? 1 : 2); ++i) {
-    auto job = pool.submit<add>(Numbers{1, 1});
-    const auto error = error_of<std::system_error>(job);
-    ASSERT_TRUE(error);
-    EXPECT_EQ(error->code().value(), ECHILD);
-    EXPECT_NE(std::string(error->what()).find("all end"), std::string::npos);
-  }
+  EXPECT_GT(refused, 0U) << "nothing was written over: nothing was tried";
 }
 
 // ---- Misuse ------------------------------------------------------------------------------------
@@ -737,39 +526,12 @@ TEST(ProcessPool, ACallFromInsideAKernelIsMisuse) {
 }
 
 TEST(ProcessPool, OptionsThatCannotBeAreMisuse) {
-  EXPECT_THROW(ProcessPool({.width = 1025}), std::logic_error);
   EXPECT_THROW(ProcessPool({.width = 1, .capacity = 0}), std::logic_error);
   EXPECT_THROW(ProcessPool({.width = 1, .capacity = 4097}), std::logic_error);
   EXPECT_THROW(ProcessPool({.width = 1, .on_full = OnFull::grow}), std::logic_error);
-  EXPECT_THROW(ProcessPool({.width = 1, .tries = 0}), std::logic_error);
-  EXPECT_THROW(ProcessPool({.width = 1, .tries = 16}), std::logic_error);
-  EXPECT_THROW(ProcessPool({.width = 1, .cpus = {-1}}), std::logic_error);
 }
 
 // ---- Ends --------------------------------------------------------------------------------------
-
-TEST(ProcessPool, NothingIsLeftBehind) {
-  const std::size_t before = open_descriptors();
-  for (std::size_t round = 0; round < test::rounds(10) + 1; ++round) {
-    std::vector<pid_t> there;
-    {
-      ProcessPool pool(3);
-      EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
-      there = workers();
-      EXPECT_EQ(there.size(), 3U);
-      std::ifstream maps("/proc/self/maps");
-      for (std::string line; std::getline(maps, line);) {
-        EXPECT_EQ(line.find("/dev/shm/"), std::string::npos) << "a name that could be left";
-      }
-      if (round == 0) {
-        for (const pid_t worker : there) ::kill(worker, SIGSTOP);
-      }
-    }
-    for (const pid_t worker : there) EXPECT_TRUE(has_ended(worker));
-    EXPECT_TRUE(servers_of(::getpid()).empty());
-    EXPECT_EQ(open_descriptors(), before);
-  }
-}
 
 // In a fork of the program it can be destroyed, and is there afterwards.
 TEST(ProcessPool, AForkOfTheProgramEndsNothing) {

@@ -14,21 +14,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
-#include <handoff/core/future.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_ring.hpp>
 #include <new>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "support/failing.hpp"
@@ -44,51 +40,7 @@ using namespace handoff;
 using team_support::servers_of;
 using test::Call;
 
-struct Number {
-  std::uint64_t value;
-};
-std::uint64_t twice(const Number& number) { return 2 * number.value; }
-
 bool has_no_child() { return ::waitpid(-1, nullptr, WNOHANG | __WALL) == -1 && errno == ECHILD; }
-
-// ---- The k-th worker ---------------------------------------------------------------------------
-
-class FirstOnly final : public detail::TeamTap {
- public:
-  explicit FirstOnly(std::atomic<int>& left) : left_(left) {}
-  int before_start(std::size_t) noexcept override { return left_.fetch_sub(1) <= 0 ? EAGAIN : 0; }
-
- private:
-  std::atomic<int>& left_;  // so many may start; in memory that all processes have
-};
-
-TEST(ProcessStarts, APoolWithoutItsKthWorkerIsAnErrorOrHasFewer) {
-  const team_support::SharedBoard board;
-  FirstOnly tap(board->stops);
-  constexpr int width = 4;
-  const int before = test::open_descriptors();
-  for (int k = 0; k <= width; ++k) {
-    SCOPED_TRACE(k);
-    for (const OnFewerWorkers on_fewer : {OnFewerWorkers::refuse, OnFewerWorkers::accept}) {
-      board->stops = k;
-      const bool fits = k == width || (k > 0 && on_fewer == OnFewerWorkers::accept);
-      try {
-        ProcessPool pool{{.width = width, .on_fewer = on_fewer, .tap = &tap}};
-        EXPECT_TRUE(fits);
-        EXPECT_EQ(pool.width(), static_cast<std::size_t>(k));
-        std::vector<Future<std::uint64_t>> futures;
-        for (std::uint64_t i = 0; i < 20; ++i) futures.push_back(pool.submit<twice>(Number{i}));
-        for (std::uint64_t i = 0; i < 20; ++i) EXPECT_EQ(futures[i].get(), 2 * i);
-      } catch (const std::system_error& error) {
-        EXPECT_FALSE(fits);
-        EXPECT_NE(std::string(error.what()).find("start one"), std::string::npos);
-        EXPECT_EQ(error.code().value(), EAGAIN);
-      }
-      EXPECT_TRUE(servers_of(::getpid()).empty());
-      EXPECT_EQ(test::open_descriptors(), before);
-    }
-  }
-}
 
 // ---- The k-th descriptor -----------------------------------------------------------------------
 

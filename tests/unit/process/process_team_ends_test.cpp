@@ -21,18 +21,14 @@
 #include <fstream>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
-#include <iterator>
 #include <memory>
 #include <new>
-#include <optional>
-#include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "support/support.hpp"
-#include "unit/process/out_of_memory.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"
@@ -45,57 +41,6 @@ using namespace team_support;
 using test::SharedName;
 
 // ---- No memory ---------------------------------------------------------------------------------
-
-// Each row that is a multiple of 10 ends its worker, as often as `times` says for each.
-struct Eats {
-  Board* board;
-  std::uint32_t times;
-  void (*run_out)();
-};
-void run_out_at_tens(IndexRange range, const Eats& eats) {
-  for (const std::size_t i : range) {
-    if (i % 10 == 0 && eats.board->calls[i].fetch_add(1) < eats.times) eats.run_out();
-    eats.board->rows[i] = row(1, i);
-  }
-}
-
-// A kill by the kernel for lack of memory, and an allocation that fails and is not caught. The rows
-// that do it are reported, each with its index and the signal; all others are done.
-TEST(ProcessTeamEnds, AWorkerThatRunsOutOfMemoryIsADeathAsOthers) {
-  const test::SmallGroup group;
-  const auto ways = test::ways_to_run_out_of_memory(group);
-  if (ways.empty()) GTEST_SKIP() << "a sanitizer, and no memory cgroup may be made";
-  constexpr std::size_t count = 25;
-  const SharedBoard board;
-  ProcessTeam team{{.width = 2, .replacements_per_second = 10'000}};
-  for (const auto& [what, run_out] : ways) {
-    SCOPED_TRACE(what);
-    const auto begin_with = [&](std::uint32_t times) {
-      board->rows.fill(0);
-      for (auto& calls : board->calls) calls = 0;
-      return Eats{board.get(), times, run_out};
-    };
-    EXPECT_EQ(team.run<run_out_at_tens>(count, begin_with(1), {.block = 1}).done, count);
-    EXPECT_TRUE(team.lost().empty());
-    for (const std::size_t i : {0U, 10U, 20U}) EXPECT_EQ(board->calls[i], 2U) << "done again";
-    expect_rows(*board, 1, count);
-    EXPECT_THROW((void)team.run<run_out_at_tens>(count, begin_with(1000), {.block = 1}),
-                 WorkFailed);
-    EXPECT_EQ(team.tally().done, count - 3);
-    EXPECT_EQ(team.tally().failed, 3U);
-    std::set<std::size_t> lost;
-    for (const LostWork& each : team.lost()) {
-      EXPECT_EQ(each.indices.size(), 1U);
-      lost.insert(each.indices.first);
-      EXPECT_EQ(each.end.kind, WorkerEnd::Kind::signalled);
-      EXPECT_EQ(each.end.text(), what);
-    }
-    EXPECT_EQ(lost, (std::set<std::size_t>{0, 10, 20}));
-    for (std::size_t i = 0; i < count; ++i) {
-      EXPECT_EQ(board->rows[i], i % 10 == 0 ? 0 : row(1, i)) << "row " << i;
-    }
-  }
-}
 
 // Hardly any more memory for this process from here on: some for its stack.
 void have_no_more_memory() {
@@ -148,33 +93,11 @@ TEST(ProcessTeamEnds, AWorkerThatCannotAllocate) {
 
 // ---- Ends --------------------------------------------------------------------------------------
 
-TEST(ProcessTeamEnds, NothingIsLeftBehind) {
-  const SharedBoard board;
-  const std::size_t before = open_descriptors();
-  for (std::size_t round = 0; round < test::rounds(20); ++round) {
-    std::vector<pid_t> there;
-    {
-      ProcessTeam team(3);
-      EXPECT_EQ(team.run<compute_rows>(10, Rows{board.get(), 1}).done, 10U);
-      there = workers();
-      EXPECT_EQ(there.size(), 3U);
-      std::ifstream maps("/proc/self/maps");
-      for (std::string line; std::getline(maps, line);) {
-        EXPECT_EQ(line.find("/dev/shm/"), std::string::npos) << "a name that could be left";
-      }
-      ProcessTeam moved(std::move(team));
-      EXPECT_EQ(moved.run<compute_rows>(10, Rows{board.get(), 1}).done, 10U);
-    }
-    for (const pid_t worker : there) EXPECT_TRUE(has_ended(worker));
-    EXPECT_TRUE(servers_of(::getpid()).empty());
-    EXPECT_EQ(open_descriptors(), before);
-  }
-}
-
 TEST(ProcessTeamEnds, ItsEndIsTheEndOfStoppedWorkersToo) {
   std::vector<pid_t> there;
   {
-    ProcessTeam team(2);
+    ProcessTeam made(2);
+    const ProcessTeam team(std::move(made));
     there = workers();
     signal_workers(SIGSTOP);
   }
@@ -219,11 +142,6 @@ TEST(ProcessTeamEnds, TheThreadThatMadeItMayEnd) {
 
 // ---- The master is killed ----------------------------------------------------------------------
 
-void sleep_long(IndexRange, const Rows& rows) {
-  ++rows.board->ready;
-  std::this_thread::sleep_for(1h);
-}
-
 // What a master tells of itself before it is killed.
 constexpr std::size_t kServersRow = 3;  // behind the workers' numbers
 void tell_of_processes(Board& board) {
@@ -237,46 +155,9 @@ bool is_gone(const Board& board, std::size_t at) {
 [[noreturn]] int sleep_for_ever() {
   for (;;) ::pause();
 }
-// Alone, or with its group, as a shell does with a job.
-void kill_master(pid_t master, bool with_group = false) {
-  ::kill(with_group ? -master : master, SIGKILL);
+void kill_master(pid_t master) {
+  ::kill(master, SIGKILL);
   ::waitpid(master, nullptr, 0);
-}
-
-TEST(ProcessTeamEnds, WhenTheMasterIsKilledNothingIsLeft) {
-  std::chrono::nanoseconds longest{0};
-  for (std::size_t round = 0; round < (test::deep() ? 1000U : test::rounds(20)); ++round) {
-    const SharedBoard board;
-    const SharedName early_name;
-    const SharedName late_name;
-    const pid_t master = test::start_child([&] {
-      (void)::setpgid(0, 0);
-      const auto early = SharedMemory::create({.name = early_name.text(), .bytes = 5000});
-      ProcessTeam team(3);
-      const auto late = SharedMemory::create({.name = late_name.text(), .bytes = 5000});
-      tell_of_processes(*board);
-      // In every other round the workers are busy.
-      if (round % 2 == 0) (void)team.run<sleep_long>(3, Rows{board.get(), 0}, {.block = 1});
-      board->ready = 3;
-      return sleep_for_ever();
-    });
-    ASSERT_TRUE(becomes_true([&] { return board->ready >= 3; }));
-    EXPECT_TRUE(early_name.is_there() && late_name.is_there());
-    kill_master(master, round % 4 >= 2);
-    const auto killed = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i <= kServersRow; ++i) {
-      ASSERT_NE(board->rows[i], 0U);
-      ASSERT_TRUE(becomes_true([&] { return is_gone(*board, i); }));
-    }
-    longest = std::max(longest, std::chrono::steady_clock::now() - killed);
-    EXPECT_FALSE(early_name.is_there()) << "the fork server has taken it away";
-    EXPECT_FALSE(late_name.is_there());
-  }
-  if (!test::deep()) return;
-  // Printed and never asserted: a busy machine is no fault.
-  std::printf("all was gone %lld us after the master's death, at the latest\n",
-              static_cast<long long>(
-                  std::chrono::duration_cast<std::chrono::microseconds>(longest).count()));
 }
 
 TEST(ProcessTeamEnds, AStoppedForkServerEndsWithItsMaster) {
@@ -292,28 +173,6 @@ TEST(ProcessTeamEnds, AStoppedForkServerEndsWithItsMaster) {
   kill_master(master);
   for (std::size_t i = 0; i <= kServersRow; ++i) {
     EXPECT_TRUE(becomes_true([&] { return is_gone(*board, i); }));
-  }
-}
-
-// At any instant of making memory with a name, and of giving it back.
-TEST(ProcessTeamEnds, AKilledMasterLeavesNoName) {
-  auto random = test::random();
-  for (std::size_t round = 0; round < (test::deep() ? 1000U : test::rounds(50)); ++round) {
-    const SharedBoard board;
-    const SharedName name;
-    const pid_t master = test::start_child([&]() -> int {
-      const ProcessTeam team(1);
-      tell_of_processes(*board);
-      for (;;) {
-        const auto memory = SharedMemory::create({.name = name.text(), .bytes = 5000});
-        board->ready = 1;
-      }
-    });
-    ASSERT_TRUE(becomes_true([&] { return board->ready == 1; }));
-    std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
-    kill_master(master);
-    ASSERT_TRUE(becomes_true([&] { return is_gone(*board, kServersRow); }));
-    ASSERT_FALSE(name.is_there()) << "round " << round;
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// ProcessTeam: right results, and what its workers are. Deaths are in process_team_deaths_test.cpp.
+// ProcessTeam: right results, and what its workers are. Deaths are in process_master_test.cpp.
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
@@ -249,13 +249,6 @@ TEST(ProcessTeam, AKernelThatWasLoadedLateIsRefused) {
   ProcessTeam later(2);
   EXPECT_EQ(run_late(later, board->rows.data(), 10), -1) << "this one has it";
   for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(board->rows[i], 7 * i);
-}
-
-TEST(ProcessTeam, OptionsThatCannotBeAreMisuse) {
-  EXPECT_THROW(ProcessTeam({.width = 1025}), std::logic_error);
-  EXPECT_THROW(ProcessTeam({.width = 1, .tries = 0}), std::logic_error);
-  EXPECT_THROW(ProcessTeam({.width = 1, .tries = 16}), std::logic_error);
-  EXPECT_THROW(ProcessTeam({.width = 1, .cpus = {-1}}), std::logic_error);
 }
 
 }}  // namespace process_team_test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A program whose teams have workers of another program only, and so no fork server: what is left
-// of it once it was killed, and who keeps its names meanwhile.
+// A program whose teams have workers of another program only, and so no fork server: who keeps its
+// names. What is left of it once it was killed is in process_ends_test.cpp.
 #include <gtest/gtest.h>
 
 #include <errno.h>
@@ -12,22 +12,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/subprocess.hpp>
-#include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -60,57 +55,6 @@ std::vector<pid_t> keepers_of(pid_t process) {
     }
   }
   return found;
-}
-
-// ---- The master is killed ----------------------------------------------------------------------
-
-// A process of its own, not a fork: ThreadSanitizer starts no threads in a forked child.
-const subprocess_support::RoleEntry master_with_names(
-    "master_with_names", [](const std::string& argument) {
-      const Orders orders = orders_of(argument);
-      const auto early = SharedMemory::create({.name = orders.early, .bytes = 5000});
-      const Table table;
-      ProcessTeam team{{.width = 3, .program = {orders.program, "works"}}};
-      while (orders.when == "making") {
-        const auto late = SharedMemory::create({.name = orders.late, .bytes = 5000});
-        tell_ready();
-      }
-      const auto late = SharedMemory::create({.name = orders.late, .bytes = 5000});
-      (void)team.run("rows", kRows, table.work(1));
-      Work hanging = table.work(1);
-      hanging.deaths = 100;
-      tell_ready();
-      if (orders.when == "busy") (void)team.run("hang", kRows, hanging, {.block = 1});
-      for (;;) ::pause();
-      return 0;
-    });
-
-TEST(WorkerProgramEnds, WhenTheMasterIsKilledNothingIsLeft) {
-  auto random = test::random();
-  LongestEnd longest;
-  const std::size_t rounds = test::deep() ? 1000 : test::sanitized ? 4 : 12;
-  for (std::size_t round = 0; round < rounds; ++round) {
-    const std::string when = std::array{"starting", "idle", "busy", "making"}[round % 4];
-    SCOPED_TRACE(when);
-    const SharedName early;
-    const SharedName late;
-    Master master("master_with_names",
-                  worker_file() + ' ' + when + ' ' + early.text() + ' ' + late.text());
-    // Killed before it has a team it leaves what the head comment of named memory says.
-    if (when == "starting") {
-      std::this_thread::sleep_for(std::chrono::microseconds(random() % 30'000));
-      longest.add(master.expect_nothing_left(1));
-      continue;
-    }
-    ASSERT_TRUE(master.is_ready());
-    EXPECT_TRUE(early.is_there());
-    EXPECT_EQ(keepers_of(master.id()).size(), 1U);
-    if (when == "making") std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
-    longest.add(master.expect_nothing_left(5));  // with its keeper and its workers
-    ASSERT_FALSE(early.is_there());
-    ASSERT_FALSE(late.is_there());
-  }
-  longest.print();
 }
 
 // ---- The keeper --------------------------------------------------------------------------------

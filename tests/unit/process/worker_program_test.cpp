@@ -32,7 +32,8 @@
 
 #include "process/worker_hello.hpp"
 #include "support/support.hpp"
-#include "unit/process/subprocess_support.hpp"
+#include "unit/process/master_support.hpp"
+#include "unit/process/shared_memory_support.hpp"
 #include "unit/process/team_support.hpp"
 #include "unit/process/worker_support.hpp"
 #include "unit/process/worker_work.hpp"
@@ -42,7 +43,6 @@ namespace worker_program_test { namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 using team_support::becomes_true;
-using team_support::has_ended;
 using team_support::open_descriptors;
 using worker_work::Copy;
 using worker_work::Notes;
@@ -307,7 +307,7 @@ TEST(WorkerProgram, WrongKindsOfRunsAreMisuse) {
 
 // ---- Deaths ------------------------------------------------------------------------------------
 
-TEST(WorkerProgram, ADeadWorkersBlockIsGivenAgain) {
+TEST(WorkerProgram, ABlockThatEndsItsWorkersIsGivenAgainOrLost) {
   for (const int signal : {SIGKILL, SIGSEGV, SIGABRT, 0}) {
     const Table table;
     ProcessTeam team{{.width = 2, .program = worker("works")}};
@@ -317,24 +317,15 @@ TEST(WorkerProgram, ADeadWorkersBlockIsGivenAgain) {
     EXPECT_EQ(team.run("rows", kRows, work, {.block = 1}).done, kRows);
     EXPECT_EQ(table.notes().deaths, 1U);
     table.expect_rows(6, kRows);
+    work.deaths = 100;
+    EXPECT_THROW((void)team.run("rows", kRows, work, {.block = 1}), WorkFailed);
+    EXPECT_EQ(team.tally().done, kRows - 1);
+    ASSERT_EQ(team.lost().size(), 1U);
+    EXPECT_EQ(team.lost()[0].indices.first, 3U);
+    const std::string how =
+        signal == 0 ? "exited with 7" : "killed by signal " + std::to_string(signal);
+    EXPECT_EQ(team.lost()[0].end.text(), how);
   }
-}
-
-TEST(WorkerProgram, ABlockThatEndsItsWorkersIsLostAndAllOthersAreDone) {
-  const Table table;
-  ProcessTeam team{{.width = 2, .program = worker("works")}};
-  Work work = table.work(6);
-  work.deaths = 100;
-  work.signal = SIGKILL;
-  EXPECT_THROW((void)team.run("rows", kRows, work, {.block = 1}), WorkFailed);
-  EXPECT_EQ(team.tally().done, kRows - 1);
-  ASSERT_EQ(team.lost().size(), 1U);
-  EXPECT_EQ(team.lost()[0].indices.first, 3U);
-  EXPECT_EQ(team.lost()[0].end.signal, SIGKILL);
-  work.signal = 0;
-  EXPECT_THROW((void)team.run("rows", kRows, work, {.block = 1}), WorkFailed);
-  ASSERT_EQ(team.lost().size(), 1U);
-  EXPECT_EQ(team.lost()[0].end.text(), "exited with 7");
 }
 
 TEST(WorkerProgram, AWorkerThatHangsIsKilledAtTheLimit) {
@@ -384,45 +375,15 @@ TEST(WorkerProgram, AllDeadBetweenRunsAreReplaced) {
   }
 }
 
-// A process of its own, not a fork: ThreadSanitizer starts no threads in a forked child.
-const subprocess_support::RoleEntry master_of_programs(
-    "master_of_programs", [](const std::string& program) {
-      const ProcessTeam team{{.width = 3, .program = {program, "works"}}};
-      const char ready = 1;
-      if (::write(subprocess_support::kRoleOutput, &ready, 1) != 1) return 1;
-      for (;;) ::pause();
-      return 0;
-    });
-
-void expect_end_with_master(const std::string& program) {
-  int ends[2];
-  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-  SubprocessOptions options = subprocess_support::role_options("master_of_programs", program);
-  options.descriptors = {{.from = ends[1], .to = subprocess_support::kRoleOutput}};
-  auto master = Subprocess::start(subprocess_support::role_arguments(), options);
-  ::close(ends[1]);
-  char ready = 0;
-  EXPECT_EQ(::read(ends[0], &ready, 1), 1);
-  ::close(ends[0]);
-  std::vector<pid_t> all = programs_of(master.id(), true);
-  for (std::size_t i = 0; i < all.size(); ++i) {  // and theirs
-    const std::vector<pid_t> its = programs_of(all[i], true);
-    all.insert(all.end(), its.begin(), its.end());
-  }
-  EXPECT_GE(all.size(), 3U);
-  EXPECT_TRUE(master.signal(SIGKILL));
-  EXPECT_EQ(master.wait().text(), "killed by SIGKILL");
-  for (const pid_t one : all) {
-    EXPECT_TRUE(becomes_true([one] { return has_ended(one); }, 10s));
-  }
-}
-
-TEST(WorkerProgram, EndsWithItsMaster) { expect_end_with_master(worker_file()); }
-
 TEST(WorkerProgram, EndsWithItsMasterBehindAShellToo) {
   const Script script("works");
   script.write("#!/bin/sh\n'" + worker_file() + "' works\nexit 1\n", 0700);
-  expect_end_with_master(script.file());
+  const test::SharedName early;
+  const test::SharedName late;
+  master_support::Master master("killed_master",
+                                script.file() + " idle " + early.text() + ' ' + late.text(), true);
+  ASSERT_TRUE(master.is_ready());
+  (void)master.expect_nothing_left(8);  // with three shells, their workers, and the keeper
 }
 
 // ---- Programs that are replaced ----------------------------------------------------------------

@@ -128,8 +128,8 @@ class Engine final : public FutureHost {
   void drop_leftovers() noexcept;
 
   std::unique_ptr<EngineParts> parts_;
-  Admission admission_;
   const sync::Origin origin_ = sync::Origin::here();
+  Admission admission_;
 };
 
 }  // namespace detail

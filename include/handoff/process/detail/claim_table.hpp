@@ -38,6 +38,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include <handoff/config.hpp>
@@ -279,6 +280,51 @@ class ClaimTable {
 
   std::span<ClaimWord> words_;
   std::span<ClaimWord> ended_;  // the number of the run that has ended there
+};
+
+// What the worker of a slot has to say: of the first exception that it caught in a run, and whether
+// it ended because it was to.
+class WorkerSlot {
+ public:
+  static constexpr std::size_t most_text = 240;
+
+  WorkerSlot() noexcept = default;
+
+  // By the worker, while it is at a block of the run.
+  void keep(std::uint64_t run, const char* text) noexcept {
+    // order: relaxed, written by this worker, or by one that was gone before this one was started.
+    if (run_.load(sync::order::relaxed) == run) return;
+    std::size_t length = 0;
+    for (; length + 1 < most_text && text[length] != '\0'; ++length) text_[length] = text[length];
+    text_[length] = '\0';
+    // order: relaxed, finish() publishes it with the block.
+    run_.store(run, sync::order::relaxed);
+  }
+
+  // By the master, when all blocks of the run are over. False: nothing was said.
+  bool said(std::uint64_t run, char (&text)[most_text]) const noexcept {
+    // order: relaxed, look() has seen the block with which it was published.
+    if (run_.load(sync::order::relaxed) != run) return false;
+    std::memcpy(text, text_, most_text);  // once: a worker may be mad, and change it
+    text[most_text - 1] = '\0';
+    return true;
+  }
+
+  // By the worker, before it ends.
+  void retire() noexcept {
+    // order: relaxed, the kernel's word of the end comes behind it.
+    retired_.store(1, sync::order::relaxed);
+  }
+  // By the master, when the worker is gone, once.
+  bool take_retired() noexcept {
+    // order: relaxed, as above.
+    return retired_.exchange(0, sync::order::relaxed) != 0;
+  }
+
+ private:
+  sync::atomic<std::uint64_t> run_{0};
+  sync::atomic<std::uint32_t> retired_{0};
+  char text_[most_text] = {};
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

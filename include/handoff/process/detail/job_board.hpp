@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a pool of processes shares beside its jobs: a word for each place that a job can have, the
-// bell for workers that sleep, and a word for each slot, by which a worker says that it will end.
+// What a pool of processes shares beside its jobs: a word for each place that a job can have, and
+// the bell for workers that sleep.
 //
 // For: the inside of ProcessPool. Not for: threads, which do not die one by one.
 // The words are those of claim_table.hpp, each a table of one block: a job is the only block of a
@@ -38,26 +38,6 @@
 #include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
-
-// Whether the worker of a slot ended because it was to.
-class JobSlot {
- public:
-  JobSlot() noexcept = default;
-
-  // By the worker, before it ends.
-  void retire() noexcept {
-    // order: relaxed, the kernel's word of the end comes behind it.
-    retired_.store(1, sync::order::relaxed);
-  }
-  // By the master, when the worker is gone, once.
-  bool take_retired() noexcept {
-    // order: relaxed, as above.
-    return retired_.exchange(0, sync::order::relaxed) != 0;
-  }
-
- private:
-  sync::atomic<std::uint32_t> retired_{0};
-};
 
 class JobBoard {
  public:

@@ -75,36 +75,6 @@ struct TeamWords {
   }
 };
 
-// What the worker of a slot has to say of the first exception that it caught in a run.
-class TeamSlot {
- public:
-  static constexpr std::size_t most_text = 240;
-
-  // By the worker, while it is at a block of the run.
-  void keep(std::uint64_t run, const char* text) noexcept {
-    // order: relaxed, written by this worker, or by one that was gone before this one was started.
-    if (run_.load(sync::order::relaxed) == run) return;
-    std::size_t length = 0;
-    for (; length + 1 < most_text && text[length] != '\0'; ++length) text_[length] = text[length];
-    text_[length] = '\0';
-    // order: relaxed, finish() publishes it with the block.
-    run_.store(run, sync::order::relaxed);
-  }
-
-  // By the master, when all blocks of the run are over. False: nothing was said.
-  bool said(std::uint64_t run, char (&text)[most_text]) const noexcept {
-    // order: relaxed, look() has seen the block with which it was published.
-    if (run_.load(sync::order::relaxed) != run) return false;
-    std::memcpy(text, text_, most_text);  // once: a worker may be mad, and change it
-    text[most_text - 1] = '\0';
-    return true;
-  }
-
- private:
-  sync::atomic<std::uint64_t> run_{0};
-  char text_[most_text] = {};
-};
-
 enum class Ring : std::uint8_t { early, all };
 
 // Which workers spin for the next run before they sleep (TB-4).
