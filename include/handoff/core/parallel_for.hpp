@@ -253,9 +253,14 @@ Tally parallel_for(E& executor, Range&& range, Body&& body, const RunOptions& op
                 "parallel_for: a range is a vector, an array, a span: one whose iterators "
                 "jump; copy others into a vector");
   if constexpr (is_range) {
-    static_assert(std::is_invocable_v<Body&, decltype(*std::begin(range))>,
-                  "parallel_for: the body takes an element of the range");
-    return handoff::parallel_for(executor, std::begin(range), std::end(range), body, options);
+    using Iterator = decltype(std::begin(range));
+    constexpr bool is_body = std::is_invocable_v<Body&, std::iter_reference_t<Iterator>>;
+    static_assert(is_body, "parallel_for: the body takes an element of the range");
+    if constexpr (is_body) {
+      const std::size_t count = detail::distance_of(std::begin(range), std::end(range));
+      return detail::loop_over(executor, detail::Elements<Iterator>{std::begin(range)}, count, body,
+                               options);
+    }
   }
 }
 
