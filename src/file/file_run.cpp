@@ -22,10 +22,6 @@ constexpr unsigned kMostOpens = 16;  // while others make and remove the name
 FileRun::FileRun(FileServices& services, FileRequest&& request) noexcept
     : services_(services), request_(std::move(request)) {}
 
-FileRun::~FileRun() {
-  while (innermost_) std::exchange(innermost_, innermost_.promise().caller).destroy();
-}
-
 FileRun::Step FileRun::next(FileCall& call) noexcept {
   for (;;) {
     // Changed first: once it is asked for, another thread may go on with the run at once.
@@ -35,7 +31,11 @@ FileRun::Step FileRun::next(FileCall& call) noexcept {
         if (innermost_) break;
         finish();
         [[fallthrough]];
-      case Wants::end: wants_ = Wants::end; return Step::ended;
+      case Wants::end:
+        // By the driver's thread: its cache has the frame.
+        if (innermost_) std::exchange(innermost_, nullptr).destroy();
+        wants_ = Wants::end;
+        return Step::ended;
       case Wants::to_go_on: innermost_.resume(); break;
       case Wants::call: wants_ = Wants::result; [[fallthrough]];
       case Wants::piece: call = call_; return Step::issue;
@@ -309,18 +309,18 @@ FileRun::Steps FileRun::make_durable() noexcept {
 // fd_ or directory_, together with all others that wait for that.
 FileRun::Steps FileRun::sync(int descriptor) noexcept {
   OpenFileState* const lender = lender_of(descriptor);
+  sync_place = {.opened = opened_, .descriptor = descriptor, .open_file = lender};
   if (lender != nullptr) {
-    attributes_.device = lender->device;
-    attributes_.inode = lender->inode;
-  } else if (descriptor == directory_) {
+    sync_place.device = lender->device;
+    sync_place.inode = lender->inode;
+  } else if (descriptor == fd_) {
+    sync_place.device = attributes_.device;
+    sync_place.inode = attributes_.inode;
+  } else {
     if (co_await look_at(descriptor) < 0) co_return call_failed();
-    attributes_ = attributes_of(seen_);
+    sync_place.device = device_of(seen_);
+    sync_place.inode = seen_.stx_ino;
   }
-  sync_place = {.device = attributes_.device,
-                .inode = attributes_.inode,
-                .opened = opened_,
-                .descriptor = descriptor,
-                .open_file = lender};
   (void)co_await pause(Wants::sync);
   if (sync_place.makes) {
     (void)co_await fsync(services_.begin_sync(*this));

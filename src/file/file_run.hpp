@@ -88,7 +88,6 @@ class FileRun {
   FileRun(FileServices& services, FileRequest&& request) noexcept;
   FileRun(const FileRun&) = delete;
   FileRun& operator=(const FileRun&) = delete;
-  ~FileRun();
 
   // How many calls of a transfer the driver wants at once, 1 to kMostOut. Before each next(), if
   // it changes.
@@ -167,9 +166,9 @@ class FileRun {
     };
 
     struct promise_type {
-      explicit promise_type(FileRun& its, const auto&... /*parameters*/) noexcept : run(its) {}
-      static void* operator new(std::size_t bytes, FileRun& run,
-                                const auto&... /*of it*/) noexcept {
+      // What a part is called with is nothing, or one int.
+      explicit promise_type(FileRun& its, int /*it*/ = 0) noexcept : run(its) {}
+      static void* operator new(std::size_t bytes, FileRun& run, int /*it*/ = 0) noexcept {
         void* const frame = run.frames_.take(bytes);
         if (frame == nullptr) run.fail(-ENOMEM, "");
         return frame;
@@ -330,6 +329,7 @@ class FileRun {
   bool paid_ = false;  // what a transfer moves next
   unsigned window_ = 1;
   unsigned again_ = 0;
+  unsigned out_ = 0;  // calls of a transfer
   std::uint64_t wanted_ = 0;
   long said_ = 0;
   FileCall call_;
@@ -346,7 +346,6 @@ class FileRun {
   bool has_temporary_ = false;
   bool renamed_ = false;
   Target there_ = Target::none;  // what is to be replaced
-  struct statx seen_;  // by the last look: at fd_, at what is to be replaced, at directory_
   FileAttributes attributes_;  // of fd_, or of the source
   PathParts parts_;  // of the path whose directory is directory_
   std::string temporary_;
@@ -354,6 +353,11 @@ class FileRun {
   std::uint64_t opened_ = 0;
 
   // The transfer.
+  bool saw_end_ = false;
+  bool preallocated_ = false;  // the file is longer than what was written
+  int transfer_error_ = 0;
+  unsigned taken_ = 0;  // of slots_: the others mean nothing yet
+  unsigned laid_ = 0;  // of pieces_, where memory comes in several
   std::span<std::byte> own_memory_;  // of owns_its_data()
   std::uint64_t file_offset_ = 0;
   std::uint64_t total_ = 0;
@@ -362,16 +366,12 @@ class FileRun {
   std::uint64_t told_ = 0;
   std::size_t cursor_piece_ = 0;
   std::size_t cursor_offset_ = 0;
-  std::size_t laid_ = 0;  // of pieces_, where memory comes in several
-  int transfer_error_ = 0;
-  unsigned out_ = 0;
-  unsigned taken_ = 0;  // of slots_: the others mean nothing yet
-  bool saw_end_ = false;
-  bool preallocated_ = false;  // the file is longer than what was written
+
+  // Last, as the thread that makes the request does not touch them.
+  RunFrames frames_;
   std::array<Slot, kMostOut> slots_;
   std::array<iovec, kMostOut> pieces_;
-
-  RunFrames frames_;
+  struct statx seen_;  // by the last look: at fd_, at what is to be replaced, at directory_
 };
 
 // function() says -1 and errno. Made again when it was interrupted.
