@@ -58,21 +58,6 @@ PathOrder::Name name_of(const FileRequest& request) noexcept {
   return {request.path, nullptr};
 }
 
-// What its result is called in a trace.
-const char* name_of(FileOperation operation) noexcept {
-  switch (operation) {
-    case FileOperation::read: return "read";
-    case FileOperation::stat: return "stat";
-    case FileOperation::write: return "write";
-    case FileOperation::sync: return "sync";
-    case FileOperation::copy: return "copy";
-    case FileOperation::append: return "append";
-    case FileOperation::replace: return "replace";
-    case FileOperation::remove: return "remove";
-  }
-  return "file";
-}
-
 }  // namespace
 
 FileCore::FileCore(FileEngineOptions&& options)
@@ -243,7 +228,7 @@ void FileCore::reserve_ahead(FileTask& task) noexcept {
   std::uint64_t bytes = 0;
   if (request.operation == FileOperation::read) bytes = request.into.bytes();
   if (request.operation == FileOperation::write) bytes = request.from.bytes();
-  if (bytes == 0 || bytes > kSmall || wants_bytes_ != nullptr) return;
+  if (bytes == 0 || bytes > kSmall || !wants_bytes_.empty()) return;
   if (bytes_ + bytes > options_.bytes_in_flight / 2) return;
   bytes_ += bytes;
   task.reserved = task.reserved_ahead = bytes;
@@ -253,15 +238,13 @@ bool FileCore::reserve(FileRun& run, std::uint64_t bytes) noexcept {
   auto& task = static_cast<FileTask&>(run);
   if (bytes != 0 && std::exchange(task.reserved_ahead, 0) == bytes) return true;
   const sync::Lock lock(mutex_);
-  if (bytes == 0 || (wants_bytes_ == nullptr && fit(bytes))) {
+  if (bytes == 0 || (wants_bytes_.empty() && fit(bytes))) {
     bytes_ += bytes;
     task.reserved += bytes;
     return true;
   }
   task.wanted = bytes;
-  run.queued_behind = nullptr;
-  (wants_bytes_ == nullptr ? wants_bytes_ : wants_bytes_last_->queued_behind) = &run;
-  wants_bytes_last_ = &run;
+  wants_bytes_.push(run);
   return false;
 }
 
@@ -273,38 +256,26 @@ bool FileCore::spend(FileRun& run, std::uint64_t bytes, bool park) noexcept {
   return true;
 }
 
-// Under the mutex. Those that may begin now, linked.
-FileRun* FileCore::leave_places(FileTask& task) noexcept {
-  FileRun* first = nullptr;
-  FileRun** last = &first;
+// Under the mutex. Those that may begin now.
+void FileCore::leave_places(FileTask& task, RunQueue& begins) noexcept {
   for (unsigned i = 0; i < task.place_count; ++i) {
     order_.leave(task.places[i], [&](PathOrder::Place& place) {
       auto& other = *static_cast<FileTask*>(place.owner);
-      if (--other.waits_for != 0) return;
-      other.queued_behind = nullptr;
-      *last = &other;
-      last = &other.queued_behind;
+      if (--other.waits_for == 0) begins.push(other);
     });
   }
-  return first;
 }
 
-// Under the mutex. Those that have their bytes now, linked.
-FileRun* FileCore::free_bytes(FileTask& task) noexcept {
+// Under the mutex. Those that have their bytes now.
+void FileCore::free_bytes(FileTask& task, RunQueue& begins) noexcept {
   bytes_ -= task.reserved;
-  FileRun* first = nullptr;
-  FileRun** last = &first;
-  while (wants_bytes_ != nullptr) {
-    auto& other = static_cast<FileTask&>(*wants_bytes_);
+  while (!wants_bytes_.empty()) {
+    auto& other = static_cast<FileTask&>(*wants_bytes_.first());
     if (!fit(other.wanted)) break;
-    wants_bytes_ = other.queued_behind;
     bytes_ += other.wanted;
     other.reserved += other.wanted;
-    other.queued_behind = nullptr;
-    *last = &other;
-    last = &other.queued_behind;
+    begins.push(*wants_bytes_.pop());
   }
-  return first;
 }
 
 // Under the mutex.
@@ -337,27 +308,22 @@ void FileCore::deliver(FileTask& task) noexcept {
 void FileCore::ended(FileRun& run) noexcept {
   auto& task = static_cast<FileTask&>(run);
   LiveNode mark;  // in its place until the result is delivered; the task may be gone then
-  FileRun* begins[2] = {nullptr, nullptr};
+  RunQueue begins;
   bool is_wanted = false;
   {
     const sync::Lock lock(mutex_);
     count(task);
-    begins[0] = leave_places(task);
-    begins[1] = free_bytes(task);
+    leave_places(task, begins);
+    free_bytes(task, begins);
     --held_;
     is_wanted = want_room_ != 0;
     mark = static_cast<LiveNode&>(task);
     mark.before->behind = mark.behind->before = &mark;
   }
   if (is_wanted) room_.notify_one();
-  for (FileRun* one : begins) {
-    while (one != nullptr) {
-      FileRun& next = *std::exchange(one, one->queued_behind);
-      next.driver->start(next);
-    }
-  }
+  while (FileRun* const next = begins.pop()) next->driver->start(*next);
   {
-    const probe::Slice slice(probe::Kind::file, name_of(task.request().operation), &task);
+    const probe::Slice slice(probe::Kind::file, to_string(task.request().operation), &task);
     deliver(task);
   }
   {

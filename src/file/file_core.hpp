@@ -24,6 +24,7 @@
 #include "file_task.hpp"
 #include "pace.hpp"
 #include "path_order.hpp"
+#include "run_queue.hpp"
 #include "sync_groups.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -66,10 +67,10 @@ class FileCore final : public FileServices, public FileHost {
   void take_places(FileTask& task);
   void launch(FileTask& task) noexcept;
   void count(FileTask& task) noexcept;
-  FileRun* leave_places(FileTask& task) noexcept;
+  void leave_places(FileTask& task, RunQueue& begins) noexcept;
   bool fit(std::uint64_t bytes) const noexcept;
   void reserve_ahead(FileTask& task) noexcept;
-  FileRun* free_bytes(FileTask& task) noexcept;
+  void free_bytes(FileTask& task, RunQueue& begins) noexcept;
   void deliver(FileTask& task) noexcept;
   bool is_over(std::uint64_t number) noexcept;
   sync::Wakeup watch_until_over(std::uint64_t number, sync::Deadline deadline,
@@ -91,8 +92,7 @@ class FileCore final : public FileServices, public FileHost {
   std::size_t want_room_ = 0;      // threads that wait for room_
   std::size_t watch_ = 0;          // ... for over_
   std::uint64_t bytes_ = 0;        // in flight
-  FileRun* wants_bytes_ = nullptr;  // parked for them
-  FileRun* wants_bytes_last_ = nullptr;
+  RunQueue wants_bytes_;           // parked for them
   LiveNode live_;                  // a ring; its number is the last one given
   Tally tally_;
   std::uint64_t refused_ = 0;

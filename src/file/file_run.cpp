@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// The machine of a run: what comes next, how it is waited for, and how it ends.
+// The whole way of a run, the machine that goes it, and how it opens files and makes them durable.
 #include "file_run.hpp"
 
-#include <errno.h>
+#include <fcntl.h>
 
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/sync/clock.hpp>
 #include <utility>
 
 #include "open_file_state.hpp"
-#include "run_other.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 constexpr std::uint64_t kOffsetMost = std::uint64_t{1} << 63;
-
-const char* call_name(const FileCall& call) noexcept { return view(call).name; }
+constexpr unsigned kMostOpens = 16;  // while others make and remove the name
 
 }  // namespace
 
@@ -26,110 +24,87 @@ FileRun::FileRun(FileServices& services, FileRequest&& request) noexcept
 
 FileRun::Step FileRun::next(FileCall& call) noexcept {
   for (;;) {
-    switch (mode_) {
-      case Mode::stage: (this->*then_)(0); break;
-      case Mode::call:
-        mode_ = Mode::out;
-        call = call_;
-        return Step::issue;
-      case Mode::out: return Step::busy;
-      case Mode::reserve:
-        mode_ = Mode::stage;  // before: another thread may go on with it at once
+    // Changed first: once it is asked for, another thread may go on with the run at once.
+    switch (std::exchange(wants_, Wants::to_go_on)) {
+      case Wants::to_begin:
+        innermost_ = whole().handle();
+        if (innermost_) break;
+        finish();
+        [[fallthrough]];
+      case Wants::end:
+        // By the driver's thread: its cache has the frame.
+        if (innermost_) std::exchange(innermost_, nullptr).destroy();
+        wants_ = Wants::end;
+        return Step::ended;
+      case Wants::to_go_on: innermost_.resume(); break;
+      case Wants::call: wants_ = Wants::result; [[fallthrough]];
+      case Wants::piece: call = call_; return Step::issue;
+      case Wants::result: wants_ = Wants::result; [[fallthrough]];
+      case Wants::completion: return Step::busy;
+      case Wants::bytes:
         if (!services_.reserve(*this, wanted_)) return Step::parked;
         break;
-      case Mode::spend:
-        mode_ = Mode::stage;
-        if (!services_.spend(*this, wanted_, true)) return Step::parked;
+      case Wants::share: {
+        const bool parks = out_ == 0;  // else it asks again when a call has completed
+        paid_ = parks;
+        said_ = 0;
+        if (!services_.spend(*this, wanted_, parks)) return parks ? Step::parked : Step::busy;
+        paid_ = true;
+        said_ = 1;
         break;
-      case Mode::sync:
-        mode_ = Mode::synced;
-        sync_place.makes = false;
+      }
+      case Wants::sync:
         if (!services_.join_sync(*this)) return Step::parked;
         sync_place.makes = true;
         break;
-      case Mode::synced:
-        if (sync_place.makes) {
-          const int descriptor = services_.begin_sync(*this);
-          this->call({.kind = FileCallKind::fsync, .descriptor = descriptor},
-                     &FileRun::sync_was_made);
-        } else {
-          (this->*after_)(-sync_place.error);
-        }
-        break;
-      case Mode::transfer: {
-        const Step step = next_piece(call);
-        if (step != Step::ended) return step;
-        if (mode_ == Mode::transfer) transfer_is_over();
-        break;
-      }
-      case Mode::ended: return Step::ended;
     }
   }
 }
 
 void FileRun::completed(const FileCall& call, long result) noexcept {
-  if (mode_ == Mode::transfer) return piece_completed(call.tag, result);
-  single_completed(result);
-}
-
-void FileRun::single_completed(long result) noexcept {
+  if (out_ != 0) return piece_completed(slots_[call.tag], result);
   const FileCallKind kind = call_.kind;
   // A close has closed, whatever it says: the number may be another file's already. A sync that
   // says EAGAIN has failed like any other.
   if (kind == FileCallKind::close && result == -EINTR) result = 0;
   const bool repeatable = kind != FileCallKind::fsync && kind != FileCallKind::close;
-  const bool again = result == -EAGAIN && repeatable && again_ < kMostAgain;
-  if (again || result == -EINTR) {
-    again_ = again ? again_ + 1 : again_;
-    mode_ = Mode::call;
-    return;
-  }
+  const bool again = result == -EAGAIN && repeatable && again_++ < kMostAgain;
+  wants_ = again || result == -EINTR ? Wants::call : Wants::to_go_on;
+  if (wants_ == Wants::call) return;
   again_ = 0;
-  (this->*then_)(result);
+  const bool lacks_openat2 = result == -ENOSYS && call_.resolve != 0;
+  said_ = lacks_openat2 ? open_by_steps(call_, services_.tap()) : result;
 }
 
-void FileRun::stage(Then then) noexcept {
-  then_ = then;
-  mode_ = Mode::stage;
-}
-void FileRun::call(const FileCall& call, Then then) noexcept {
-  call_ = call;
-  then_ = then;
-  mode_ = Mode::call;
-}
-void FileRun::reserve(std::uint64_t bytes, Then then) noexcept {
-  wanted_ = bytes;
-  then_ = then;
-  mode_ = Mode::reserve;
-}
-void FileRun::spend(std::uint64_t bytes, Then then) noexcept {
-  wanted_ = bytes;
-  then_ = then;
-  mode_ = Mode::spend;
+FileRun::Steps FileRun::whole() noexcept {
+  if (may_begin()) {
+    const bool done = co_await operation();
+    if (done && is_durable()) (void)co_await make_durable();
+  }
+  // One after the other, until nothing of ours is left.
+  if (has_temporary_) {
+    (void)co_await unlink(directory_, temporary_);
+    if (said_ < 0 && said_ != -ENOENT) call_failed();
+  }
+  while (close_next()) {
+    (void)co_await made();
+    if (said_ < 0 && wrote_) call_failed();
+  }
+  finish();
+  co_return true;
 }
 
-void FileRun::sync(int descriptor, std::uint64_t device, std::uint64_t inode, Then then) noexcept {
-  sync_place = {.device = device, .inode = inode, .opened = opened_, .descriptor = descriptor};
-  OpenFileState* const file = OpenFileAccess::state(request_.file);
-  if (file != nullptr && file->descriptor == descriptor) sync_place.open_file = file;
-  after_ = then;
-  mode_ = Mode::sync;
-}
-
-void FileRun::sync_was_made(long result) noexcept {
-  sync_place.error = result < 0 ? static_cast<int>(-result) : 0;
-  // SG-4: before anything else is synced.
-  OpenFileState* const synced = sync_place.synced;
-  if (synced != nullptr) sync_place.error = lost_after(*synced, sync_place.error);
-  services_.end_sync(*this, sync_place.error);
-  (this->*after_)(-sync_place.error);
-}
-
-int FileRun::stopped() const noexcept {
-  const KeptUntil& until = request_.until;
-  if (until.stop_token().stop_requested()) return ECANCELED;
-  const bool late = until.has_deadline() && sync::clock::now() >= until.deadline();
-  return late ? ETIME : 0;
+bool FileRun::may_begin() noexcept {
+  const int closed = services_.whether_to_begin();
+  if (closed != 0) return fail(-closed, "", "not begun, as the engine was closed");
+  const int error = stopped();
+  if (error != 0) return fail(-error, "", "not begun");
+  begun_ = true;
+  const bool at_offset =
+      request_.operation == FileOperation::read || request_.operation == FileOperation::write;
+  if (at_offset) file_offset_ = request_.offset;  // of what fails before anything is moved
+  const char* const wrong = what_is_wrong();
+  return wrong == nullptr || fail(-EINVAL, "", wrong);
 }
 
 // Bad input, found before anything is done; null: none.
@@ -148,38 +123,29 @@ const char* FileRun::what_is_wrong() const noexcept {
   return bytes > kOffsetMost - 1 - request_.offset ? beyond : nullptr;
 }
 
-void FileRun::begin(long /*result*/) noexcept {
-  const int closed = services_.whether_to_begin();
-  if (closed != 0) return fail(-closed, "", "not begun, as the engine was closed");
-  const int error = stopped();
-  if (error != 0) return fail(-error, "", "not begun");
-  begun_ = true;
-  const bool at_offset =
-      request_.operation == FileOperation::read || request_.operation == FileOperation::write;
-  if (at_offset) file_offset_ = request_.offset;  // of what fails before anything is moved
-  const char* const wrong = what_is_wrong();
-  if (wrong != nullptr) return fail(-EINVAL, "", wrong);
-  switch (request_.operation) {
-    case FileOperation::remove: return remove();
-    case FileOperation::stat:
-      if (!request_.file.valid()) return ask_by_name();
-      break;
-    case FileOperation::replace: return reserve(request_.from.bytes(), &FileRun::begin_replace);
-    case FileOperation::copy: return reserve(kPiece, &FileRun::begin_file);
-    case FileOperation::write:
-    case FileOperation::append: return reserve(request_.from.bytes(), &FileRun::begin_file);
-    case FileOperation::read:
-      if (!request_.into.pieces().empty()) {
-        return reserve(request_.into.bytes(), &FileRun::begin_file);
-      }
-      break;
-    case FileOperation::sync: break;
-  }
-  begin_file(0);
+int FileRun::stopped() const noexcept {
+  const KeptUntil& until = request_.until;
+  if (until.stop_token().stop_requested()) return ECANCELED;
+  const bool late = until.has_deadline() && sync::clock::now() >= until.deadline();
+  return late ? ETIME : 0;
 }
 
-// The first error counts. What was begun is cleaned up.
-void FileRun::fail(long negative_errno, const char* call, const char* step) noexcept {
+FileRun::Steps FileRun::operation() noexcept {
+  switch (request_.operation) {
+    case FileOperation::read: return read();
+    case FileOperation::write:
+    case FileOperation::append: return write();
+    case FileOperation::sync: return open_file(O_RDONLY);
+    case FileOperation::replace:
+    case FileOperation::copy: return replace();
+    case FileOperation::remove: return remove();
+    case FileOperation::stat: break;
+  }
+  return ask();
+}
+
+// The first error counts.
+bool FileRun::fail(long negative_errno, const char* call, const char* step) noexcept {
   FileFailure& failure = FileResultAccess::failure(result_);
   const int error = static_cast<int>(-negative_errno);
   if (failure.error == 0) {
@@ -190,36 +156,19 @@ void FileRun::fail(long negative_errno, const char* call, const char* step) noex
   } else if (failure.further == 0) {
     failure.further = error;
   }
-  stage(&FileRun::clean);
+  return false;
 }
 
-// One after the other, until nothing of ours is left.
-void FileRun::clean(long /*result*/) noexcept {
-  if (has_temporary_) {
-    return call(
-        {.kind = FileCallKind::unlink, .descriptor = directory_, .path = temporary_.c_str()},
-        &FileRun::temporary_is_gone);
+// As call_; false: all are closed.
+bool FileRun::close_next() noexcept {
+  for (int* const one : {&fd_, &source_, &directory_}) {
+    const int descriptor = std::exchange(*one, -1);
+    if (descriptor < 0 || lender_of(descriptor) != nullptr) continue;
+    wrote_ = wrote_ && one == &fd_;
+    call_ = {.kind = FileCallKind::close, .descriptor = descriptor};
+    return true;
   }
-  for (int* const descriptor : {&fd_, &source_, &directory_}) {
-    const int number = std::exchange(*descriptor, -1);
-    if (number < 0 || (descriptor == &fd_ && !owns_fd_)) continue;
-    if (descriptor == &source_ && !owns_source_) continue;
-    counts_ = descriptor == &fd_ && wrote_;
-    return call({.kind = FileCallKind::close, .descriptor = number}, &FileRun::cleaned);
-  }
-  finish();
-  mode_ = Mode::ended;
-}
-
-void FileRun::temporary_is_gone(long result) noexcept {
-  has_temporary_ = false;
-  if (result < 0 && result != -ENOENT) return fail(result, "unlinkat");
-  stage(&FileRun::clean);
-}
-
-void FileRun::cleaned(long result) noexcept {
-  if (result < 0 && counts_) return fail(result, call_name(call_));
-  stage(&FileRun::clean);
+  return false;
 }
 
 void FileRun::finish() noexcept {
@@ -236,11 +185,156 @@ void FileRun::finish() noexcept {
   else (void)attempt([&] { failure.file = request_.file.path(); });
 }
 
-// `bytes` more have been moved.
-void FileRun::told(std::uint64_t moved) noexcept {
-  if (!request_.progress) return;
-  told_ += moved;
-  request_.progress(told_, total_);
+// ---- opened: nothing special, not out of `beneath`, without waiting ----------------------------
+
+FileAttributes attributes_of(const struct statx& from) noexcept {
+  return {.bytes = from.stx_size,
+          .allocated_bytes = from.stx_blocks * 512,
+          .mode = from.stx_mode,
+          .inode = from.stx_ino,
+          .device = device_of(from),
+          .modified_ns = from.stx_mtime.tv_sec * 1'000'000'000LL + from.stx_mtime.tv_nsec};
+}
+
+FileCall FileRun::open_call(const std::string& path, int flags) const noexcept {
+  const int beneath = services_.beneath();
+  return {.kind = FileCallKind::open,
+          .descriptor = beneath,
+          .path = path.c_str(),
+          // openat2 refuses what means nothing beside O_PATH.
+          .flags = flags | ((flags & O_PATH) != 0 ? 0 : O_NOCTTY),
+          .resolve = beneath == AT_FDCWD ? 0 : resolve_beneath(),
+          .mode = request_.mode};
+}
+
+// The file that the request names: fd_, and its attributes where they are needed. What is special
+// is refused. `flags`: O_CREAT stands for "if it is not there"; name_is_new_ then says whether it
+// was made here.
+FileRun::Steps FileRun::open_file(int flags) noexcept {
+  const FileOperation operation = request_.operation;
+  if (request_.file.valid()) {
+    OpenFileState& file = *OpenFileAccess::state(request_.file);
+    fd_ = file.descriptor;
+    opened_ = file.opened;
+    // After an fsync that failed, what was written to the file counts as lost.
+    const bool asks_for_durable = request_.durable || operation == FileOperation::sync;
+    const int lost = asks_for_durable ? lost_after(file, 0) : 0;
+    if (lost != 0) co_return fail(-lost, "fsync");
+    const bool needs_no_more = operation == FileOperation::sync ||
+                               (operation == FileOperation::write && !request_.truncate) ||
+                               (operation == FileOperation::read && !owns_its_data());
+    if (needs_no_more) co_return true;
+  } else {
+    direct_ = may_be_direct();
+    // A durable request has to know whether the name is new.
+    const bool exclusive = (flags & O_CREAT) != 0 && request_.durable;
+    // Nothing waits for the other end of a FIFO.
+    flags |= O_NONBLOCK | (request_.follow_last ? 0 : O_NOFOLLOW);
+    flags |= (direct_ ? O_DIRECT : 0) | (exclusive ? O_EXCL : 0);
+    call_ = open_call(request_.path, flags);
+    for (unsigned opens = 0;;) {
+      (void)co_await made();
+      const bool makes = (call_.flags & O_CREAT) != 0;
+      if (said_ == -EINVAL && direct_) {  // this file system has none
+        direct_ = false;
+        call_.flags &= ~O_DIRECT;
+      } else if (!exclusive || said_ != (makes ? -EEXIST : -ENOENT) || ++opens == kMostOpens) {
+        break;
+      } else if (makes) {
+        call_.flags &= ~(O_CREAT | O_EXCL);
+      } else {  // it went in between; or it is a link to nothing, which O_EXCL refuses
+        call_.flags |= O_CREAT | (opens < kMostOpens / 2 ? O_EXCL : 0);
+      }
+    }
+    if (said_ < 0) co_return fail(-refusal_of_open(said_), view(call_).name, step_of_open(said_));
+    fd_ = static_cast<int>(said_);
+    opened_ = opened_now();
+    name_is_new_ = exclusive && (call_.flags & O_CREAT) != 0;
+  }
+  if (co_await look_at(fd_) < 0) co_return call_failed();
+  attributes_ = attributes_of(seen_);
+  if (request_.file.valid()) co_return true;
+  int refused = refusal_of(seen_);
+  if (refused == EISDIR && operation == FileOperation::sync) refused = 0;
+  if (refused != 0) co_return fail(-refused, "openat", kNotRegular);
+  // io_uring takes O_NONBLOCK for a wish; to threads it says nothing.
+  if (window_ > 1) settle_flags(direct_);
+  co_return true;
+}
+
+void FileRun::settle_flags(bool direct) noexcept {
+  direct_ = direct;
+  (void)other("fcntl", fd_, [&] { return ::fcntl(fd_, F_SETFL, direct ? O_DIRECT : 0); });
+}
+
+// The directory of what is named, as directory_; parts_ has the name in it.
+FileRun::Steps FileRun::open_directory() noexcept {
+  const std::string& path = names_target_ ? request_.to : request_.path;
+  if (!attempt([&] { parts_ = parts_of(path); })) co_return fail(-ENOMEM, "");
+  if (path.empty()) co_return fail(-ENOENT, "", "the path is empty");
+  if (parts_.name.empty()) co_return fail(-EISDIR, "");
+  // A directory that is synced has to be open for reading.
+  call_ = open_call(parts_.directory, O_DIRECTORY | (is_durable() ? O_RDONLY : O_PATH));
+  if (co_await made() < 0) co_return call_failed();
+  directory_ = static_cast<int>(said_);
+  opened_ = opened_now();
+  co_return true;
+}
+
+// The open file that the request names, if the descriptor is its. Null: it is ours.
+OpenFileState* FileRun::lender_of(int descriptor) const noexcept {
+  OpenFileState* const file = OpenFileAccess::state(request_.file);
+  return file != nullptr && file->descriptor == descriptor ? file : nullptr;
+}
+
+bool FileRun::is_durable() const noexcept {
+  const FileOperation operation = request_.operation;
+  const bool changes = operation != FileOperation::read && operation != FileOperation::stat;
+  return operation == FileOperation::sync || (changes && request_.durable);
+}
+
+// The end of a durable request: the file, if it is still open, and the name, if it may be new.
+FileRun::Steps FileRun::make_durable() noexcept {
+  if (fd_ >= 0) {
+    if (!co_await sync(fd_)) co_return false;
+    // What was written before, under a name that may be new, is to be found again.
+    const bool asked_by_name = request_.operation == FileOperation::sync &&
+                               !request_.file.valid() && S_ISREG(attributes_.mode);
+    if (!name_is_new_ && !asked_by_name) co_return true;
+    if (!co_await open_directory()) co_return false;
+  }
+  co_return co_await sync(directory_);
+}
+
+// fd_ or directory_, together with all others that wait for that.
+FileRun::Steps FileRun::sync(int descriptor) noexcept {
+  OpenFileState* const lender = lender_of(descriptor);
+  sync_place = {.opened = opened_, .descriptor = descriptor, .open_file = lender};
+  if (lender != nullptr) {
+    sync_place.device = lender->device;
+    sync_place.inode = lender->inode;
+  } else if (descriptor == fd_) {
+    sync_place.device = attributes_.device;
+    sync_place.inode = attributes_.inode;
+  } else {
+    if (co_await look_at(descriptor) < 0) co_return call_failed();
+    sync_place.device = device_of(seen_);
+    sync_place.inode = seen_.stx_ino;
+  }
+  (void)co_await pause(Wants::sync);
+  if (sync_place.makes) {
+    (void)co_await fsync(services_.begin_sync(*this));
+    sync_place.error = said_ < 0 ? static_cast<int>(-said_) : 0;
+    // SG-4: before anything else is synced.
+    OpenFileState* const synced = sync_place.synced;
+    if (synced != nullptr) sync_place.error = lost_after(*synced, sync_place.error);
+    services_.end_sync(*this, sync_place.error);
+  }
+  const int error = sync_place.error;
+  // EINVAL: this file system cannot sync a folder, so a name is as durable as it makes it.
+  if (error == 0 || (error == EINVAL && descriptor == directory_)) co_return true;
+  if (lender != nullptr) (void)lost_after(*lender, error);
+  co_return fail(-error, "fsync");
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

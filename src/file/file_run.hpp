@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One accepted request on its way: a machine that says which system call comes next. The same
-// machine runs under every driver, so that all backends give the same results.
+// One accepted request on its way: coroutines that say which system call comes next. The same ones
+// run under every driver, so that all backends give the same results.
 //
 //   run.set_window(1);                                  // how many calls may be out at once
 //   for (FileCall call;;) {
@@ -27,8 +27,11 @@
 #include <sys/uio.h>
 
 #include <array>
+#include <cerrno>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <handoff/config.hpp>
 #include <handoff/file/file_request.hpp>
 #include <handoff/file/file_result.hpp>
@@ -39,6 +42,7 @@
 
 #include "file_call.hpp"
 #include "path.hpp"
+#include "run_frames.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -126,217 +130,268 @@ class FileRun {
   bool has_begun() const noexcept { return begun_; }
 
  private:
-  // What comes behind a call, with its result; or behind something waited for, with 0 or a negative
-  // errno. Sets mode_.
-  using Then = void (FileRun::*)(long result) noexcept;
-
-  enum class Mode : std::uint8_t {
-    stage,  // then_ comes next
+  // What the coroutines wait for.
+  enum class Wants : std::uint8_t {
+    to_begin,
+    to_go_on,
     call,  // call_ is to be made
-    out,  // call_ is being made
-    reserve,  // wants bytes in flight
-    spend,  // wants its share of the device for a single call
-    sync,  // wants a sync of sync_place
-    synced,  // was woken in it
-    transfer,  // pieces of memory from or to fd_
-    ended,
+    result,  // call_ is being made
+    piece,  // call_ is to be made, and others may be out
+    completion,  // of any of them
+    bytes,  // wanted_ of those in flight
+    share,  // of the device, for wanted_ bytes
+    sync,  // of sync_place
+    end,
+  };
+
+  // A wait; co_await gives what call_ has said: a number, or a negative errno.
+  struct Pause : std::suspend_always {
+    FileRun& run;
+    long await_resume() const noexcept { return run.said_; }
+  };
+
+  // A part of the way. The part that calls it awaits it at once, and hears whether to go on: if
+  // not, fail() has been called. Its frame is in frames_.
+  class [[nodiscard]] Steps {
+   public:
+    struct promise_type;
+    using Handle = std::coroutine_handle<promise_type>;
+
+    struct End : std::suspend_always {
+      void await_suspend(Handle ended) const noexcept {
+        const promise_type& promise = ended.promise();
+        if (promise.caller) promise.run.innermost_ = promise.caller;
+        else promise.run.wants_ = Wants::end;
+      }
+    };
+
+    struct promise_type {
+      // What a part is called with is nothing, or one int.
+      explicit promise_type(FileRun& its, int /*it*/ = 0) noexcept : run(its) {}
+      static void* operator new(std::size_t bytes, FileRun& run, int /*it*/ = 0) noexcept {
+        void* const frame = run.frames_.take(bytes);
+        if (frame == nullptr) run.fail(-ENOMEM, "");
+        return frame;
+      }
+      static void operator delete(void* frame, std::size_t bytes) noexcept {
+        RunFrames::give_back(frame, bytes);
+      }
+      static Steps get_return_object_on_allocation_failure() noexcept { return Steps({}); }
+      Steps get_return_object() noexcept { return Steps(Handle::from_promise(*this)); }
+      std::suspend_always initial_suspend() const noexcept { return {}; }
+      End final_suspend() const noexcept { return {}; }
+      void return_value(bool said) noexcept { goes_on = said; }
+      // terminate: no part throws, and what a user gave it must not.
+      [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }
+
+      FileRun& run;
+      Handle caller;
+      bool goes_on = false;
+    };
+
+    explicit Steps(Handle handle) noexcept : handle_(handle) {}
+    Handle handle() const noexcept { return handle_; }
+
+    bool await_ready() const noexcept { return !handle_; }
+    void await_suspend(Handle caller) const noexcept {
+      handle_.promise().caller = caller;
+      caller.promise().run.innermost_ = handle_;
+    }
+    bool await_resume() const noexcept {
+      if (!handle_) return false;
+      const bool goes_on = handle_.promise().goes_on;
+      handle_.destroy();
+      return goes_on;
+    }
+
+   private:
+    Handle handle_;  // null: there was no memory
   };
 
   enum class Target : std::uint8_t { none, plain, with_attributes };
 
-  // One call of a transfer, or the rest of it.
+  // What of one call of a transfer has not been moved.
   struct Slot {
-    std::uint64_t begin;  // in the transfer
-    std::uint64_t bytes;
-    std::uint64_t done;
-    unsigned again;
+    std::uint64_t at;  // in the transfer
+    std::uint32_t left;
+    std::uint16_t again;
     bool used;
     bool out;
   };
 
-  // The machine (file_run.cpp).
-  void stage(Then then) noexcept;
-  void call(const FileCall& call, Then then) noexcept;
-  void reserve(std::uint64_t bytes, Then then) noexcept;
-  void spend(std::uint64_t bytes, Then then) noexcept;
-  void sync(int descriptor, std::uint64_t device, std::uint64_t inode, Then then) noexcept;
-  void single_completed(long result) noexcept;
-  int stopped() const noexcept;
-  void begin(long) noexcept;
+  // The machine, and the whole way (file_run.cpp).
+  Pause pause(Wants wants, std::uint64_t bytes = 0) noexcept {
+    wants_ = wants;
+    wanted_ = bytes;
+    return {{}, *this};
+  }
+  Steps whole() noexcept;
+  bool may_begin() noexcept;
   const char* what_is_wrong() const noexcept;
-  void sync_was_made(long result) noexcept;
-  // `step`: what the operation and the errno do not say.
-  void fail(long negative_errno, const char* call, const char* step = "") noexcept;
+  int stopped() const noexcept;
+  Steps operation() noexcept;
+  // False. `step`: what the operation and the errno do not say.
+  bool fail(long negative_errno, const char* call, const char* step = "") noexcept;
+  bool call_failed() noexcept { return fail(said_, view(call_).name); }
+  bool close_next() noexcept;
   void finish() noexcept;
-  void clean(long) noexcept;
-  void temporary_is_gone(long result) noexcept;
-  void cleaned(long result) noexcept;
+
+  // Calls.
+  Pause made() noexcept { return pause(Wants::call); }  // call_
+  Pause make(const FileCall& call) noexcept {
+    call_ = call;
+    return made();
+  }
+  Pause look_at(int directory, const char* name, int flags) noexcept {
+    return make({.kind = FileCallKind::stat,
+                 .descriptor = directory,
+                 .path = name,
+                 .flags = flags,
+                 .attributes = &seen_});
+  }
+  Pause look_at(int descriptor) noexcept { return look_at(descriptor, "", AT_EMPTY_PATH); }
+  Pause unlink(int directory, const std::string& name) noexcept {
+    return make({.kind = FileCallKind::unlink, .descriptor = directory, .path = name.c_str()});
+  }
+  Pause truncate(std::uint64_t length) noexcept {
+    return make({.kind = FileCallKind::truncate, .descriptor = fd_, .offset = length});
+  }
+  Pause fsync(int descriptor) noexcept {
+    return make({.kind = FileCallKind::fsync, .descriptor = descriptor});
+  }
+  Pause preallocate(int flags) noexcept {
+    return make({.kind = FileCallKind::preallocate,
+                 .descriptor = fd_,
+                 .flags = flags,
+                 .offset = file_offset_,
+                 .bytes = total_});
+  }
+  // One that no ring has, on the spot.
   template <class Function>
   long other(const char* name, int descriptor, Function&& function) noexcept;
-  void told(std::uint64_t moved) noexcept;
 
-  // Opening (run_open.cpp).
+  // Files and directories, opened and made durable (file_run.cpp).
   FileCall open_call(const std::string& path, int flags) const noexcept;
-  void open_file(const std::string& path, int flags, Then then) noexcept;
-  void opened(long result) noexcept;
-  void ask_attributes(Then then) noexcept;
-  void attributes_are_there(long result) noexcept;
-  void adopt_open_file() noexcept;
+  Steps open_file(int flags) noexcept;
+  Steps open_directory() noexcept;
   void settle_flags(bool direct) noexcept;
-  void open_directory(const std::string& path, Then then) noexcept;
-  void directory_is_open(long result) noexcept;
-  void sync_directory(Then then) noexcept;
-  void directory_is_known(long result) noexcept;
+  OpenFileState* lender_of(int descriptor) const noexcept;
+  bool is_durable() const noexcept;
+  Steps make_durable() noexcept;
+  Steps sync(int descriptor) noexcept;
 
-  // Memory from or to a file (run_transfer.cpp).
-  void transfer(Then then) noexcept;
-  Step next_piece(FileCall& call) noexcept;
-  bool take_slot() noexcept;
-  void issue_slot(unsigned number, FileCall& call) noexcept;
-  std::size_t memory_count() const noexcept;
-  std::span<std::byte> memory_at(std::size_t number) const noexcept;
-  std::size_t lay_pieces(std::uint64_t most) noexcept;
-  void piece_completed(unsigned number, long result) noexcept;
-  void piece_moved(Slot& slot, std::uint64_t bytes) noexcept;
-  void nothing_moved(Slot& slot) noexcept;
-  std::span<Slot> taken_slots() noexcept { return std::span(slots_).first(taken_); }
-  void move_cursor(std::uint64_t bytes) noexcept;
-  void transfer_failed(long negative_errno) noexcept;
-  void transfer_is_over() noexcept;
-  std::uint64_t moved() const noexcept;
-  bool may_be_direct() const noexcept;
-
-  // What is done with an open file (run_contents.cpp).
-  void begin_file(long) noexcept;
-  bool owns_its_data() const noexcept;
-  int lost_before() const noexcept;
-  void file_is_known(long result) noexcept;
-  void file_is_ready(long) noexcept;
-  void begin_read() noexcept;
-  void room_for_read(long) noexcept;
-  void read_is_over(long) noexcept;
-  void begin_write() noexcept;
-  void truncated(long result) noexcept;
-  void preallocated(long result) noexcept;
-  void cut_to_moved(long) noexcept;
-  void cut(long result) noexcept;
-  void write_is_over(long) noexcept;
-  void sync_file() noexcept;
-  void synced(long result) noexcept;
-  void directory_of_new_name(long) noexcept;
-  void directory_is_synced(long result) noexcept;
-  void remove() noexcept;
-  void remove_in_directory(long) noexcept;
-  void removed(long result) noexcept;
-  void ask_by_name() noexcept;
-  void opened_to_ask(long result) noexcept;
-  void asked(long result) noexcept;
-
-  // New contents under an old name (run_replace.cpp).
-  void begin_replace(long) noexcept;
-  void replace_in_directory(long) noexcept;
-  void target_is_known(long result) noexcept;
-  void make_temporary() noexcept;
-  void temporary_is_open(long result) noexcept;
-  void contents_are_written(long) noexcept;
-  void contents_are_whole() noexcept;
-  long list_attributes(char* into, std::size_t bytes) noexcept;
+  // Operations (run_operations.cpp).
+  Steps read() noexcept;
+  Steps write() noexcept;
+  bool has_preallocated() noexcept;
+  Steps remove() noexcept;
+  Steps ask() noexcept;
+  Steps replace() noexcept;
+  bool may_replace() noexcept;
   std::uint32_t temporary_mode() noexcept;
+  long list_attributes(char* into, std::size_t bytes) noexcept;
   bool keep_rights() noexcept;
   bool keep_attributes(bool& group_kept, bool& has_list, std::uint32_t& mode) noexcept;
   bool drop_inherited_list(std::uint32_t mode) noexcept;
-  void temporary_is_synced(long result) noexcept;
-  void temporary_is_closed(long result) noexcept;
-  void name_is_changed(long result) noexcept;
+  Steps copy_contents() noexcept;
+  Pause by_buffer(FileCallKind kind, int descriptor, std::uint64_t offset, std::size_t at,
+                  std::size_t bytes) noexcept;
+  std::uint64_t find_data(std::uint64_t& at, std::uint64_t end, bool& has_holes) noexcept;
 
-  // From one file to another (run_copy.cpp).
-  void begin_copy() noexcept;
-  void temporary_is_ready_for_copy() noexcept;
-  void cloned(long result) noexcept;
-  void copy_on(long) noexcept;
-  bool find_data() noexcept;
-  void copy_piece(long) noexcept;
-  void range_copied(long result) noexcept;
-  void copy_by_hand() noexcept;
-  void piece_was_read(long result) noexcept;
-  void write_copied_piece() noexcept;
-  void piece_was_written(long result) noexcept;
-  void copied(std::uint64_t bytes) noexcept;
-  void copy_is_over() noexcept;
-  void length_is_set(long result) noexcept;
+  // Memory from or to a file (run_transfer.cpp).
+  Steps transfer() noexcept;
+  void move_the_rest() noexcept;
+  bool has_more() const noexcept;
+  std::uint64_t next_bytes() noexcept;
+  void take_slot() noexcept;
+  bool issue_rest() noexcept;
+  bool may_be_direct() const noexcept;
+  bool writes() const noexcept { return request_.operation != FileOperation::read; }
+  // A read without memory of the caller's.
+  bool owns_its_data() const noexcept { return !writes() && request_.into.pieces().empty(); }
+  std::size_t memory_count() const noexcept;
+  std::span<std::byte> memory_at(std::size_t number) const noexcept;
+  std::size_t lay_pieces(std::uint64_t most) noexcept;
+  void piece_completed(Slot& slot, long result) noexcept;
+  void piece_moved(Slot& slot, std::uint64_t bytes) noexcept;
+  void nothing_moved(Slot& slot) noexcept;
+  void move_cursor(std::uint64_t bytes) noexcept;
+  std::uint64_t moved() const noexcept;
+  void told(std::uint64_t bytes) noexcept;
 
   FileServices& services_;
   FileRequest request_;
   FileResult result_;
 
   // The machine.
-  Mode mode_ = Mode::stage;
+  Wants wants_ = Wants::to_begin;
   bool begun_ = false;
+  bool paid_ = false;  // what a transfer moves next
   unsigned window_ = 1;
   unsigned again_ = 0;
-  Then then_ = &FileRun::begin;
-  Then after_ = nullptr;  // of a longer step: a transfer, an open, a sync
+  unsigned out_ = 0;  // calls of a transfer
+  std::uint64_t wanted_ = 0;
+  long said_ = 0;
   FileCall call_;
-  std::uint64_t wanted_ = 0;  // bytes of reserve and spend
-  bool paid_ = false;
+  Steps::Handle innermost_;
 
   // Files.
   int fd_ = -1;  // the file; while something is replaced or copied, the new one
   int directory_ = -1;
   int source_ = -1;  // of a copy
-  bool owns_fd_ = false;
-  bool owns_source_ = false;
-  bool counts_ = false;  // what the close under way says
   bool names_target_ = false;  // failures are about request_.to
   bool wrote_ = false;  // what close() says counts
   bool name_is_new_ = false;  // a directory entry was made
-  bool exclusive_ = false;  // the open under way must make the file
-  unsigned opens_ = 0;
   bool direct_ = false;  // fd_ has O_DIRECT of our own
   bool has_temporary_ = false;
-  Target there_ = Target::none;  // what is to be replaced
   bool renamed_ = false;
-  struct statx attributes_;  // of fd_, or of the source
-  struct statx target_;  // of the file to be replaced, or of directory_
+  Target there_ = Target::none;  // what is to be replaced
+  FileAttributes attributes_;  // of fd_, or of the source
   PathParts parts_;  // of the path whose directory is directory_
   std::string temporary_;
+  std::vector<std::byte> buffer_;  // of a copy by hand, and for attributes
   std::uint64_t opened_ = 0;
 
   // The transfer.
-  std::span<std::byte> own_memory_;  // where it is one piece of our own
-  bool owns_memory_ = false;
+  bool saw_end_ = false;
+  bool preallocated_ = false;  // the file is longer than what was written
+  int transfer_error_ = 0;
+  unsigned taken_ = 0;  // of slots_: the others mean nothing yet
+  unsigned laid_ = 0;  // of pieces_, where memory comes in several
+  std::span<std::byte> own_memory_;  // of owns_its_data()
   std::uint64_t file_offset_ = 0;
   std::uint64_t total_ = 0;
   std::uint64_t end_ = 0;  // of what is done now: total_, a direct part, or where the file ended
   std::uint64_t next_ = 0;  // what no slot has had
-  unsigned out_ = 0;
-  int transfer_error_ = 0;
-  bool writes_ = false;
-  bool saw_end_ = false;
+  std::uint64_t told_ = 0;
   std::size_t cursor_piece_ = 0;
   std::size_t cursor_offset_ = 0;
-  unsigned taken_ = 0;  // of slots_: the others mean nothing yet
+
+  // Last, as the thread that makes the request does not touch them.
+  RunFrames frames_;
   std::array<Slot, kMostOut> slots_;
   std::array<iovec, kMostOut> pieces_;
-  std::uint64_t told_ = 0;
-  std::size_t laid_ = 0;  // of pieces_, where memory comes in several
-  std::uint64_t grown_from_ = 0;  // bytes of a whole file before it was seen to grow
-  bool preallocated_ = false;  // the file is longer than what was written
-
-  // The copy.
-  std::uint64_t copy_at_ = 0;
-  std::uint64_t copy_end_ = 0;
-  std::uint64_t segment_end_ = 0;
-  bool by_hand_ = false;
-  bool has_holes_ = false;
-  std::vector<std::byte> buffer_;
-  std::uint64_t buffered_ = 0;
-  std::uint64_t buffer_begin_ = 0;
+  struct statx seen_;  // by the last look: at fd_, at what is to be replaced, at directory_
 };
+
+// function() says -1 and errno. Made again when it was interrupted.
+template <class Function>
+long FileRun::other(const char* name, int descriptor, Function&& function) noexcept {
+  for (unsigned again = 0;; ++again) {
+    const long result =
+        perform_other(name, descriptor, nullptr, services_.tap(), [&function]() -> long {
+          const long said = function();
+          return said < 0 ? -static_cast<long>(errno) : said;
+        });
+    const bool repeat = result == -EINTR || (result == -EAGAIN && again < kMostAgain);
+    if (!repeat) return result;
+  }
+}
 
 inline std::uint64_t device_of(const struct statx& attributes) noexcept {
   return std::uint64_t{attributes.stx_dev_major} << 32 | attributes.stx_dev_minor;
 }
+FileAttributes attributes_of(const struct statx& from) noexcept;
 
 struct FileResultAccess {
   static std::vector<std::byte>& data(FileResult& result) noexcept { return result.data_; }

@@ -31,13 +31,10 @@ bool FilePace::take(std::uint64_t bytes, sync::Deadline now) noexcept {
 bool FilePace::spend(FileTask& task, std::uint64_t bytes, bool park) noexcept {
   {
     const sync::Lock lock(mutex_);
-    if (first_ == nullptr && take(bytes, sync::clock::now())) return true;
+    if (parked_.empty() && take(bytes, sync::clock::now())) return true;
     if (!park) return false;
-    FileRun& run = task;
     task.wanted = bytes;
-    run.queued_behind = nullptr;
-    (first_ == nullptr ? first_ : last_->queued_behind) = &run;
-    last_ = &run;
+    parked_.push(task);
   }
   changed_.notify_one();
   return false;
@@ -71,11 +68,10 @@ void FilePace::work() noexcept {
     const auto look = [&] {
       const sync::Lock lock(mutex_);
       over = closed_;
-      moment = first_ == nullptr ? sync::no_deadline : paid_off_;
-      if (first_ == nullptr) return over;
-      if (!take(static_cast<FileTask*>(first_)->wanted, sync::clock::now())) return true;
-      begins = first_;
-      first_ = begins->queued_behind;
+      moment = parked_.empty() ? sync::no_deadline : paid_off_;
+      if (parked_.empty()) return over;
+      const auto* const first = static_cast<FileTask*>(parked_.first());
+      if (take(first->wanted, sync::clock::now())) begins = parked_.pop();
       return true;
     };
     (void)changed_.await(look, sync::no_deadline, {}, sync::Spin::never);

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "file_task.hpp"
+#include "run_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -42,8 +43,7 @@ class FilePace {
   sync::Mutex mutex_;
   sync::EventCount changed_;
   sync::Deadline paid_off_ = sync::clock::now();
-  FileRun* first_ = nullptr;  // parked
-  FileRun* last_ = nullptr;
+  RunQueue parked_;
   bool closed_ = false;
   sync::Thread thread_;
 };

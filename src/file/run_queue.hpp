@@ -22,6 +22,7 @@ class RunQueue {
     ++size_;
   }
   // Null: none.
+  [[nodiscard]] FileRun* first() const noexcept { return first_; }
   FileRun* pop() noexcept {
     FileRun* const run = first_;
     if (run != nullptr) {

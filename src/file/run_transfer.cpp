@@ -7,14 +7,12 @@
 //   FT-2  A slot is out at most once; a short call leaves its rest in the slot, which is issued
 //         again.
 //   FT-3  While something is out, end_ only falls: the file ended there.
-#include <errno.h>
 #include <fcntl.h>
 
 #include <algorithm>
 
 #include "file_run.hpp"
 #include "open_file_state.hpp"
-#include "run_other.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -23,14 +21,64 @@ bool aligned(std::uint64_t number) noexcept { return number % kDirectBlock == 0;
 
 }  // namespace
 
+// Moves total_ bytes at file_offset_.
+FileRun::Steps FileRun::transfer() noexcept {
+  next_ = 0;
+  end_ = total_;
+  saw_end_ = false;
+  if (direct_) {
+    // What is no whole block goes through the cache. So does the end of a file: behind it a direct
+    // read would begin inside a block.
+    if (!writes()) {
+      const std::uint64_t size = attributes_.bytes;
+      end_ = std::min(end_, size > file_offset_ ? size - file_offset_ : 0);
+    }
+    end_ -= end_ % kDirectBlock;
+    if (end_ == 0) move_the_rest();
+  }
+  for (;;) {
+    if (issue_rest()) {
+      (void)co_await pause(Wants::piece);
+    } else if (has_more()) {
+      transfer_error_ = stopped();
+      if (transfer_error_ != 0) continue;
+      if (!paid_) {
+        const bool at_once = co_await pause(Wants::share, next_bytes()) != 0;
+        if (!at_once) continue;
+      }
+      take_slot();
+    } else if (out_ != 0) {
+      (void)co_await pause(Wants::completion);
+    } else if (transfer_error_ != 0 || saw_end_ || end_ == total_) {
+      break;
+    } else {
+      move_the_rest();
+    }
+  }
+  FileResultAccess::bytes(result_) = moved();
+  if (transfer_error_ == 0) co_return true;
+  const bool ours = transfer_error_ == ECANCELED || transfer_error_ == ETIME;
+  fail(-transfer_error_, ours ? "" : writes() ? "pwritev" : "preadv");
+  if (!preallocated_) co_return false;
+  // A file that failed ends behind what was written, also if room was reserved.
+  if (co_await truncate(file_offset_ + FileResultAccess::bytes(result_)) < 0) call_failed();
+  co_return false;
+}
+
+// What the direct part has left.
+void FileRun::move_the_rest() noexcept {
+  settle_flags(false);
+  end_ = total_;
+}
+
 std::size_t FileRun::memory_count() const noexcept {
-  if (owns_memory_) return 1;
-  return writes_ ? request_.from.pieces().size() : request_.into.pieces().size();
+  if (owns_its_data()) return 1;
+  return writes() ? request_.from.pieces().size() : request_.into.pieces().size();
 }
 
 std::span<std::byte> FileRun::memory_at(std::size_t number) const noexcept {
-  if (owns_memory_) return own_memory_;
-  if (!writes_) return request_.into.pieces()[number];
+  if (owns_its_data()) return own_memory_;
+  if (!writes()) return request_.into.pieces()[number];
   const std::span<const std::byte> piece = request_.from.pieces()[number];
   return {const_cast<std::byte*>(piece.data()), piece.size()};  // the kernel only reads it
 }
@@ -38,91 +86,61 @@ std::span<std::byte> FileRun::memory_at(std::size_t number) const noexcept {
 // Whether the memory and the offset allow direct IO at all.
 bool FileRun::may_be_direct() const noexcept {
   if (!request_.direct || request_.file.valid()) return false;
-  const bool writes = request_.operation != FileOperation::read;
   if (!aligned(request_.operation == FileOperation::replace ? 0 : request_.offset)) return false;
   if (request_.operation == FileOperation::append) return false;
-  const auto fits = [](const auto& pieces) {
+  const auto fits = [](const auto& memory) {
+    const auto pieces = memory.pieces();
     bool all = !pieces.empty();
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       all = all && aligned(reinterpret_cast<std::uintptr_t>(pieces[i].data()));
       all = all && (aligned(pieces[i].size()) || i + 1 == pieces.size());
     }
-    return all;
+    return all && memory.bytes() >= kDirectBlock;
   };
-  if (writes ? request_.from.bytes() < kDirectBlock : request_.into.bytes() < kDirectBlock)
-    return false;
-  return writes ? fits(request_.from.pieces()) : fits(request_.into.pieces());
+  return writes() ? fits(request_.from) : fits(request_.into);
 }
 
-// Moves total_ bytes at file_offset_; then after_ is called.
-void FileRun::transfer(Then then) noexcept {
-  after_ = then;
-  next_ = 0;
-  end_ = total_;
-  if (direct_) {
-    // What is no whole block goes through the cache. So does the end of a file: behind it a direct
-    // read would begin inside a block.
-    std::uint64_t whole = total_;
-    if (!writes_) {
-      const std::uint64_t size = attributes_.stx_size;
-      whole = std::min(whole, size > file_offset_ ? size - file_offset_ : 0);
-    }
-    end_ = whole / kDirectBlock * kDirectBlock;
-    if (end_ == 0) settle_flags(false), end_ = total_;
-  }
-  saw_end_ = false;
-  transfer_error_ = 0;
-  cursor_piece_ = 0;
-  cursor_offset_ = 0;
-  taken_ = 0;
-  mode_ = Mode::transfer;
-}
-
-// `ended`: nothing is out, and nothing is to be moved any more; or it failed.
-FileRun::Step FileRun::next_piece(FileCall& call) noexcept {
+// Whether another piece may begin now.
+bool FileRun::has_more() const noexcept {
   const unsigned most = memory_count() == 1 ? std::min(window_, kMostOut) : 1;
-  for (;;) {
-    // The rest of a short call, also if the driver wants fewer at once by now.
-    for (unsigned i = 0; i < taken_ && transfer_error_ == 0; ++i) {
-      if (!slots_[i].used || slots_[i].out) continue;
-      issue_slot(i, call);
-      return Step::issue;
-    }
-    if (transfer_error_ == 0 && next_ < end_ && out_ < most) {
-      const int error = stopped();
-      if (error != 0) {
-        transfer_failed(-error);
-        continue;
-      }
-      if (!paid_) {
-        std::uint64_t bytes = std::min(kPiece, end_ - next_);
-        if (memory_count() != 1) bytes = lay_pieces(bytes);  // of many, as many as a call takes
-        // Parked only while nothing is out.
-        const bool park = out_ == 0;
-        paid_ = park;  // before: another thread may go on with it at once
-        if (!services_.spend(*this, bytes, park)) return park ? Step::parked : Step::busy;
-      }
-      paid_ = false;
-      if (take_slot()) continue;
-    }
-    return out_ != 0 ? Step::busy : Step::ended;
-  }
+  return transfer_error_ == 0 && next_ < end_ && out_ < most;
 }
 
-bool FileRun::take_slot() noexcept {
+// How long it is: of many pieces of memory, as many as a call takes.
+std::uint64_t FileRun::next_bytes() noexcept {
+  const std::uint64_t bytes = std::min(kPiece, end_ - next_);
+  return memory_count() == 1 ? bytes : lay_pieces(bytes);
+}
+
+void FileRun::take_slot() noexcept {
+  paid_ = false;
   unsigned number = 0;
   while (number < taken_ && slots_[number].used) ++number;
-  if (number == kMostOut) return false;
   taken_ = std::max(taken_, number + 1);
+  const auto bytes = static_cast<std::uint32_t>(next_bytes());
+  slots_[number] = {.at = next_, .left = bytes, .again = 0, .used = true, .out = false};
+  next_ += bytes;
+}
+
+// As call_ a slot's, or the rest of a short call, also if the driver wants fewer at once by now.
+// False: there is none.
+bool FileRun::issue_rest() noexcept {
+  unsigned number = 0;
+  while (number < taken_ && (!slots_[number].used || slots_[number].out)) ++number;
+  if (number == taken_ || transfer_error_ != 0) return false;
   Slot& slot = slots_[number];
-  slot = {.begin = next_,
-          .bytes = std::min(kPiece, end_ - next_),
-          .done = 0,
-          .again = 0,
-          .used = true,
-          .out = false};
-  if (memory_count() != 1) slot.bytes = lay_pieces(slot.bytes);
-  next_ += slot.bytes;
+  laid_ = 1;
+  if (memory_count() == 1) pieces_[number] = {memory_at(0).data() + slot.at, slot.left};
+  else (void)lay_pieces(slot.left);
+  slot.out = true;
+  ++out_;
+  call_ = {.kind = writes() ? FileCallKind::write : FileCallKind::read,
+           .descriptor = fd_,
+           .offset = file_offset_ + slot.at,
+           .bytes = slot.left,
+           .pieces = &pieces_[number],
+           .piece_count = laid_,
+           .tag = number};
   return true;
 }
 
@@ -142,68 +160,42 @@ std::size_t FileRun::lay_pieces(std::uint64_t most) noexcept {
   return bytes;
 }
 
-void FileRun::issue_slot(unsigned number, FileCall& call) noexcept {
-  Slot& slot = slots_[number];
-  const std::uint64_t at = slot.begin + slot.done;
-  std::size_t count = 1;
-  if (memory_count() == 1) {
-    pieces_[number] = {memory_at(0).data() + at, slot.bytes - slot.done};
-  } else {
-    (void)lay_pieces(slot.bytes - slot.done);
-    count = laid_;
-  }
-  slot.out = true;
-  ++out_;
-  call = {.kind = writes_ ? FileCallKind::write : FileCallKind::read,
-          .descriptor = fd_,
-          .offset = file_offset_ + at,
-          .bytes = slot.bytes - slot.done,
-          .pieces = &pieces_[number],
-          .piece_count = count,
-          .tag = number};
-}
-
-void FileRun::piece_completed(unsigned number, long result) noexcept {
-  Slot& slot = slots_[number];
+void FileRun::piece_completed(Slot& slot, long result) noexcept {
   slot.out = false;
   --out_;
   if (result == -EINTR || (result == -EAGAIN && slot.again++ < kMostAgain)) return;
   if (result == -EINVAL && direct_) return settle_flags(false);  // not for this file: by the cache
-  if (result < 0) return transfer_failed(result);
   slot.again = 0;
-  if (result == 0) return nothing_moved(slot);
-  piece_moved(slot, static_cast<std::uint64_t>(result));
+  if (result > 0) return piece_moved(slot, static_cast<std::uint64_t>(result));
+  if (result == 0 && !writes()) return nothing_moved(slot);
+  if (transfer_error_ == 0) transfer_error_ = result == 0 ? EIO : static_cast<int>(-result);
 }
 
 void FileRun::piece_moved(Slot& slot, std::uint64_t bytes) noexcept {
-  bytes = std::min(bytes, slot.bytes - slot.done);
-  slot.done += bytes;
+  bytes = std::min<std::uint64_t>(bytes, slot.left);
+  slot.at += bytes;
+  slot.left -= static_cast<std::uint32_t>(bytes);
   move_cursor(bytes);
   told(bytes);
-  const bool through = slot.done == slot.bytes || slot.begin + slot.done >= end_;
-  if (through) {
-    slot.used = false;
-    return;
-  }
-  if (writes_) return;
+  slot.used = slot.left != 0 && slot.at < end_;
+  if (!slot.used || writes()) return;
   // Behind what statx said was the end a short read is the end; and an open direct file can only
   // be read on at a whole block.
-  const bool at_size =
-      owns_memory_ && file_offset_ + slot.begin + slot.done == attributes_.stx_size;
+  const bool at_size = owns_its_data() && file_offset_ + slot.at == attributes_.bytes;
   const bool inside_block =
-      request_.file.valid() && OpenFileAccess::state(request_.file)->direct && !aligned(slot.done);
+      request_.file.valid() && OpenFileAccess::state(request_.file)->direct && !aligned(slot.at);
   if (at_size || inside_block) nothing_moved(slot);
 }
 
+// The file ends where this slot begins.
 void FileRun::nothing_moved(Slot& slot) noexcept {
-  if (writes_) return transfer_failed(-EIO);
   saw_end_ = true;
-  end_ = std::min(end_, slot.begin + slot.done);
+  end_ = std::min(end_, slot.at);
   // FT-1: what lies behind the end is no gap.
   slot.used = false;
   next_ = std::min(next_, end_);
-  for (Slot& other : taken_slots()) {
-    if (other.used && !other.out && other.begin + other.done >= end_) other.used = false;
+  for (unsigned i = 0; i < taken_; ++i) {
+    if (!slots_[i].out && slots_[i].at >= end_) slots_[i].used = false;
   }
 }
 
@@ -219,30 +211,16 @@ void FileRun::move_cursor(std::uint64_t bytes) noexcept {
 std::uint64_t FileRun::moved() const noexcept {
   std::uint64_t first = std::min(next_, end_);
   for (const Slot& slot : std::span(slots_).first(taken_)) {
-    if (slot.used) first = std::min(first, slot.begin + slot.done);
+    if (slot.used) first = std::min(first, slot.at);
   }
   return first;
 }
 
-void FileRun::transfer_failed(long negative_errno) noexcept {
-  if (transfer_error_ == 0) transfer_error_ = static_cast<int>(-negative_errno);
-}
-
-void FileRun::transfer_is_over() noexcept {
-  FileResultAccess::bytes(result_) = moved();
-  if (transfer_error_ != 0) {
-    const bool ours = transfer_error_ == ECANCELED || transfer_error_ == ETIME;
-    const char* const call = ours ? "" : writes_ ? "pwritev" : "preadv";
-    fail(-transfer_error_, call);
-    if (writes_ && preallocated_) stage(&FileRun::cut_to_moved);
-    return;
-  }
-  if (end_ < total_ && !saw_end_) {  // the direct part is done
-    settle_flags(false);
-    end_ = total_;
-    return;
-  }
-  (this->*after_)(0);
+// `bytes` more have been moved.
+void FileRun::told(std::uint64_t bytes) noexcept {
+  if (!request_.progress) return;
+  told_ += bytes;
+  request_.progress(told_, total_);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

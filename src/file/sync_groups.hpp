@@ -12,7 +12,7 @@
 //   SG-3  While runs wait, one run makes a sync or was started to make one.
 //   SG-4  A descriptor that has told a failure tells it no more: each later sync by it fails too,
 //         for all it serves. Among these may be runs that wrote before that failure and came after
-//         it (FileRun::sync_was_made()).
+//         it (FileRun::sync()).
 // Concurrency: thread-safe. Allocates, throws: never.
 #pragma once
 

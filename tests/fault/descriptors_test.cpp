@@ -289,7 +289,7 @@ const std::vector<Case> kCases{
      {"src/file/open_file.cpp", "src/file/file_call.cpp", "src/file/path.cpp"},
      open_files},
     {"engine_of_threads",
-     {"src/file/file_core.cpp", "src/file/run_open.cpp", "src/file/run_replace.cpp"},
+     {"src/file/file_core.cpp", "src/file/file_run.cpp", "src/file/run_operations.cpp"},
      use_engine_of_threads},
     {"engine_of_rings", {"src/file/ring.cpp", "src/file/ring_driver.cpp"}, use_engine_of_rings},
     {"append_log", {"src/file/append_log_file.cpp", "src/file/append_log_reader.cpp"}, log_records},
