@@ -6,11 +6,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -86,6 +88,19 @@ struct Prepared {
   std::function<void(Burst&)> operation;
   std::span<std::byte> output;
 };
+
+// Which of its contenders a program is, where it is several: its argument.
+[[nodiscard]] std::string_view contender_name();
+
+// What is listed for that name. Throws where nothing is.
+template <typename Function>
+Function* chosen(std::initializer_list<std::pair<std::string_view, Function*>> contenders) {
+  for (const auto& [name, function] : contenders) {
+    if (name == contender_name()) return function;
+  }
+  throw std::invalid_argument("there is no contender '" + std::string(contender_name()) +
+                              "' in this program");
+}
 
 // Written by the scenario. What it captures must live as long as the operation.
 Prepared prepare(const Parameters& parameters, std::span<const std::byte> input);
