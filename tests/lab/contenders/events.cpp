@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For tests: a queue that takes its fifth event so many times instead of once.
-#pragma once
-
+// A queue that delivers its fifth event twice, or not at all.
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -10,11 +8,12 @@
 #include "scenarios/events/measure.hpp"
 
 namespace handoff::lab::events {
+namespace {
 
 template <std::size_t kTimes>
-class MiscountingQueue : public CallsByIndex {
+class Liar : public CallsByIndex {
  public:
-  explicit MiscountingQueue(const Task& /*task*/) {}
+  explicit Liar(const Task& /*task*/) {}
   void enqueue(int key, const Payload& payload) {
     const std::size_t times = payload.words[0] == 4 ? kTimes : 1;
     waiting_.insert(waiting_.end(), times, {key, payload});
@@ -27,5 +26,12 @@ class MiscountingQueue : public CallsByIndex {
  private:
   std::vector<std::pair<int, Payload>> waiting_;
 };
+
+}  // namespace
+
+Operation contender(const Task& task) {
+  return chosen<Operation(const Task&)>(
+      {{"peer.drops", measure<Liar<0>>}, {"peer.doubles", measure<Liar<2>>}})(task);
+}
 
 }  // namespace handoff::lab::events
