@@ -14,19 +14,8 @@
 
 #include <CLI/CLI.hpp>
 
-#include "commands/advise.hpp"
-#include "commands/check_advice.hpp"
-#include "commands/compare.hpp"
-#include "commands/copy.hpp"
-#include "commands/doctor.hpp"
-#include "commands/export.hpp"
-#include "commands/gate.hpp"
+#include "commands/commands.hpp"
 #include "commands/guard.hpp"
-#include "commands/list.hpp"
-#include "commands/replay.hpp"
-#include "commands/report.hpp"
-#include "commands/run.hpp"
-#include "commands/trace.hpp"
 #include "commands/try_kernel.hpp"
 #include "harness/environment.hpp"
 #include "harness/interrupt.hpp"

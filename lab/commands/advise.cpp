@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/advise.hpp"
+// `handoff advise`: which way fits some work, by what was measured on this machine.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "commands/check_advice.hpp"
+// `handoff check-advice`: whether advice holds, on loads drawn at random whose rows it has not
+// seen.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "commands/compare.hpp"
+// `handoff compare`: two result files, or this build against another revision of the source,
+// measured interleaved.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <optional>

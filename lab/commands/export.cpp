@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/export.hpp"
+// `handoff export`: a result file in the form of another program.
+#include "commands/commands.hpp"
 
 #include <fmt/format.h>
 

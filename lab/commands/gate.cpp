@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/gate.hpp"
+// `handoff gate`: the figures that must hold, each with a verdict.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/replay.hpp"
+// `handoff replay`: a trace of one's own program under every way, and which one to take.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/report.hpp"
+// `handoff report`: one page from result files, of one machine or of many.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/run.hpp"
+// `handoff run`: measures scenarios side by side, or multiplies real matrices.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <chrono>

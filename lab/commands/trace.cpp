@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/trace.hpp"
+// `handoff trace`: what a trace says, of a program or of a scenario's contender.
+#include "commands/commands.hpp"
 
 #include <cerrno>
 #include <cstdio>

@@ -10,10 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "commands/new_project.hpp"
+#include "commands/commands.hpp"
 #include "commands/output.hpp"
 #include "commands/session.hpp"
-#include "commands/try_races.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "harness/verdict.hpp"

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -104,5 +105,21 @@ Function* chosen(std::initializer_list<std::pair<std::string_view, Function*>> c
 
 // Written by the scenario. What it captures must live as long as the operation.
 Prepared prepare(const Parameters& parameters, std::span<const std::byte> input);
+
+// What most contenders make of a task, which outlives it; the answer goes to the task's `output`.
+using Operation = std::function<void(Burst&)>;
+
+template <typename Task>
+Prepared prepared(Operation (*contender)(const Task&), Task given) {
+  struct Bench {
+    std::remove_pointer_t<decltype(Task::output)> output{};
+    Task task;
+  };
+  const auto bench = std::make_shared<Bench>();
+  bench->task = std::move(given);
+  bench->task.output = &bench->output;
+  return {[bench, operation = contender(bench->task)](Burst& burst) { operation(burst); },
+          std::as_writable_bytes(std::span(&bench->output, 1))};
+}
 
 }  // namespace handoff::lab

@@ -123,7 +123,8 @@ std::vector<Parameter> all_parameters() {
   const std::vector<std::string> either{"0", "1"};
   const char* const durable = "whether the work ends when it survives a loss of power";
   return {
-      {"files", "how many", {"5", "10", "50"}, {}, 1, 100'000, with(kTransfers, {"article"})},
+      {"files", "how many", {"5", "10", "50"}, {}, 1, 100'000, kTransfers},
+      {"files", "how many", {"5", "10", "50"}, {}, 1, 100'000, {"article"}},
       {"files", "how many", {"10000"}, {}, 1, 100'000, {"small"}},
       {"files", "how many", {"200"}, {}, 1, 100'000, {"file"}},
       {"mib", "size of a file", {"16"}, {}, 1, 65'536, kTransfers},

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 
@@ -21,8 +20,6 @@ struct Task {
   peers::Answer* output;
   std::span<Tiny> items;  // to be filled by `loop`
 };
-
-using Operation = std::function<void(Burst&)>;
 
 // Written by the contender, usually `return measure<Pool>(task);`. The task outlives it.
 Operation contender(const Task& task);
