@@ -17,10 +17,8 @@
 
 #include "commands/commands.hpp"
 #include "commands/guard.hpp"
-#include "commands/try_kernel.hpp"
 #include "harness/environment.hpp"
 #include "harness/interrupt.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/plain_text.hpp"
 #include "harness/user_error.hpp"
 

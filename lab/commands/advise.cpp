@@ -19,7 +19,6 @@
 #include "harness/user_error.hpp"
 #include "report/advice.hpp"
 #include "report/json.hpp"
-#include "report/read_result.hpp"
 
 namespace handoff::lab {
 namespace {

@@ -15,7 +15,7 @@
 #include "harness/statistics.hpp"
 #include "harness/user_error.hpp"
 #include "report/advice.hpp"
-#include "report/read_result.hpp"
+#include "report/json.hpp"
 #include "report/view.hpp"
 #include "report/way_rows.hpp"
 

@@ -3,9 +3,11 @@
 // Interrupted where they measure.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 
 #include "commands/options.hpp"
+#include "harness/scenario.hpp"
 
 namespace handoff::lab {
 
@@ -25,5 +27,13 @@ int replay_trace(const ReplayOptions& options);
 int report(const ReportOptions& options);
 int run(const RunOptions& options);
 int show_trace(const TraceOptions& options);
+
+// `handoff try`: the user's own loop under every way, or a project with such a loop.
+// Returns the exit code. Throws UserError, Interrupted.
+int try_kernel(const TryOptions& options);
+
+// What was asked for, checked. Throw UserError.
+std::chrono::nanoseconds try_limit_of(const TryOptions& options);
+Cell try_cell_of(const Scenario& trial, const TryOptions& options);
 
 }  // namespace handoff::lab

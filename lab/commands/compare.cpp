@@ -14,12 +14,10 @@
 #include "commands/output.hpp"
 #include "commands/revision.hpp"
 #include "commands/session.hpp"
-#include "commands/settings.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "report/comparison.hpp"
 #include "report/json.hpp"
-#include "report/read_result.hpp"
 
 namespace handoff::lab {
 namespace {

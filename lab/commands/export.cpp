@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 
 #include "commands/output.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 #include "report/exports.hpp"
-#include "report/read_result.hpp"
+#include "report/json.hpp"
 
 namespace handoff::lab {
 namespace {

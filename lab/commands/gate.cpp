@@ -15,7 +15,6 @@
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "report/json.hpp"
-#include "report/read_result.hpp"
 
 namespace handoff::lab {
 namespace {

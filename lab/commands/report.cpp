@@ -9,8 +9,8 @@
 #include "commands/output.hpp"
 #include "harness/user_error.hpp"
 #include "report/html.hpp"
+#include "report/json.hpp"
 #include "report/ladder_svg.hpp"
-#include "report/read_result.hpp"
 
 namespace handoff::lab {
 namespace {

@@ -13,11 +13,9 @@
 #include "commands/output.hpp"
 #include "commands/trace_scenario.hpp"
 #include "harness/atomic_file.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/progress.hpp"
 #include "harness/user_error.hpp"
 #include "scenarios/registry.hpp"
-#include "tracing/flame_svg.hpp"
 #include "tracing/flames.hpp"
 #include "tracing/summary.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/try_kernel.hpp"
+// `handoff try`: the user's own loop under every way, or a project with such a loop.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "commands/commands.hpp"
 #include "commands/output.hpp"
 #include "commands/session.hpp"
 #include "harness/atomic_file.hpp"

@@ -19,7 +19,6 @@
 
 #include "commands/output.hpp"
 #include "commands/session.hpp"
-#include "commands/try_kernel.hpp"
 #include "harness/user_error.hpp"
 #include "scenarios/try/scenario.hpp"
 #include "scenarios/try/shared_object.hpp"

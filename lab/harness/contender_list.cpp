@@ -11,7 +11,6 @@
 
 #include "harness/build_tree.hpp"
 #include "harness/foreign_json.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {

@@ -93,7 +93,7 @@ class Problem {
   // The slowest that one honest operation may be; a contender silent for longer hangs.
   [[nodiscard]] virtual std::chrono::nanoseconds slowest_operation() const = 0;
   // Whether the contender's own threads may take each other's CPU. That one of them waited for a
-  // CPU says nothing of other programs then: see preemption.hpp.
+  // CPU says nothing of other programs then: see preempted().
   [[nodiscard]] virtual bool threads_share_cpus() const { return false; }
   // Whether the kernel's own threads do a part of the contender's work: they write back what it
   // wrote. Their time says nothing of other programs then: see machine.hpp. All problems of a block

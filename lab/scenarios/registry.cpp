@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {

@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "harness/answer_problem.hpp"
-#include "report/finished_row.hpp"
 #include "report/json.hpp"
-#include "report/read_result.hpp"
+#include "report/result.hpp"
 
 namespace {
 
