@@ -8,7 +8,7 @@
 
 #include "harness/contender.hpp"
 #include "peers/answer.hpp"
-#include "scenarios/grain/tiny.hpp"
+#include "scenarios/grain/sweep.hpp"
 
 namespace handoff::lab::grain {
 

@@ -9,9 +9,7 @@
 #include "harness/answer_problem.hpp"
 #include "peers/answer.hpp"
 #include "peers/fault.hpp"
-#include "scenarios/grain/short_loop.hpp"
 #include "scenarios/grain/sweep.hpp"
-#include "scenarios/grain/tiny.hpp"
 
 namespace handoff::lab::grain { namespace {
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The articles' ways, and the least that a broadcast needs.
-#include <algorithm>
-#include <cstddef>
+// The articles' ways to hand messages on.
 #include <optional>
 #include <thread>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include "peers/seed_bus.hpp"
 #include "peers/seed_worker_pool.hpp"
-#include "scenarios/messages/bare_ends.hpp"
 #include "scenarios/messages/measure.hpp"
 
 namespace handoff::lab::messages {
@@ -57,41 +53,11 @@ class WorkerPool {
   std::optional<peers::SeedWorkerPool<Message, capacity>> pool_;
 };
 
-// The least that a broadcast needs where nobody shares a ring: a bare one for each consumer, in
-// which the producer makes each message once more.
-template <class Message>
-class Rings {
- public:
-  explicit Rings(const Task& task) : rings_(task.consumers) {}
-
-  bool try_publish(const Content& content) {
-    if (room(1) == 0) return false;
-    for (auto& ring : rings_) ring.try_publish(content);
-    return true;
-  }
-  std::size_t try_publish_batch(const Content& first, std::size_t count) {
-    const std::size_t made = std::min(count, room(count));
-    for (auto& ring : rings_) ring.try_publish_batch(first, made);
-    return made;
-  }
-  BareEnds<Message>& consumer(std::size_t which) { return rings_[which]; }
-
- private:
-  std::size_t room(std::size_t wanted) {
-    std::size_t least = wanted;
-    for (auto& ring : rings_) least = std::min(least, ring.room(wanted));
-    return least;
-  }
-
-  std::vector<BareEnds<Message>> rings_;
-};
-
 }  // namespace
 
 Operation contender(const Task& task) {
-  return chosen<Operation(const Task&)>({{"seed.async_bus", measure<AsyncBus>},
-                                         {"seed.worker_pool", measure<WorkerPool>},
-                                         {"limit.three_rings", measure<Rings>}})(task);
+  return chosen<Operation(const Task&)>(
+      {{"seed.async_bus", measure<AsyncBus>}, {"seed.worker_pool", measure<WorkerPool>}})(task);
 }
 
 }  // namespace handoff::lab::messages

@@ -12,7 +12,7 @@
 #include <handoff/process/shared_ring.hpp>
 
 #include "scenarios/processes/measure.hpp"
-#include "scenarios/processes/side.hpp"
+#include "scenarios/processes/work.hpp"
 
 namespace handoff::lab::processes {
 namespace {

@@ -40,10 +40,14 @@
 
 namespace handoff::lab::spawn { namespace {
 
-void std_thread(Word& word) { std::thread([&word] { word.store(); }).join(); }
+void std_thread(Word& word) {
+  std::thread([&word] { word.store(); }).join();
+}
 
 // What people write to get a result of another thread.
-void std_async(Word& word) { std::async(std::launch::async, [&word] { word.store(); }).get(); }
+void std_async(Word& word) {
+  std::async(std::launch::async, [&word] { word.store(); }).get();
+}
 
 // POSIX threads: started and joined. The C library keeps the stacks of threads that ended.
 void posix_thread(Word& word) {
