@@ -11,26 +11,14 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <memory>
 
 #include <CLI/CLI.hpp>
 
-#include "commands/advise.hpp"
-#include "commands/check_advice.hpp"
-#include "commands/compare.hpp"
-#include "commands/copy.hpp"
-#include "commands/doctor.hpp"
-#include "commands/export.hpp"
-#include "commands/gate.hpp"
+#include "commands/commands.hpp"
 #include "commands/guard.hpp"
-#include "commands/list.hpp"
-#include "commands/replay.hpp"
-#include "commands/report.hpp"
-#include "commands/run.hpp"
-#include "commands/trace.hpp"
-#include "commands/try_kernel.hpp"
 #include "harness/environment.hpp"
 #include "harness/interrupt.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/plain_text.hpp"
 #include "harness/user_error.hpp"
 
@@ -56,6 +44,33 @@ std::function<std::string(const std::string&)> from_1_to(int most) {
   };
 }
 
+template <class Value>
+CLI::Option* value(CLI::App& command, const char* name, Value& target, const char* help,
+                   const char* type) {
+  return command.add_option(name, target, help)->type_name(type);
+}
+
+template <class Value>
+CLI::Option* number(CLI::App& command, const char* name, Value& target, const char* help) {
+  return command.add_option(name, target, help)->check(not_below_0);
+}
+
+// One each time that it is given.
+template <class Value>
+CLI::Option* values(CLI::App& command, const char* name, Value& target, const char* help,
+                    const char* type) {
+  return command.add_option(name, target, help)->allow_extra_args(false)->type_name(type);
+}
+
+void manifests(CLI::App& command, std::vector<std::filesystem::path>& lists) {
+  values(command, "--manifest", lists, "file that lists more contenders", "FILE");
+}
+
+void no_probe(CLI::App& command, MeasureOptions& options) {
+  command.add_flag("--no-probe", options.no_probe,
+                   "do not watch for other programs that disturb it");
+}
+
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--launches", options.launches, "new processes per contender (default 5)")
       ->check(from_1_to(most_launches));
@@ -64,44 +79,34 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
                    "3 launches and 8 s per cell; a run of all scenarios is only an overview");
   command.add_flag("--no-probe", options.no_probe,
                    "trust the machine: do not watch for other programs that disturb it");
-  command.add_option("--seed", options.seed, "seed of the random order (default: a new one)")
-      ->check(not_below_0);
-  command.add_option("--output", options.output, "write the results to FILE")->type_name("FILE");
-  command.add_option("--manifest", options.manifests, "file that lists more contenders")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
+  number(command, "--seed", options.seed, "seed of the random order (default: a new one)");
+  value(command, "--output", options.output, "write the results to FILE", "FILE");
+  manifests(command, options.manifests);
 }
 
 CLI::App* add_run(CLI::App& program, RunOptions& options) {
   CLI::App* run = program.add_subcommand("run", "measure scenarios, or multiply your matrices");
   run->add_option("scenario", options.scenarios,
                   "scenarios to measure (default: all), or rungs of the ladder, measured longer");
-  run->add_option("--set", options.settings, "values of a parameter, each in its own cell")
-      ->allow_extra_args(false)
-      ->type_name("PARAMETER=VALUE,...");
-  run->add_option("--metrics", options.metrics, "metrics to measure (default: all)")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->type_name("METRIC,...");
-  run->add_option("--contenders", options.contenders, "contenders to run, such as own.*,peer.open*")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->type_name("PATTERN,...");
+  values(*run, "--set", options.settings, "values of a parameter, each in its own cell",
+         "PARAMETER=VALUE,...");
+  values(*run, "--metrics", options.metrics, "metrics to measure (default: all)", "METRIC,...")
+      ->delimiter(',');
+  values(*run, "--contenders", options.contenders, "contenders to run, such as own.*,peer.open*",
+         "PATTERN,...")
+      ->delimiter(',');
   add_measure_options(*run, options.measure);
-  run->add_option("--wait-quiet", options.wait_quiet_s,
-                  "wait up to SECONDS for other programs to use less than 0.1 CPUs")
-      ->type_name("SECONDS");
-  run->add_option("--kill", options.kill,
-                  "matmul: kill RATE random workers a second, and show what that costs")
-      ->type_name("RATE");
+  value(*run, "--wait-quiet", options.wait_quiet_s,
+        "wait up to SECONDS for other programs to use less than 0.1 CPUs", "SECONDS");
+  value(*run, "--kill", options.kill,
+        "matmul: kill RATE random workers a second, and show what that costs", "RATE");
   run->add_flag("--json", options.json, "print the results as JSON, no tables");
   run->add_flag("--targets", options.targets, "only list the build targets that this run needs");
   run->add_flag("--verbose", options.verbose, "print the tables of an overview too");
-  run->add_option("--page", options.page, "write an HTML page to FILE")->type_name("FILE");
-  run->add_option("--a", options.a, "matmul: left matrix, NumPy file")->type_name("A.npy");
-  run->add_option("--b", options.b, "matmul: right matrix, NumPy file")->type_name("B.npy");
-  run->add_option("--result", options.result, "matmul: write the product to C.npy")
-      ->type_name("C.npy");
+  value(*run, "--page", options.page, "write an HTML page to FILE", "FILE");
+  value(*run, "--a", options.a, "matmul: left matrix, NumPy file", "A.npy");
+  value(*run, "--b", options.b, "matmul: right matrix, NumPy file", "B.npy");
+  value(*run, "--result", options.result, "matmul: write the product to C.npy", "C.npy");
   return run;
 }
 
@@ -115,17 +120,15 @@ CLI::App* add_gate(CLI::App& program, GateOptions& options) {
   gate->add_option("figures", options.figures, "TOML file with the figures")->required();
   gate->add_option("part", options.parts,
                    "only figures with this in their name, or of this scenario (default: all)");
-  gate->add_option("--results", options.results, "judge a result file instead of measuring")
-      ->type_name("FILE");
+  value(*gate, "--results", options.results, "judge a result file instead of measuring", "FILE");
   gate->add_option("--passes", options.passes,
                    "at most this many passes (default 4); each measures the open figures again")
       ->check(from_1_to(most_passes));
   add_measure_options(*gate, options.measure);
   gate->remove_option(gate->get_option("--output"));
-  gate->add_option("--keep", options.keep,
-                   "store each measured block in DIR, and go on from the blocks that are there")
-      ->excludes("--results")
-      ->type_name("DIR");
+  value(*gate, "--keep", options.keep,
+        "store each measured block in DIR, and go on from the blocks that are there", "DIR")
+      ->excludes("--results");
   return gate;
 }
 
@@ -143,26 +146,18 @@ CLI::App* add_guard(CLI::App& program, GuardOptions& options) {
           ->add_option("--ref", options.revision,
                        "build this revision's contenders from the git clone in the current folder")
           ->type_name("GITREF");
-  guard
-      ->add_option("--within", options.within_s,
-                   "seconds for all of it, with the build (default and maximum: 1500)")
-      ->check(CLI::Range(1.0, std::chrono::duration<double>(kMostGuardTime).count()))
-      ->type_name("SECONDS");
-  guard
-      ->add_option("--plant", options.planted,
-                   "test the guard: slow down half of the cells by PERCENT")
-      ->check(CLI::Range(1, 100))
-      ->type_name("PERCENT");
+  value(*guard, "--within", options.within_s,
+        "seconds for all of it, with the build (default and maximum: 1500)", "SECONDS")
+      ->check(CLI::Range(1.0, std::chrono::duration<double>(kMostGuardTime).count()));
+  value(*guard, "--plant", options.planted,
+        "test the guard: slow down half of the cells by PERCENT", "PERCENT")
+      ->check(CLI::Range(1, 100));
   CLI::Option* targets = guard->add_flag("--targets", options.targets,
                                          "only list the build targets that the guard needs");
   revision->excludes(targets);
-  guard->add_flag("--no-probe", options.measure.no_probe,
-                  "do not watch for other programs that disturb it");
-  guard->add_option("--seed", options.measure.seed, "seed of the random order (default: a new one)")
-      ->check(not_below_0);
-  guard->add_option("--manifest", options.measure.manifests, "file that lists more contenders")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
+  no_probe(*guard, options.measure);
+  number(*guard, "--seed", options.measure.seed, "seed of the random order (default: a new one)");
+  manifests(*guard, options.measure.manifests);
   return guard;
 }
 
@@ -170,8 +165,8 @@ CLI::App* add_compare(CLI::App& program, CompareOptions& options) {
   CLI::App* compare =
       program.add_subcommand("compare", "compare two result files, or a revision and this build");
   compare->footer("exit code: 3 if a row is worse, else 4 if a row is too noisy, else 0");
-  compare->add_option("what", options.what, "result files before and now; with --ref: scenarios")
-      ->type_name("FILE FILE | SCENARIO...");
+  value(*compare, "what", options.what, "result files before and now; with --ref: scenarios",
+        "FILE FILE | SCENARIO...");
   CLI::Option* revision =
       compare
           ->add_option(
@@ -179,13 +174,10 @@ CLI::App* add_compare(CLI::App& program, CompareOptions& options) {
               "build this revision from the git clone in the current folder and measure its "
               "own.* contenders alternately with those of this build")
           ->type_name("GITREF");
-  compare->add_option("--set", options.settings, "values of a parameter, each in its own cell")
-      ->allow_extra_args(false)
-      ->type_name("PARAMETER=VALUE,...");
-  compare->add_option("--metrics", options.metrics, "metrics to measure (default: all)")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->type_name("METRIC,...");
+  values(*compare, "--set", options.settings, "values of a parameter, each in its own cell",
+         "PARAMETER=VALUE,...");
+  values(*compare, "--metrics", options.metrics, "metrics to measure (default: all)", "METRIC,...")
+      ->delimiter(',');
   add_measure_options(*compare, options.measure);
   for (CLI::Option* option : compare->get_options()) {
     if (!option->get_positional() && option != revision && option->get_name() != "--help") {
@@ -199,28 +191,19 @@ CLI::App* add_compare(CLI::App& program, CompareOptions& options) {
 CLI::App* add_report(CLI::App& program, ReportOptions& options) {
   CLI::App* report = program.add_subcommand(
       "report", "make one HTML page from result files of one machine or several");
-  report->add_option("results", options.results, "result files of `run --output`")
-      ->required()
-      ->type_name("FILE");
-  report->add_option("-o,--output", options.output, "write the page to FILE (default: stdout)")
-      ->type_name("FILE");
-  report
-      ->add_option("--ladder", options.ladder,
-                   "write the ladder to FILE as an SVG picture; a page only with --output")
-      ->type_name("FILE");
+  value(*report, "results", options.results, "result files of `run --output`", "FILE")->required();
+  value(*report, "-o,--output", options.output, "write the page to FILE (default: stdout)", "FILE");
+  value(*report, "--ladder", options.ladder,
+        "write the ladder to FILE as an SVG picture; a page only with --output", "FILE");
   return report;
 }
 
 CLI::App* add_export(CLI::App& program, ExportOptions& options) {
   CLI::App* command = program.add_subcommand("export", "convert a result file to another format");
-  command->add_option("result", options.result, "a result file of `run --output`")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--to", options.form, "google-benchmark (JSON), csv, markdown or ladder")
-      ->required()
-      ->type_name("FORM");
-  command->add_option("-o,--output", options.output, "write it to FILE (default: stdout)")
-      ->type_name("FILE");
+  value(*command, "result", options.result, "a result file of `run --output`", "FILE")->required();
+  value(*command, "--to", options.form, "google-benchmark (JSON), csv, markdown or ladder", "FORM")
+      ->required();
+  value(*command, "-o,--output", options.output, "write it to FILE (default: stdout)", "FILE");
   return command;
 }
 
@@ -228,10 +211,8 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
   CLI::App* doctor =
       program.add_subcommand("doctor", "check whether this machine is fit for measuring");
   doctor->add_flag("--json", options.json, "print JSON");
-  doctor->add_option("--output", options.output, "write the JSON to FILE")->type_name("FILE");
-  doctor->add_option("--manifest", options.manifests, "file that lists more contenders")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
+  value(*doctor, "--output", options.output, "write the JSON to FILE", "FILE");
+  manifests(*doctor, options.manifests);
   CLI::Option* test = doctor->add_flag("--self-test", options.self_test,
                                        "check verdicts: compare equal programs, and planted 5 %");
   doctor->add_option("--equals", options.equals, "comparisons of equal programs (default 200)")
@@ -245,8 +226,7 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
                    "at most this many launches of a canary (default 128)")
       ->check(CLI::Range(5, 10'000))
       ->needs(test);
-  doctor->add_option("--seed", options.seed, "seed of the random order (default: a new one)")
-      ->check(not_below_0)
+  number(*doctor, "--seed", options.seed, "seed of the random order (default: a new one)")
       ->needs(test);
   return doctor;
 }
@@ -254,13 +234,11 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
 void add_questions(CLI::App& advise, AdviseOptions& options) {
   advise.add_option("--unit", options.unit,
                     "task (default), index of a loop, event, message, command or file");
-  advise
-      .add_option("--grain", options.grain,
-                  "work in one task, such as 300ns, 20us, 1.5ms; for events, messages and commands "
-                  "the time of their handler (default 0ns)")
-      ->type_name("TIME");
-  advise.add_option("--count", options.count, "how many are handed over at once")
-      ->check(not_below_0);
+  value(advise, "--grain", options.grain,
+        "work in one task, such as 300ns, 20us, 1.5ms; for events, messages and commands "
+        "the time of their handler (default 0ns)",
+        "TIME");
+  number(advise, "--count", options.count, "how many are handed over at once");
   advise.add_option("--nesting", options.nesting,
                     "none (default), or tasks: they hand over tasks and wait for them");
   advise.add_option("--order", options.order,
@@ -275,25 +253,16 @@ void add_questions(CLI::App& advise, AdviseOptions& options) {
   advise.add_option("--bound", options.bound, "what limits the work: compute (default) or memory");
   advise.add_option("--durable", options.durable,
                     "files: yes if they must survive a loss of power (default no)");
-  advise
-      .add_option("--bytes", options.bytes,
-                  "size of an event, a message or a file, such as 72, 4k, 16M")
-      ->type_name("SIZE");
-  advise.add_option("--kinds", options.kinds, "kinds of work, types of messages (default 1)")
-      ->check(not_below_0);
-  advise.add_option("--producers", options.producers, "threads that hand over (default 1)")
-      ->check(not_below_0);
-  advise
-      .add_option("--waves", options.waves, "number of waves, with pauses between them (default 1)")
-      ->check(not_below_0);
+  value(advise, "--bytes", options.bytes,
+        "size of an event, a message or a file, such as 72, 4k, 16M", "SIZE");
+  number(advise, "--kinds", options.kinds, "kinds of work, types of messages (default 1)");
+  number(advise, "--producers", options.producers, "threads that hand over (default 1)");
+  number(advise, "--waves", options.waves, "number of waves, with pauses between them (default 1)");
   advise.add_option("--largest", options.largest,
                     "the largest piece divided by the mean (default 1)");
-  advise
-      .add_option("--idle-cost", options.idle_cost,
-                  "% of one CPU that idle threads may take (default: any)")
-      ->type_name("PERCENT");
-  advise.add_option("--width", options.width, "threads (default: the largest measured number)")
-      ->check(not_below_0);
+  value(advise, "--idle-cost", options.idle_cost,
+        "% of one CPU that idle threads may take (default: any)", "PERCENT");
+  number(advise, "--width", options.width, "threads (default: the largest measured number)");
 }
 
 CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
@@ -304,66 +273,45 @@ CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
       "If rows are missing, --measure measures them; without it, advise asks on a terminal. The\n"
       "new rows are used for this answer only; --output keeps them in a file to name next time.\n"
       "exit code: 4 if a needed row is missing; advise prints the command that measures it");
-  advise
-      ->add_option("results", options.results,
-                   "result files of `run --output` (default: report/results.json)")
-      ->type_name("FILE");
+  value(*advise, "results", options.results,
+        "result files of `run --output` (default: report/results.json)", "FILE");
   add_questions(*advise, options);
   advise->add_flag("--json", options.json, "print JSON");
   advise->add_flag("--measure", options.measure_missing,
                    "measure missing rows without asking: 3 launches per contender");
-  advise
-      ->add_option("--time-budget", options.measure.time_budget_s,
-                   "seconds per measured cell (default 8)")
-      ->type_name("SECONDS");
-  advise->add_flag("--no-probe", options.measure.no_probe,
-                   "do not watch for other programs that disturb it");
-  advise->add_option("--output", options.measure.output, "keep the measured rows in FILE")
-      ->type_name("FILE");
-  advise->add_option("--manifest", options.measure.manifests, "file that lists more contenders")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
+  value(*advise, "--time-budget", options.measure.time_budget_s,
+        "seconds per measured cell (default 8)", "SECONDS");
+  no_probe(*advise, options.measure);
+  value(*advise, "--output", options.measure.output, "keep the measured rows in FILE", "FILE");
+  manifests(*advise, options.measure.manifests);
   return advise;
 }
 
 CLI::App* add_try(CLI::App& program, TryOptions& options) {
   CLI::App* command =
       program.add_subcommand("try", "run your own loop in every way, and say which to take");
-  command->add_option("kernel", options.kernel, "shared object, as handoff/core/try_kernel.h says")
-      ->type_name("KERNEL.so");
-  command
-      ->add_option("--new", options.create, "write a project with a kernel to begin with into DIR")
-      ->type_name("DIR");
+  value(*command, "kernel", options.kernel, "shared object, as handoff/core/try_kernel.h says",
+        "KERNEL.so");
+  value(*command, "--new", options.create, "write a project with a kernel to begin with into DIR",
+        "DIR");
   command->add_flag("--tsan", options.races,
                     "look for races; KERNEL.so must be built with -fsanitize=thread");
-  command->add_option("--width", options.width, "threads or processes (default: the CPUs)")
-      ->check(not_below_0);
-  command->add_option("--block", options.block, "items in one hand-over, at least")
-      ->check(not_below_0);
-  command
-      ->add_option("--limit", options.limit_s,
-                   "seconds after which a silent way counts as hung (default 10)")
-      ->type_name("SECONDS");
-  command->add_option("--contenders", options.contenders, "ways to try, such as own.*,peer.one*")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->type_name("PATTERN,...");
+  number(*command, "--width", options.width, "threads or processes (default: the CPUs)");
+  number(*command, "--block", options.block, "items in one hand-over, at least");
+  value(*command, "--limit", options.limit_s,
+        "seconds after which a silent way counts as hung (default 10)", "SECONDS");
+  values(*command, "--contenders", options.contenders, "ways to try, such as own.*,peer.one*",
+         "PATTERN,...")
+      ->delimiter(',');
   command->add_option("--launches", options.measure.launches, "new processes per way (default 3)")
       ->check(from_1_to(most_launches));
-  command
-      ->add_option("--time-budget", options.measure.time_budget_s,
-                   "seconds to measure (default 16, at most twice the limit)")
-      ->type_name("SECONDS");
-  command->add_flag("--no-probe", options.measure.no_probe,
-                    "do not watch for other programs that disturb it");
-  command->add_option("--seed", options.measure.seed, "seed of the random order")
-      ->check(not_below_0);
+  value(*command, "--time-budget", options.measure.time_budget_s,
+        "seconds to measure (default 16, at most twice the limit)", "SECONDS");
+  no_probe(*command, options.measure);
+  number(*command, "--seed", options.measure.seed, "seed of the random order");
   command->add_flag("--json", options.json, "print the result as JSON");
-  command->add_option("--output", options.measure.output, "write the result to FILE")
-      ->type_name("FILE");
-  command->add_option("--manifest", options.measure.manifests, "file that lists more contenders")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
+  value(*command, "--output", options.measure.output, "write the result to FILE", "FILE");
+  manifests(*command, options.measure.manifests);
   return command;
 }
 
@@ -376,24 +324,18 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
       "is\n"
       "replayed as calibrated work. A replay takes 0.1 s at most: longer traces are replayed\n"
       "faster, unless --speed sets the speed. Exit code 4: too noisy to tell.");
-  replay->add_option("file", options.file, "the trace")->type_name("FILE");
-  replay
-      ->add_option("--from-ninja", options.from_ninja,
-                   "take the log of ninja's last build in FOLDER instead of a FILE")
-      ->type_name("FOLDER");
-  replay
-      ->add_option("--arrivals", options.arrivals,
-                   "kept: pieces arrive at their start in the trace; at-once: all are ready at the "
-                   "beginning (default: kept; for ninja's logs at-once)")
-      ->type_name("HOW");
-  replay->add_option("--speed", options.speed, "replay the trace TIMES as fast")
-      ->type_name("TIMES");
-  replay->add_option("--width", options.width, "threads (default: as many as CPUs)")
-      ->check(not_below_0);
-  replay->add_option("--contenders", options.contenders, "ways to replay it, such as own.*")
-      ->allow_extra_args(false)
-      ->delimiter(',')
-      ->type_name("PATTERN,...");
+  value(*replay, "file", options.file, "the trace", "FILE");
+  value(*replay, "--from-ninja", options.from_ninja,
+        "take the log of ninja's last build in FOLDER instead of a FILE", "FOLDER");
+  value(*replay, "--arrivals", options.arrivals,
+        "kept: pieces arrive at their start in the trace; at-once: all are ready at the "
+        "beginning (default: kept; for ninja's logs at-once)",
+        "HOW");
+  value(*replay, "--speed", options.speed, "replay the trace TIMES as fast", "TIMES");
+  number(*replay, "--width", options.width, "threads (default: as many as CPUs)");
+  values(*replay, "--contenders", options.contenders, "ways to replay it, such as own.*",
+         "PATTERN,...")
+      ->delimiter(',');
   replay->add_flag("--json", options.json, "print JSON");
   add_measure_options(*replay, options.measure);
   replay->get_option("--launches")
@@ -414,52 +356,39 @@ CLI::App* add_trace(CLI::App& program, TraceOptions& options) {
       "Chrome and Perfetto traces of other programs are read too, as JSON.\n"
       "With the name of a scenario, one of its contenders is traced, in the scenario's first cell\n"
       "or in the one that --set and --metric choose.");
-  trace->add_option("what", options.what, "a trace, or a scenario to trace")
-      ->required()
-      ->type_name("FILE|SCENARIO");
-  trace->add_option("--flame", options.flame, "draw a flame graph of the work, by name and nesting")
-      ->type_name("FILE.svg");
-  trace
-      ->add_option("--off-cpu", options.off_cpu,
-                   "draw a flame graph of sleep: thread, slice, cause")
-      ->type_name("FILE.svg");
+  value(*trace, "what", options.what, "a trace, or a scenario to trace", "FILE|SCENARIO")
+      ->required();
+  value(*trace, "--flame", options.flame, "draw a flame graph of the work, by name and nesting",
+        "FILE.svg");
+  value(*trace, "--off-cpu", options.off_cpu, "draw a flame graph of sleep: thread, slice, cause",
+        "FILE.svg");
   trace->add_flag("--json", options.json, "print the summary as JSON");
-  trace
-      ->add_option("--contender", options.contender,
-                   "which contender of the scenario (default: the first own.*)")
-      ->type_name("NAME");
-  trace->add_option("--set", options.settings, "a value of a parameter of the scenario")
-      ->allow_extra_args(false)
-      ->type_name("PARAMETER=VALUE");
-  trace->add_option("--metric", options.metric, "which metric of the scenario (default: the first)")
-      ->type_name("METRIC");
-  trace->add_option("-o,--output", options.output, "keep the scenario's trace in FILE")
-      ->type_name("FILE");
-  trace->add_option("--manifest", options.manifests, "file that lists more contenders")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
+  value(*trace, "--contender", options.contender,
+        "which contender of the scenario (default: the first own.*)", "NAME");
+  values(*trace, "--set", options.settings, "a value of a parameter of the scenario",
+         "PARAMETER=VALUE");
+  value(*trace, "--metric", options.metric, "which metric of the scenario (default: the first)",
+        "METRIC");
+  value(*trace, "-o,--output", options.output, "keep the scenario's trace in FILE", "FILE");
+  manifests(*trace, options.manifests);
   return trace;
 }
 
-void add_list(CLI::App& program, ListOptions& options) {
+CLI::App* add_list(CLI::App& program, ListOptions& options) {
   CLI::App* list =
       program.add_subcommand("list", "list scenarios, metrics, parameters and contenders");
-  list->add_option("name", options.name, "a scenario, or a rung of the ladder (default: all)")
-      ->type_name("NAME");
-  list->add_option("--manifest", options.manifests, "file that lists more contenders")
-      ->allow_extra_args(false)
-      ->type_name("FILE");
+  value(*list, "name", options.name, "a scenario, or a rung of the ladder (default: all)", "NAME");
+  manifests(*list, options.manifests);
+  return list;
 }
 
 CLI::App* add_check_advice(CLI::App& program, CheckAdviceOptions& options) {
   CLI::App* check = program.add_subcommand(
       "check-advice", "check advice on loads that it has not seen (docs/methodology.md)");
-  check->add_option("known", options.known, "result of `run loads` that advice may see")
-      ->required()
-      ->type_name("KNOWN");
-  check->add_option("unseen", options.unseen, "results of `run loads` with other seeds")
-      ->required()
-      ->type_name("UNSEEN");
+  value(*check, "known", options.known, "result of `run loads` that advice may see", "KNOWN")
+      ->required();
+  value(*check, "unseen", options.unseen, "results of `run loads` with other seeds", "UNSEEN")
+      ->required();
   check->add_flag("--verbose", options.verbose, "a line for each load");
   return check;
 }
@@ -480,36 +409,34 @@ std::string bad_usage(const CLI::ParseError& error, const CLI::App& program, int
   return fmt::format("{} (see --help)", what.substr(0, what.find('\n')));
 }
 
+struct Command {
+  CLI::App* app;
+  std::function<int(const std::vector<std::string>& command_line)> run;
+};
+
+template <class Options>
+Command made(CLI::App& program, CLI::App* (*add)(CLI::App&, Options&), int (*run)(const Options&)) {
+  const auto options = std::make_shared<Options>();
+  return {add(program, *options), [options, run](const std::vector<std::string>& command_line) {
+            if constexpr (requires { options->command_line; }) options->command_line = command_line;
+            if constexpr (requires { options->measure; })
+              options->measure.command_line = command_line;
+            return run(*options);
+          }};
+}
+
 int command(int argc, char** argv) {
   CLI::App program("Ways to hand work to threads and processes, measured side by side.", "handoff");
   program.require_subcommand(1);
   program.set_version_flag("--version", build_description());
-  RunOptions run_options;
-  GateOptions gate_options;
-  GuardOptions guard_options;
-  CompareOptions compare_options;
-  ReportOptions report_options;
-  ExportOptions export_options;
-  DoctorOptions doctor_options;
-  AdviseOptions advise_options;
-  TryOptions try_options;
-  ReplayOptions replay_options;
-  TraceOptions trace_options;
-  CheckAdviceOptions check_advice_options;
-  ListOptions list_options;
-  const CLI::App* run_command = add_run(program, run_options);
-  const CLI::App* gate_command = add_gate(program, gate_options);
-  const CLI::App* guard_command = add_guard(program, guard_options);
-  const CLI::App* compare_command = add_compare(program, compare_options);
-  const CLI::App* report_command = add_report(program, report_options);
-  const CLI::App* export_command = add_export(program, export_options);
-  const CLI::App* doctor_command = add_doctor(program, doctor_options);
-  const CLI::App* advise_command = add_advise(program, advise_options);
-  const CLI::App* try_command = add_try(program, try_options);
-  const CLI::App* replay_command = add_replay(program, replay_options);
-  const CLI::App* trace_command = add_trace(program, trace_options);
-  const CLI::App* check_advice_command = add_check_advice(program, check_advice_options);
-  add_list(program, list_options);
+  const std::vector<Command> commands{
+      made(program, add_run, run),          made(program, add_gate, gate),
+      made(program, add_guard, guard),      made(program, add_compare, compare),
+      made(program, add_report, report),    made(program, add_export, export_result),
+      made(program, add_doctor, doctor),    made(program, add_advise, advise),
+      made(program, add_try, try_kernel),   made(program, add_replay, replay_trace),
+      made(program, add_trace, show_trace), made(program, add_check_advice, check_advice),
+      made(program, add_list, list)};
   program.add_subcommand("copy", "copy trees of files, as the program handoff-copy does")
       ->prefix_command();
   try {
@@ -520,26 +447,10 @@ int command(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     throw UserError(bad_usage(error, program, argc, argv));
   }
-  run_options.measure.command_line.assign(argv, argv + argc);
-  gate_options.measure.command_line = run_options.measure.command_line;
-  compare_options.measure.command_line = run_options.measure.command_line;
-  doctor_options.command_line = run_options.measure.command_line;
-  advise_options.measure.command_line = run_options.measure.command_line;
-  try_options.measure.command_line = run_options.measure.command_line;
-  replay_options.measure.command_line = run_options.measure.command_line;
-  if (run_command->parsed()) return run(run_options);
-  if (gate_command->parsed()) return gate(gate_options);
-  if (guard_command->parsed()) return guard(guard_options);
-  if (compare_command->parsed()) return compare(compare_options);
-  if (report_command->parsed()) return report(report_options);
-  if (export_command->parsed()) return export_result(export_options);
-  if (doctor_command->parsed()) return doctor(doctor_options);
-  if (advise_command->parsed()) return advise(advise_options);
-  if (try_command->parsed()) return try_kernel(try_options);
-  if (replay_command->parsed()) return replay_trace(replay_options);
-  if (trace_command->parsed()) return show_trace(trace_options);
-  if (check_advice_command->parsed()) return check_advice(check_advice_options);
-  return list(list_options);
+  for (const Command& asked : commands) {
+    if (asked.app->parsed()) return asked.run({argv, argv + argc});
+  }
+  return exit_code::bad_usage;
 }
 
 // A program may be started without stdin, stdout or stderr. Then the next file that it opens would

@@ -2,7 +2,7 @@
 #
 #   handoff_contender(SCENARIO NAME [SOURCE file] [LIBRARIES target ...] [INCLUDE_DIR variable]
 #     [PACKAGE debian-package] [IF variable ...] [WHEN "parameter=value,value" ...]
-#     [ORDER fifo|per producer|none] [LIST name])
+#     [ORDER fifo|per producer|none] [LIST name] [PROGRAM name])
 #
 # builds SOURCE (contenders/NAME.cpp of the calling folder) as the program
 # libexec/handoff/SCENARIO/NAME, linked with the scenario's glue (target handoff_SCENARIO) and its
@@ -12,7 +12,9 @@
 # goes on when workers are killed says so with "kill=any". ORDER is for queues: in which order items
 # come out that several threads put in: that in which they were put in, each producer's own, or
 # none. LIST is the list that it is entered in; another one than `contenders`, the lab's own, is for
-# tests.
+# tests. Contenders that link the same are one program, PROGRAM, made of contenders/PROGRAM.cpp: it
+# is built as the first of them says, and its argument says which of them it is (`chosen` in
+# harness/contender.hpp).
 #
 # Pools are measured by several scenarios. What one is stands once, in lab/peers:
 #
@@ -151,8 +153,9 @@ function(handoff_version_of package)
   set(version "${version}" PARENT_SCOPE)
 endfunction()
 
-# handoff_enter(LIST SCENARIO NAME EXECUTABLES PACKAGE WHEN ORDER): a line in a list of contenders.
-function(handoff_enter list scenario name executables package when order)
+# handoff_enter(LIST SCENARIO NAME EXECUTABLES PACKAGE WHEN ORDER ARGUMENT): a line in a list of
+# contenders.
+function(handoff_enter list scenario name executables package when order argument)
   if(NOT order MATCHES "^(fifo|per producer|none)?$")
     message(FATAL_ERROR "${scenario} ${name}: ORDER is fifo, \"per producer\" or none")
   endif()
@@ -170,12 +173,12 @@ function(handoff_enter list scenario name executables package when order)
   set_property(GLOBAL APPEND PROPERTY handoff_list_${list}
     "{\"scenario\": \"${scenario}\", \"name\": \"${name}\", \"executable\": [${executables}], \
 \"package\": \"${package}\", \"version\": \"${version}\", \"when\": {${conditions}}, \
-\"order\": \"${order}\"}")
+\"order\": \"${order}\", \"argument\": \"${argument}\"}")
 endfunction()
 
 function(handoff_contender scenario name)
   cmake_parse_arguments(PARSE_ARGV 2 arg ""
-    "SOURCE;INCLUDE_DIR;PACKAGE;ORDER;LIST" "LIBRARIES;IF;WHEN")
+    "SOURCE;INCLUDE_DIR;PACKAGE;ORDER;LIST;PROGRAM" "LIBRARIES;IF;WHEN")
   if(NOT arg_LIST)
     set(arg_LIST contenders)
   endif()
@@ -183,8 +186,14 @@ function(handoff_contender scenario name)
       AND NOT "${scenario}/${name}" IN_LIST handoff_few)
     return()
   endif()
+  set(program ${name})
+  set(argument "")
+  if(arg_PROGRAM)
+    set(program ${arg_PROGRAM})
+    set(argument ${name})
+  endif()
   if(NOT arg_SOURCE)
-    set(arg_SOURCE contenders/${name}.cpp)
+    set(arg_SOURCE contenders/${program}.cpp)
   endif()
   set(built ON)
   foreach(condition IN LISTS arg_IF arg_INCLUDE_DIR)
@@ -193,8 +202,11 @@ function(handoff_contender scenario name)
     endif()
   endforeach()
   set(executables "")
-  if(built)
-    set(code handoff_${scenario}_${name}_code)
+  set(code handoff_${scenario}_${program}_code)
+  set_property(GLOBAL PROPERTY handoff_code_of_${scenario}_${name} ${code} "${argument}")
+  if(built AND TARGET ${code})
+    get_target_property(executables ${code} handoff_executables)
+  elseif(built)
     add_library(${code} OBJECT ${arg_SOURCE})
     target_link_libraries(${code} PRIVATE handoff_${scenario} ${arg_LIBRARIES})
     if(arg_INCLUDE_DIR)
@@ -207,12 +219,13 @@ function(handoff_contender scenario name)
       set(layouts ${HANDOFF_LAYOUTS})
       set(installed ON)
     endif()
-    handoff_link_layouts(${scenario} ${code} ${name} ${installed} "${layouts}"
+    handoff_link_layouts(${scenario} ${code} ${program} ${installed} "${layouts}"
       "${arg_LIBRARIES}")
     set_property(TARGET ${code} PROPERTY handoff_libraries "${arg_LIBRARIES}")
+    set_property(TARGET ${code} PROPERTY handoff_executables "${executables}")
   endif()
   handoff_enter(${arg_LIST} ${scenario} ${name} "${executables}" "${arg_PACKAGE}" "${arg_WHEN}"
-    "${arg_ORDER}")
+    "${arg_ORDER}" "${argument}")
 endfunction()
 
 function(handoff_pool name class header)
@@ -238,12 +251,13 @@ endfunction()
 # that WHEN leaves; they must be equal.
 function(handoff_canary scenario name)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "WHEN")
-  set(code handoff_${scenario}_${name}_code)
-  if(TARGET ${code})
+  get_property(known GLOBAL PROPERTY handoff_code_of_${scenario}_${name})
+  list(POP_FRONT known code)
+  if(TARGET "${code}")
     get_target_property(libraries ${code} handoff_libraries)
     handoff_link_layouts(${scenario} ${code} ${name}.canary ON "${HANDOFF_CANARY_LAYOUTS}"
       "${libraries}")
-    handoff_enter(canaries ${scenario} ${name} "${executables}" "" "${arg_WHEN}" "")
+    handoff_enter(canaries ${scenario} ${name} "${executables}" "" "${arg_WHEN}" "" "${known}")
   endif()
 endfunction()
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/advise.hpp"
+// `handoff advise`: which way fits some work, by what was measured on this machine.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,6 @@
 #include "harness/user_error.hpp"
 #include "report/advice.hpp"
 #include "report/json.hpp"
-#include "report/read_result.hpp"
 
 namespace handoff::lab {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/answer.hpp"
+// What `run` prints for people: of an overview the ladder, of all else the tables.
+#include "commands/output.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -9,9 +10,9 @@
 #include <unistd.h>
 
 #include "harness/progress.hpp"
+#include "report/exports.hpp"
 #include "report/ladder.hpp"
 #include "report/ladder_text.hpp"
-#include "report/table.hpp"
 
 namespace handoff::lab {
 namespace {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "commands/check_advice.hpp"
+// `handoff check-advice`: whether advice holds, on loads drawn at random whose rows it has not
+// seen.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +15,7 @@
 #include "harness/statistics.hpp"
 #include "harness/user_error.hpp"
 #include "report/advice.hpp"
-#include "report/read_result.hpp"
+#include "report/json.hpp"
 #include "report/view.hpp"
 #include "report/way_rows.hpp"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "commands/compare.hpp"
+// `handoff compare`: two result files, or this build against another revision of the source,
+// measured interleaved.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -12,12 +14,10 @@
 #include "commands/output.hpp"
 #include "commands/revision.hpp"
 #include "commands/session.hpp"
-#include "commands/settings.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "report/comparison.hpp"
 #include "report/json.hpp"
-#include "report/read_result.hpp"
 
 namespace handoff::lab {
 namespace {

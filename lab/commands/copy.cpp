@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/copy.hpp"
+// `handoff copy`: the program handoff-copy that stands beside this one, or in the path.
+#include "commands/commands.hpp"
 
 #include <unistd.h>
 

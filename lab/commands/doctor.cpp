@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/doctor.hpp"
+// `handoff doctor`: is this machine fit to be measured on, and what is missing.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "commands/export.hpp"
+// `handoff export`: a result file in the form of another program.
+#include "commands/commands.hpp"
 
 #include <fmt/format.h>
 
 #include "commands/output.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 #include "report/exports.hpp"
-#include "report/read_result.hpp"
+#include "report/json.hpp"
 
 namespace handoff::lab {
 namespace {

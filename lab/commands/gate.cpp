@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/gate.hpp"
+// `handoff gate`: the figures that must hold, each with a verdict.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -14,7 +15,6 @@
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "report/json.hpp"
-#include "report/read_result.hpp"
 
 namespace handoff::lab {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "commands/revision.hpp"
 #include "commands/session.hpp"
-#include "harness/preemption.hpp"
+#include "harness/bursts.hpp"
 #include "harness/protocol.hpp"
 #include "harness/user_error.hpp"
-#include "report/judged_rows.hpp"
+#include "report/result.hpp"
 
 namespace handoff::lab {
 namespace {

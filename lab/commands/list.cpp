@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/list.hpp"
+// `handoff list`: what can be measured, with what, and which contenders this build has.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/new_project.hpp"
+// `handoff try --new DIR`: a project with a kernel, ready to be compiled.
+#include "commands/commands.hpp"
 
 #include <cerrno>
 #include <cstdio>

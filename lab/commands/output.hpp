@@ -4,9 +4,12 @@
 
 #include <exception>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "commands/options.hpp"
+#include "harness/contender_list.hpp"
 #include "harness/user_error.hpp"
 #include "report/result.hpp"
 
@@ -36,5 +39,13 @@ void keep_and_show(const Write& write, const Show& show) {
 }
 
 void write_text(const std::filesystem::path& output, std::string_view text);
+
+// What `run` prints for people: of an overview the ladder, of all else the tables.
+// For stdout as it is. `contenders` are those that the build knows: it says which were not built.
+// `busy` says what others took of the CPUs, and who; without it the ladder says how much.
+// `seconds`: that measuring took; 0: not known.
+[[nodiscard]] std::string answer_text(const Result& result, const RunOptions& options,
+                                      const std::vector<Contender>& contenders,
+                                      const std::string& busy = {}, double seconds = 0);
 
 }  // namespace handoff::lab

@@ -10,13 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "harness/calibration.hpp"
-#include "harness/preemption.hpp"
-#include "harness/rung_order.hpp"
+#include "harness/bursts.hpp"
+#include "harness/rungs.hpp"
 #include "harness/user_error.hpp"
-#include "report/finished_row.hpp"
 #include "report/ladder.hpp"
 #include "report/ladder_text.hpp"
+#include "report/result.hpp"
 
 namespace handoff::lab {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "commands/figures.hpp"
 #include "commands/guard.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {

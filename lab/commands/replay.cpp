@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/replay.hpp"
+// `handoff replay`: a trace of one's own program under every way, and which one to take.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -126,18 +127,17 @@ int replay_trace(const ReplayOptions& options) {
                     "than a nanosecond; choose a smaller --speed",
                     load->speed(), path.string()));
   }
-  const auto scenario = replay::make_scenario(load);
+  Scenario scenario(replay::scenario(load));
   const MeasureOptions how = how_to_measure(options);
   Session session(how, interrupt);
-  Cell cell("makespan");
-  cell.set("pieces", fmt::format("{}", trace.pieces.size()));
-  cell.set("arrivals", choice.keeps_arrivals ? "kept" : "at-once");
-  cell.set("keys", trace.has_keys ? "some" : "none");
-  cell.set("width", fmt::format("{}", choice.width));
+  const Cell cell("makespan", {{"pieces", fmt::format("{}", trace.pieces.size())},
+                               {"arrivals", choice.keeps_arrivals ? "kept" : "at-once"},
+                               {"keys", trace.has_keys ? "some" : "none"},
+                               {"width", fmt::format("{}", choice.width)}});
   const Session::Block block = block_of(session, options, cell);
   std::optional<Interrupted> interrupted;
   try {
-    measure_replays(session, *scenario, block, plan_of(session, how, options.measure));
+    measure_replays(session, scenario, block, plan_of(session, how, options.measure));
   } catch (const Interrupted& signal) {
     if (session.rows().empty()) throw;
     interrupted = signal;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/report.hpp"
+// `handoff report`: one page from result files, of one machine or of many.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 
@@ -8,8 +9,8 @@
 #include "commands/output.hpp"
 #include "harness/user_error.hpp"
 #include "report/html.hpp"
+#include "report/json.hpp"
 #include "report/ladder_svg.hpp"
-#include "report/read_result.hpp"
 
 namespace handoff::lab {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/run.hpp"
+// `handoff run`: measures scenarios side by side, or multiplies real matrices.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,17 +10,15 @@
 
 #include <fmt/format.h>
 
-#include "commands/answer.hpp"
 #include "commands/frame_picture.hpp"
 #include "commands/output.hpp"
 #include "commands/overview.hpp"
 #include "commands/session.hpp"
-#include "commands/settings.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/contender_list.hpp"
 #include "harness/rungs.hpp"
 #include "harness/user_error.hpp"
-#include "harness/wait_quiet.hpp"
+#include "harness/watch.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "scenarios/matmul/files.hpp"

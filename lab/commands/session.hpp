@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "commands/options.hpp"
+#include "harness/scenario.hpp"
 #include "harness/watched_bench.hpp"
 #include "report/result.hpp"
 #include "scenarios/registry.hpp"
@@ -84,5 +85,9 @@ class Session {
   std::map<std::string, std::vector<Variable>> variables_;  // by scenario
   Result result_;  // without its environment
 };
+
+// The values of --set, which several commands take.
+// From PARAMETER=VALUE,... each. Throws UserError.
+Scenario::Values values_of(const std::vector<std::string>& settings);
 
 }  // namespace handoff::lab

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/settings.hpp"
+// The values of --set, which several commands take.
+#include "commands/session.hpp"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/trace.hpp"
+// `handoff trace`: what a trace says, of a program or of a scenario's contender.
+#include "commands/commands.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -12,11 +13,9 @@
 #include "commands/output.hpp"
 #include "commands/trace_scenario.hpp"
 #include "harness/atomic_file.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/progress.hpp"
 #include "harness/user_error.hpp"
 #include "scenarios/registry.hpp"
-#include "tracing/flame_svg.hpp"
 #include "tracing/flames.hpp"
 #include "tracing/summary.hpp"
 

@@ -6,10 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "commands/settings.hpp"
+#include "commands/session.hpp"
 #include "harness/build_tree.hpp"
 #include "harness/contender_list.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 #include "scenarios/registry.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "commands/try_kernel.hpp"
+// `handoff try`: the user's own loop under every way, or a project with such a loop.
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,10 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "commands/new_project.hpp"
 #include "commands/output.hpp"
 #include "commands/session.hpp"
-#include "commands/try_races.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "harness/verdict.hpp"

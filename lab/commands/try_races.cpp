@@ -2,7 +2,7 @@
 // The loop is run on plain threads, by the contender that starts one for each part. That program is
 // not instrumented and need not be: what matters is what the loop reads and writes, and that the
 // runtime sees threads begin and end. The runtime must come first, so it is preloaded.
-#include "commands/try_races.hpp"
+#include "commands/commands.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -19,7 +19,6 @@
 
 #include "commands/output.hpp"
 #include "commands/session.hpp"
-#include "commands/try_kernel.hpp"
 #include "harness/user_error.hpp"
 #include "scenarios/try/scenario.hpp"
 #include "scenarios/try/shared_object.hpp"

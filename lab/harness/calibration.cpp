@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "harness/calibration.hpp"
+// Whether an article's scheme, re-made here, behaves as its article says: if not, its rows must not
+// stand for it.
+#include "harness/bursts.hpp"
 
 #include <algorithm>
 

@@ -39,6 +39,8 @@ std::size_t Parameters::number(const std::string& name, std::size_t otherwise) c
 
 namespace {
 
+std::string_view argument;
+
 long long now_ns(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
@@ -151,6 +153,8 @@ class Counters {
 };
 
 }  // namespace
+
+std::string_view contender_name() { return argument; }
 
 void Burst::executed(std::size_t member, double count) {
   if (executed_.size() <= member) executed_.resize(member + 1);
@@ -322,7 +326,8 @@ class Session {
   Prepared prepared_;
 };
 
-void serve() {
+void serve(std::string_view name) {
+  argument = name;
   Session session;
   for (std::string line = read_line(); !line.empty(); line = read_line()) {
     std::istringstream words(line);
@@ -345,9 +350,9 @@ void serve() {
 }  // namespace
 }  // namespace handoff::lab
 
-int main() {
+int main(int argc, char** argv) {
   try {
-    handoff::lab::serve();
+    handoff::lab::serve(argc > 1 ? argv[1] : "");
     return 0;
   } catch (const std::exception& failure) {
     std::cerr << failure.what() << '\n';  // the coordinator quotes the last line in the row

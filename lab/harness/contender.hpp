@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -87,7 +90,36 @@ struct Prepared {
   std::span<std::byte> output;
 };
 
+// Which of its contenders a program is, where it is several: its argument.
+[[nodiscard]] std::string_view contender_name();
+
+// What is listed for that name. Throws where nothing is.
+template <typename Function>
+Function* chosen(std::initializer_list<std::pair<std::string_view, Function*>> contenders) {
+  for (const auto& [name, function] : contenders) {
+    if (name == contender_name()) return function;
+  }
+  throw std::invalid_argument("there is no contender '" + std::string(contender_name()) +
+                              "' in this program");
+}
+
 // Written by the scenario. What it captures must live as long as the operation.
 Prepared prepare(const Parameters& parameters, std::span<const std::byte> input);
+
+// What most contenders make of a task, which outlives it; the answer goes to the task's `output`.
+using Operation = std::function<void(Burst&)>;
+
+template <typename Task>
+Prepared prepared(Operation (*contender)(const Task&), Task given) {
+  struct Bench {
+    std::remove_pointer_t<decltype(Task::output)> output{};
+    Task task;
+  };
+  const auto bench = std::make_shared<Bench>();
+  bench->task = std::move(given);
+  bench->task.output = &bench->output;
+  return {[bench, operation = contender(bench->task)](Burst& burst) { operation(burst); },
+          std::as_writable_bytes(std::span(&bench->output, 1))};
+}
 
 }  // namespace handoff::lab

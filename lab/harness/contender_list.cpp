@@ -11,7 +11,6 @@
 
 #include "harness/build_tree.hpp"
 #include "harness/foreign_json.hpp"
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -87,7 +86,7 @@ std::vector<Contender> contenders_in(const fs::path& list) {
       contenders.push_back({entry.at("scenario"), entry.at("name"),
                             executables_of(entry.at("executable"), list.parent_path()),
                             entry.at("package"), entry.at("when"), entry.value("order", ""),
-                            entry.value("version", "")});
+                            entry.value("version", ""), entry.value("argument", "")});
     }
   } catch (const std::exception& error) {
     throw UserError(fmt::format("{}: no list of contenders: {}", list.string(), error.what()));

@@ -29,6 +29,7 @@ struct Contender {
   // nobody says.
   std::string order = {};
   std::string version = {};  // of that package, where the build knew it
+  std::string argument = {};  // which contender a program is that is several
 
   [[nodiscard]] std::string kind() const;  // own, seed, peer, limit
   [[nodiscard]] bool built() const { return !executables.empty(); }  // or will be, if needed

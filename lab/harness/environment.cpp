@@ -21,7 +21,6 @@
 #include "harness/counters.hpp"
 #include "harness/file_system.hpp"
 #include "harness/foreign_json.hpp"
-#include "harness/hypervisor.hpp"
 
 namespace handoff::lab {
 namespace {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "harness/hypervisor.hpp"
+// Whether this machine is a virtual one: threads of such a one may stand still while the host runs
+// others, and waking one costs more.
+#include "harness/environment.hpp"
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>

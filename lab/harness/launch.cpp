@@ -45,6 +45,7 @@ std::vector<std::string> environment_with(const std::vector<Variable>& variables
 // What the child does between fork and exec; only calls that are safe there.
 struct ChildPlan {
   const char* program;
+  const char* argument;  // or null
   char* const* environment;
   pid_t parent;
   int socket;
@@ -72,7 +73,8 @@ struct ChildPlan {
     dup2(moved[2], protocol::answer_fd);
     for (const int copy : moved) close(copy);
     open_counters();
-    std::array<char*, 2> arguments{const_cast<char*>(program), nullptr};
+    const std::array<char*, 3> arguments{const_cast<char*>(program), const_cast<char*>(argument),
+                                         nullptr};
     execve(program, arguments.data(), environment);
     const char* why = strerror(errno);
     if (write(STDERR_FILENO, why, strlen(why)) < 0) _exit(126);
@@ -142,6 +144,7 @@ void Launch::start(const Contender& contender, int input, const std::vector<Vari
   environment.push_back(nullptr);
   fcntl(output_.descriptor(), F_SETFL, O_APPEND);
   const ChildPlan plan{contender.executables.at(layout.link).c_str(),
+                       contender.argument.empty() ? nullptr : contender.argument.c_str(),
                        environment.data(),
                        getpid(),
                        sockets[1],

@@ -53,7 +53,7 @@ struct Disturbance {
   // meet such a state alike.
   bool only_slow = false;
   // That other processes took CPUs is the only reason, but for a slow machine. It was not
-  // necessarily ours that they took: see kept_their_cpus() in preemption.hpp.
+  // necessarily ours that they took: see kept_their_cpus().
   bool only_foreign = false;
 };
 

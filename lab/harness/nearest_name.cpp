@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Edit distance (insertion, removal, replacement) over a handful of names.
-#include "harness/nearest_name.hpp"
+#include "harness/user_error.hpp"
 
 #include <algorithm>
 #include <numeric>

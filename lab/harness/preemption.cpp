@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "harness/preemption.hpp"
+// What other programs took from a contender's threads, by the scheduler's books.
+#include "harness/bursts.hpp"
 
 #include <fmt/format.h>
 

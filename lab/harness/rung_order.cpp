@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "harness/rung_order.hpp"
+// Which rung of an overview gets the next launch once each has its least: the one whose range is
+// the widest, wherever it lies. A rung that more launches hardly help is kept from taking all the
+// time.
+#include "harness/rungs.hpp"
 
 namespace handoff::lab {
 

@@ -3,23 +3,15 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
-#include <utility>
 
 namespace handoff::lab {
 namespace {
-
-Cell cell(const char* metric, std::initializer_list<std::pair<const char*, const char*>> values) {
-  Cell made(metric);
-  for (const auto& [name, value] : values) made.set(name, value);
-  return made;
-}
 
 std::vector<RungKind> calls_and_queues() {
   return {{.name = "call",
            .title = "a call of a listener",
            .scenario = "events",
-           .cell = cell("invoke", {{"listeners", "1"}}),
+           .cell = Cell("invoke", {{"listeners", "1"}}),
            .own = "own.event",
            .peers = {"peer.eventpp", "peer.std_functions", "peer.boost_signals2"},
            .today = "peer.std_functions",
@@ -27,7 +19,7 @@ std::vector<RungKind> calls_and_queues() {
           {.name = "event",
            .title = "an event through a queue",
            .scenario = "events",
-           .cell = cell("enqueue_process", {{"count", "10000"}, {"ids", "1"}}),
+           .cell = Cell("enqueue_process", {{"count", "10000"}, {"ids", "1"}}),
            .own = "own.event",
            .peers = {"peer.eventpp", "peer.concurrentqueue"},
            .today = "peer.mutex_queue",
@@ -35,7 +27,7 @@ std::vector<RungKind> calls_and_queues() {
           {.name = "message",
            .title = "a message, one thread to another",
            .scenario = "channels",
-           .cell = cell("message", {{"producers", "1"}, {"consumers", "1"}}),
+           .cell = Cell("message", {{"producers", "1"}, {"consumers", "1"}}),
            .own = "own.spsc_ring",
            .peers = {"peer.readerwriterqueue"},
            .today = "peer.mutex_queue",
@@ -43,7 +35,7 @@ std::vector<RungKind> calls_and_queues() {
           {.name = "bus",
            .title = "a message on a bus, in batches",
            .scenario = "messages",
-           .cell = cell("throughput", {{"producers", "1"},
+           .cell = Cell("throughput", {{"producers", "1"},
                                        {"consumers", "1"},
                                        {"bytes", "72"},
                                        {"publish", "batch"},
@@ -54,7 +46,7 @@ std::vector<RungKind> calls_and_queues() {
           {.name = "command",
            .title = "a command recorded, sorted, dispatched",
            .scenario = "commands",
-           .cell = cell("command",
+           .cell = Cell("command",
                         {{"threads", "2"}, {"calls", "40000"}, {"key_bits", "64"}, {"work", "0"}}),
            .own = "own.bucket",
            .peers = {"peer.std_vectors"},
@@ -66,7 +58,7 @@ std::vector<RungKind> pools_and_loops() {
       {.name = "task",
        .title = "an empty task (1000 at a time)",
        .scenario = "tasks",
-       .cell = cell("fire_and_forget",
+       .cell = Cell("fire_and_forget",
                     {{"count", "1000"}, {"work", "0"}, {"state", "hot"}, {"width", "2"}}),
        .own = "own.pool.stealing",
        .peers = {"peer.taskflow", "peer.onetbb", "peer.asio"},
@@ -74,28 +66,28 @@ std::vector<RungKind> pools_and_loops() {
       {.name = "future",
        .title = "a task with a result",
        .scenario = "tasks",
-       .cell = cell("future", {{"count", "1000"}, {"work", "0"}, {"state", "hot"}, {"width", "2"}}),
+       .cell = Cell("future", {{"count", "1000"}, {"work", "0"}, {"state", "hot"}, {"width", "2"}}),
        .own = "own.pool.stealing",
        .peers = {"peer.bs_thread_pool", "peer.onetbb", "peer.asio"},
        .today = "peer.std_async"},
       {.name = "fork",
        .title = "fork and join",
        .scenario = "forkjoin",
-       .cell = cell("ns_per_fork", {{"problem", "fib"}, {"width", "2"}}),
+       .cell = Cell("ns_per_fork", {{"problem", "fib"}, {"width", "2"}}),
        .own = "own.pool.stealing",
        .peers = {"peer.taskflow", "peer.onetbb"},
        .limit = "limit.serial"},
       {.name = "iteration",
        .title = "one iteration of a loop",
        .scenario = "grain",
-       .cell = cell("loop", {{"count", "1000000"}, {"width", "2"}}),
+       .cell = Cell("loop", {{"count", "1000000"}, {"width", "2"}}),
        .own = "own.pool.stealing",
        .peers = {"peer.onetbb", "peer.openmp"},
        .today = "peer.std_for_each"},
       {.name = "loop_1us",
        .title = "a loop of 1 us for each member",
        .scenario = "grain",
-       .cell = cell("loop_1us", {{"width", "2"}}),
+       .cell = Cell("loop_1us", {{"width", "2"}}),
        .latency = true,
        .own = "own.thread_team",
        .peers = {"peer.openmp", "peer.onetbb"},
@@ -106,7 +98,7 @@ std::vector<RungKind> processes_threads_and_files() {
   return {{.name = "process",
            .title = "8 bytes to another process",
            .scenario = "processes",
-           .cell = cell("latency", {{"bytes", "8"}}),
+           .cell = Cell("latency", {{"bytes", "8"}}),
            .latency = true,
            .own = "own.shared_ring",
            .peers = {"peer.boost_spsc", "peer.boost_message_queue"},
@@ -114,7 +106,7 @@ std::vector<RungKind> processes_threads_and_files() {
           {.name = "ping",
            .title = "a ping to a sleeping thread",
            .scenario = "tasks",
-           .cell = cell("ping", {{"width", "2"}}),
+           .cell = Cell("ping", {{"width", "2"}}),
            .latency = true,
            .own = "own.pool.stealing",
            .peers = {"peer.asio", "peer.mutex_pool"},
@@ -123,7 +115,7 @@ std::vector<RungKind> processes_threads_and_files() {
           {.name = "thread",
            .title = "a pool's first use",
            .scenario = "tasks",
-           .cell = cell("first_use", {{"width", "2"}}),
+           .cell = Cell("first_use", {{"width", "2"}}),
            .latency = true,
            .own = "own.pool.stealing",
            .peers = {"peer.bs_thread_pool", "peer.asio", "peer.mutex_pool"},
@@ -131,7 +123,7 @@ std::vector<RungKind> processes_threads_and_files() {
           {.name = "file",
            .title = "a small file written",
            .scenario = "files",
-           .cell = cell("file", {{"files", "200"}, {"durable", "0"}}),
+           .cell = Cell("file", {{"files", "200"}, {"durable", "0"}}),
            .own = "own.automatic",
            .peers = {"peer.fstream", "peer.libuv"},
            .today = "peer.fstream",
@@ -179,14 +171,14 @@ const RungKind* rung_kind_named(const std::string& name) {
 
 const std::vector<OverviewCell>& cells_beside_the_rungs() {
   static const std::vector<OverviewCell> cells{
-      {"machine", cell("cache_miss", {}), {"limit.bare"}},
-      {"machine", cell("line_transfer", {}), {"limit.bare"}},
-      {"machine", cell("system_call", {}), {"limit.bare"}},
+      {"machine", Cell("cache_miss"), {"limit.bare"}},
+      {"machine", Cell("line_transfer"), {"limit.bare"}},
+      {"machine", Cell("system_call"), {"limit.bare"}},
       {"grain",
-       cell("metg50", {{"unit", "task"}, {"width", "2"}}),
+       Cell("metg50", {{"unit", "task"}, {"width", "2"}}),
        {"own.pool.stealing", "peer.onetbb", "peer.openmp"}},
       {"tasks",
-       cell("idle_cpu", {{"width", "2"}}),
+       Cell("idle_cpu", {{"width", "2"}}),
        {"own.pool.stealing", "peer.onetbb", "peer.asio", "peer.mutex_pool"}}};
   return cells;
 }

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {

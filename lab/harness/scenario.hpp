@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,6 +36,21 @@ struct Parameter {
   std::uint64_t high = 0;
   std::vector<std::string> metrics = {};  // whose it is; empty: of all the scenario's
 
+  // A whole number; and one of some words, which are its defaults unless others are given.
+  [[nodiscard]] static Parameter number(std::string name, std::string meaning,
+                                        std::vector<std::string> defaults, std::uint64_t low,
+                                        std::uint64_t high, std::vector<std::string> metrics = {}) {
+    return {std::move(name),   std::move(meaning), std::move(defaults), {}, low, high,
+            std::move(metrics)};
+  }
+  [[nodiscard]] static Parameter one_of(std::string name, std::string meaning,
+                                        const std::vector<std::string>& words,
+                                        std::vector<std::string> metrics = {},
+                                        const std::vector<std::string>& defaults = {}) {
+    return {std::move(name),   std::move(meaning), defaults.empty() ? words : defaults, words, 0, 0,
+            std::move(metrics)};
+  }
+
   [[nodiscard]] bool belongs_to(const std::string& metric) const;
   [[nodiscard]] bool is_number() const;  // also one of a few
   // Throws UserError with the allowed range or the nearest word.
@@ -43,7 +60,9 @@ struct Parameter {
 // A metric, and one choice of a value for each parameter of it, in the scenario's order.
 class Cell {
  public:
-  explicit Cell(std::string metric) : metric_(std::move(metric)) {}
+  explicit Cell(std::string metric,
+                std::initializer_list<std::pair<std::string, std::string>> values = {})
+      : metric_(std::move(metric)), values_(values) {}
   [[nodiscard]] const std::string& metric() const { return metric_; }
   void set(const std::string& name, const std::string& value);
   [[nodiscard]] const std::string* find(std::string_view name) const;  // or null
@@ -74,7 +93,7 @@ class Problem {
   // The slowest that one honest operation may be; a contender silent for longer hangs.
   [[nodiscard]] virtual std::chrono::nanoseconds slowest_operation() const = 0;
   // Whether the contender's own threads may take each other's CPU. That one of them waited for a
-  // CPU says nothing of other programs then: see preemption.hpp.
+  // CPU says nothing of other programs then: see preempted().
   [[nodiscard]] virtual bool threads_share_cpus() const { return false; }
   // Whether the kernel's own threads do a part of the contender's work: they write back what it
   // wrote. Their time says nothing of other programs then: see machine.hpp. All problems of a block
@@ -118,23 +137,42 @@ struct Variable {
 class Bench;
 struct Contender;
 
-class Scenario {
- public:
-  virtual ~Scenario() = default;
-  [[nodiscard]] virtual std::string name() const = 0;
-  [[nodiscard]] virtual std::string summary() const = 0;
-  [[nodiscard]] virtual const std::vector<Metric>& metrics() const = 0;
+class Scenario;
+
+struct ScenarioTable {
+  std::string name;
+  std::string summary;
+  std::vector<Metric> metrics;
   // One name may stand twice: with the same values, and other defaults for other metrics.
-  [[nodiscard]] virtual const std::vector<Parameter>& parameters() const = 0;
-  [[nodiscard]] virtual std::vector<Article> articles() const { return {}; }
-  [[nodiscard]] virtual std::vector<Calibration> calibrations() const { return {}; }
-  [[nodiscard]] virtual std::shared_ptr<const Problem> problem(const Cell& cell) = 0;
+  std::vector<Parameter> parameters;
+  std::function<std::shared_ptr<const Problem>(const Cell&)> problem;
+  std::vector<Article> articles = {};
+  std::vector<Calibration> calibrations = {};
   // What the contenders' libraries must be told to be at their best on this machine, found by
   // measuring if these cells need it.
-  [[nodiscard]] virtual std::vector<Variable> variables(
-      const std::vector<Cell>& /*cells*/, const std::vector<Contender>& /*contenders*/,
-      Bench& /*bench*/) {
-    return {};
+  std::function<std::vector<Variable>(Scenario&, const std::vector<Cell>&,
+                                      const std::vector<Contender>&, Bench&)>
+      variables = {};
+};
+
+class Scenario {
+ public:
+  explicit Scenario(ScenarioTable table) : table_(std::move(table)) {}
+
+  [[nodiscard]] const std::string& name() const { return table_.name; }
+  [[nodiscard]] const std::string& summary() const { return table_.summary; }
+  [[nodiscard]] const std::vector<Metric>& metrics() const { return table_.metrics; }
+  [[nodiscard]] const std::vector<Parameter>& parameters() const { return table_.parameters; }
+  [[nodiscard]] const std::vector<Article>& articles() const { return table_.articles; }
+  [[nodiscard]] const std::vector<Calibration>& calibrations() const { return table_.calibrations; }
+  [[nodiscard]] std::shared_ptr<const Problem> problem(const Cell& cell) const {
+    return table_.problem(cell);
+  }
+  [[nodiscard]] std::vector<Variable> variables(const std::vector<Cell>& cells,
+                                                const std::vector<Contender>& contenders,
+                                                Bench& bench) {
+    if (!table_.variables) return {};
+    return table_.variables(*this, cells, contenders, bench);
   }
 
   // These throw UserError with the nearest name or the allowed range. Of a parameter that stands
@@ -150,6 +188,8 @@ class Scenario {
  private:
   [[nodiscard]] bool belongs(const std::string& parameter, const std::string& metric) const;
   [[nodiscard]] std::vector<Cell> cells_of(const Metric& metric, const Values& values) const;
+
+  ScenarioTable table_;
 };
 
 }  // namespace handoff::lab

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "harness/wait_quiet.hpp"
+// Waits for a quiet moment before something is measured.
+#include "harness/watch.hpp"
 
 #include <fmt/format.h>
 

@@ -3,10 +3,13 @@
 // it was disturbed.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "harness/bursts.hpp"
+#include "harness/interrupt.hpp"
 #include "harness/machine.hpp"
 
 namespace handoff::lab {
@@ -46,5 +49,14 @@ class Watch {
   Speed latest_;
   Clock::time_point probed_;  // when that was
 };
+
+// Waits for a quiet moment before something is measured.
+// Returns how many CPUs others took in the half second that was looked at last: less than
+// kQuietCpus, unless the time is over. A terminal sees what it waits for. `look_now` is for tests.
+double wait_until_quiet(
+    std::chrono::duration<double> most, Interrupt& interrupt,
+    const std::function<Look()>& look_now = [] { return look(); });
+
+inline constexpr double kQuietCpus = 0.1;
 
 }  // namespace handoff::lab

@@ -3,9 +3,8 @@
 
 #include <unistd.h>
 
-#include "harness/calibration.hpp"
+#include "harness/bursts.hpp"
 #include "harness/machine.hpp"
-#include "harness/preemption.hpp"
 
 namespace handoff::lab {
 namespace {

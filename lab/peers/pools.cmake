@@ -16,6 +16,7 @@ foreach(mode IN ITEMS stealing fixed active cached)
   handoff_pool(own.pool.${mode} OwnPool<PoolMode::${mode}> peers/own_pool.hpp
     LIBRARIES handoff::handoff)
 endforeach()
+handoff_pool(own.thread_team OwnTeam peers/own_team.hpp LIBRARIES handoff::handoff)
 handoff_pool(seed.pool.fixed SeedFixed peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.cached SeedCached peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.active SeedActive peers/seed_active_pool.hpp)

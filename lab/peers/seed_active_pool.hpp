@@ -10,7 +10,7 @@
 #include <queue>
 #include <thread>
 
-#include "peers/seed_pool.hpp"
+#include "peers/function_pool.hpp"
 
 namespace handoff::lab::peers {
 

@@ -10,8 +10,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "replay/chrome_line.hpp"
-
 namespace handoff::lab::replay {
 namespace {
 

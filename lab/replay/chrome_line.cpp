@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "replay/chrome_line.hpp"
+// One event in one line, as programs write them. What is read here is a part of JSON: texts without
+// escapes, in ASCII, and arguments one level deep. Anything else is left to a general parser.
+#include "replay/chrome_events.hpp"
 
 namespace handoff::lab::replay {
 namespace {

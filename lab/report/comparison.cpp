@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "report/columns.hpp"
-#include "report/judged_rows.hpp"
+#include "report/result.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {

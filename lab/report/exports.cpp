@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "report/ladder_markdown.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {

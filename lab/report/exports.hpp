@@ -20,7 +20,16 @@ struct Export {
 // csv: a line for each row (RFC 4180); a column parameter.NAME for each parameter and figure.NAME
 //   for each reported figure.
 // markdown: a table for each cell.
-// ladder: the ladder of an overview in Markdown, for a README (ladder_markdown.hpp).
+// ladder: the ladder of an overview in Markdown, for a README.
 const std::array<Export, 4>& all_exports();
+
+// The ladder as text for a README: its sentence, a table with a line for each rung, and what it was
+// measured on.
+// Throws UserError where no rungs were chosen.
+std::string ladder_markdown(const Result& result);
+
+// A result as tables for a terminal.
+// `styled`: with escape sequences for a terminal.
+std::string tables(const Result& result, bool styled);
 
 }  // namespace handoff::lab

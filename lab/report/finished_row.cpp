@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "report/finished_row.hpp"
+// The row of a measurement: here, and nowhere else, its medians and intervals are computed.
+#include "report/result.hpp"
 
 #include <functional>
 #include <memory>

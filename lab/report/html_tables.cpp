@@ -8,7 +8,6 @@
 
 #include "report/html_parts.hpp"
 #include "report/line_chart.hpp"
-#include "report/scale.hpp"
 
 namespace handoff::lab {
 namespace {

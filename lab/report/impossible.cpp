@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "report/impossible.hpp"
+// Figures that cannot be: the threads have done more than so many can.
+#include "report/result.hpp"
 
 #include <array>
 #include <tuple>

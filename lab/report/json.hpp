@@ -3,6 +3,7 @@
 // (lab/schema/result-1.schema.json); nothing is computed here but its ladder (ladder.hpp).
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,10 @@ std::string to_json_text(const Question& question, const Advice& advice);
 // The result files as a list on one line, as a page carries them: those that were read as they
 // were, with or without the single bursts.
 std::string to_json_line(const Results& results, bool with_bursts);
+
+// Reads result files, its own and foreign ones. What gets past here has the form that tables, page,
+// comparison and exports rely on; keys that nobody here knows are left alone.
+// Throws UserError with the file's name and what is wrong with it.
+Result read_result(const std::filesystem::path& path);
 
 }  // namespace handoff::lab

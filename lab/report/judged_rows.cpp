@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "report/judged_rows.hpp"
+// Rows judged against each other, by the one judge (harness/verdict.hpp).
+#include "report/result.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "report/ladder_markdown.hpp"
+// The ladder as text for a README: its sentence, a table with a line for each rung, and what it was
+// measured on.
+#include "report/exports.hpp"
 
 #include <cmath>
 #include <optional>

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "report/scale.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/result.hpp"
 
-#include "report/finished_row.hpp"
-#include "report/impossible.hpp"
-
 namespace handoff::lab {
 
 void append_block(Result& result, const Scenario& scenario, const std::vector<Measurement>& block,

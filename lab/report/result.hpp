@@ -5,11 +5,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "harness/bursts.hpp"
 #include "harness/environment.hpp"
 #include "harness/scenario.hpp"
+#include "harness/verdict.hpp"
 #include "harness/watched_bench.hpp"
 #include "report/row.hpp"
 
@@ -55,5 +58,28 @@ void append_block(Result& result, const Scenario& scenario, const std::vector<Me
                   const std::optional<BlockReport>& report, std::uint64_t seed);
 
 ArticleTable table_of(const Scenario& scenario, const Article& article);
+
+// The row of a measurement: here, and nowhere else, its medians and intervals are computed.
+// `seed` is that of the resamples.
+Row finished_row(const Scenario& scenario, const Measurement& measurement, std::uint64_t seed);
+
+// The parameters of a cell as a row has them.
+ParameterValues parameters_of(const Scenario& scenario, const Cell& cell);
+
+// Figures that cannot be: the threads have done more than so many can.
+// Of rows of a result, which are all of their cells: those whose efficiency is above 1, or that are
+// more times as fast as one thread than they have threads, beyond their range, are marked as
+// impossible and lose their figures.
+void mark_impossible(std::span<Row> rows);
+
+// Rows judged against each other, by the one judge (harness/verdict.hpp).
+// Nothing where there is no ratio: a row without figures, or with figures that are not above 0.
+// What was measured in one block is paired burst by burst. `floor`: what two equal programs differ
+// by on the machine.
+std::optional<JudgedChange> judge_rows(const Row& now, const Row& before, double floor);
+
+// The same of some of their launches, in a unit of which less is better unless `judging` says more.
+std::optional<JudgedChange> judge_launches(const Launches& now, const Launches& before,
+                                           const Judging& judging);
 
 }  // namespace handoff::lab

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A row of a result: one contender in one cell, and all that is known of it. A row is made once,
-// from a measurement (finished_row.hpp) or from a file (read_result.hpp), with all its statistics;
+// from a measurement (finished_row.cpp) or from a file (read_result.cpp), with all its statistics;
 // tables, page, comparison, advice and exports only look at it. A figure that is not known is NaN.
 #pragma once
 

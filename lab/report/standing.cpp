@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "report/judged_rows.hpp"
+#include "report/result.hpp"
 
 namespace handoff::lab {
 namespace {

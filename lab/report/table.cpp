@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "report/table.hpp"
+// A result as tables for a terminal.
+#include "report/exports.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -3,39 +3,18 @@
 
 #include <fmt/format.h>
 
-#include "harness/nearest_name.hpp"
 #include "harness/user_error.hpp"
-#include "scenarios/channels/scenario.hpp"
-#include "scenarios/commands/scenario.hpp"
-#include "scenarios/events/scenario.hpp"
-#include "scenarios/files/scenario.hpp"
-#include "scenarios/forkjoin/scenario.hpp"
-#include "scenarios/grain/scenario.hpp"
-#include "scenarios/loads/scenario.hpp"
-#include "scenarios/machine/scenario.hpp"
-#include "scenarios/matmul/scenario.hpp"
-#include "scenarios/messages/scenario.hpp"
-#include "scenarios/processes/scenario.hpp"
-#include "scenarios/spawn/scenario.hpp"
-#include "scenarios/tasks/scenario.hpp"
 
 namespace handoff::lab {
 
 Scenarios all_scenarios() {
   Scenarios scenarios;
-  scenarios.push_back(matmul::make_scenario());
-  scenarios.push_back(events::make_scenario());
-  scenarios.push_back(channels::make_scenario());
-  scenarios.push_back(messages::make_scenario());
-  scenarios.push_back(processes::make_scenario());
-  scenarios.push_back(commands::make_scenario());
-  scenarios.push_back(files::make_scenario());
-  scenarios.push_back(tasks::make_scenario());
-  scenarios.push_back(forkjoin::make_scenario());
-  scenarios.push_back(grain::make_scenario());
-  scenarios.push_back(loads::make_scenario());
-  scenarios.push_back(spawn::make_scenario());
-  scenarios.push_back(machine::make_scenario());
+  for (const auto table :
+       {matmul_scenario, events_scenario, channels_scenario, messages_scenario, processes_scenario,
+        commands_scenario, files_scenario, tasks_scenario, forkjoin_scenario, grain_scenario,
+        loads_scenario, spawn_scenario, machine_scenario}) {
+    scenarios.push_back(std::make_unique<Scenario>(table()));
+  }
   return scenarios;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "tracing/flame_svg.hpp"
+// A flame graph as a picture that stands alone: SVG without a script. What lies in a box hangs
+// below it. Each box says its name, time, share and count when it is pointed at.
+#include "tracing/flames.hpp"
 
 #include <algorithm>
 #include <array>

@@ -33,4 +33,9 @@ FlameGraph on_cpu_flames(const Recording& recording);
 // Time asleep: by thread, the slices that it slept in, and the cause.
 FlameGraph off_cpu_flames(const Recording& recording);
 
+// A flame graph as a picture that stands alone: SVG without a script. What lies in a box hangs
+// below it. Each box says its name, time, share and count when it is pointed at.
+// `source` is the trace's file name.
+std::string flame_svg(const FlameGraph& graph, const std::string& source);
+
 }  // namespace handoff::lab::tracing

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/impossible.hpp"
+#include "report/result.hpp"
 #include "support/support.hpp"
 
 namespace advice_test { namespace {

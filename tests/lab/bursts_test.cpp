@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/preemption.hpp"
-
 namespace bursts_test { namespace {
 
 using namespace handoff::lab;

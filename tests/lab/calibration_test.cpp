@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Seeds that behave as their article says, and some that do not.
-#include "harness/calibration.hpp"
+#include "harness/bursts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -25,10 +25,11 @@ def rows_of(text):
 
 
 def is_entered(contender, scenario, cmake):
-    """In a line of its own, or as one of a loop's."""
+    """In a line of its own, as one of a loop's, or with others in one program."""
     loops = re.findall(r"foreach\(way IN ITEMS ([^)]*)\)\s*handoff_contender\((\w+) \$\{way\}",
                        cmake)
-    return (re.search(rf"handoff_contender\({scenario} {re.escape(contender)}[\s)]", cmake)
+    return (re.search(rf" PROGRAM {re.escape(contender)}[\s)]", cmake)
+            or re.search(rf"handoff_contender\({scenario} {re.escape(contender)}[\s)]", cmake)
             or any(contender in ways.split() and of == scenario for ways, of in loops))
 
 
@@ -44,7 +45,7 @@ def faults_of(scenario, row, folder):
         faults.append(f"{contender} is not entered in its CMakeLists.txt")
     code = (folder / copied).read_text()
     for function in re.findall(r"`(\w+)\(\)`", what):
-        if not re.search(rf"\b{function}(<[\w:]+>)?\(", code):
+        if not re.search(rf"\b{function}(<[\w:]+>)?[(}}]", code):
             faults.append(f"{copied} has no {function}()")
     if f'"scenarios/{scenario}/{header}"' not in code:
         faults.append(f"{copied} does not include {header}")
@@ -62,7 +63,7 @@ class Contributing(unittest.TestCase):
 
     def test_a_row_that_is_wrong_is_found(self):
         folder = SOURCE / "lab/scenarios/grain"
-        right = ("such a class for `measure()`", "measure.hpp", "contenders/limit.serial.cpp")
+        right = ("such a class for `measure()`", "measure.hpp", "contenders/plain.cpp")
         self.assertEqual(faults_of("grain", right, folder), [])
         for at, wrong in ((0, "`prepare()`"), (1, "contender.hpp"), (1, "none.hpp"),
                           (2, "contenders/none.cpp"), (2, "sweep.hpp/x")):

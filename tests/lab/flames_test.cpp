@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "events_in.hpp"
-#include "tracing/flame_svg.hpp"
 #include "tracing/flames.hpp"
 
 namespace handoff::lab::tracing { namespace {

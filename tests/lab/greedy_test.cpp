@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "harness/interrupt.hpp"
-#include "harness/wait_quiet.hpp"
+#include "harness/watch.hpp"
 
 namespace greedy_test { namespace {
 

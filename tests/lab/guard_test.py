@@ -115,7 +115,7 @@ class Guard(LabTest):
         (self.folder / "cells.toml").write_text(cells)
         done = self.run_lab("guard", "cells.toml", "--targets")
         self.assertEqual((done.returncode, done.stdout),
-                         (0, "handoff_probe_limit.fma\nhandoff_spawn_own.thread_team\n"))
+                         (0, "handoff_probe_limit.fma\nhandoff_spawn_own\n"))
 
     def test_the_cells_of_the_project_can_be_read(self):
         done = self.run_lab("guard", SOURCE / "tests" / "guard.toml", "--targets")
@@ -158,9 +158,9 @@ class Planted(unittest.TestCase):
             for at, each in enumerate(moved):
                 os.dup2(each, 3 + at)
 
-        program = Path(PROGRAM).parent / "libexec" / "handoff" / "spawn" / "own.thread_team"
-        running = subprocess.Popen([program], preexec_fn=into_place, pass_fds=(3, 4, 5),
-                                   env={**os.environ, **environment})
+        program = Path(PROGRAM).parent / "libexec" / "handoff" / "spawn" / "own"
+        running = subprocess.Popen([program, "own.thread_team"], preexec_fn=into_place,
+                                   pass_fds=(3, 4, 5), env={**os.environ, **environment})
         theirs.close()
         said = []
         with ours, ours.makefile() as replies:

@@ -12,11 +12,10 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "report/exports.hpp"
 #include "report/json.hpp"
 #include "report/ladder_words.hpp"
-#include "report/read_result.hpp"
 #include "report/rung_words.hpp"
-#include "report/table.hpp"
 #include "report/view.hpp"
 
 namespace ladder_test { namespace {

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "commands/answer.hpp"
+#include "commands/output.hpp"
 #include "harness/progress.hpp"
 #include "harness/rungs.hpp"
 

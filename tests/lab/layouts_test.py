@@ -151,7 +151,8 @@ class Draws(LabTest):
     def test_the_program_of_the_drawn_layout_is_started(self):
         """One of two layouts is a program that cannot run."""
         entry = {"scenario": "matmul", "name": "peer.odd", "package": "", "when": {},
-                 "executable": [str(LIBEXEC / "matmul" / "seed.single"), "gone"]}
+                 "executable": [str(LIBEXEC / "matmul" / "seed"), "gone"],
+                 "argument": "seed.single"}
         (self.folder / "more.json").write_text(json.dumps({"contenders": [entry]}))
         seen = set()
         for seed in range(8):
@@ -173,7 +174,7 @@ class Installed(LabTest):
         subprocess.run(["cmake", "--install", BUILD, "--component", "lab", "--prefix",
                         self.folder / "first"], check=True, capture_output=True)
         moved = (self.folder / "first").rename(self.folder / "moved here")
-        contender = moved / "libexec" / "handoff" / "matmul" / "seed.single.layout3"
+        contender = moved / "libexec" / "handoff" / "matmul" / "seed.layout3"
         work = "libhandoff_matmul_kernels.so"
         self.assertEqual(loaded(contender)[work][0],
                          moved.resolve() / "libexec" / "handoff" / "lib" / work)

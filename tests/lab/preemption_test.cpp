@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What others took from a contender's threads, on made-up books of the scheduler.
-#include "harness/preemption.hpp"
+#include "harness/bursts.hpp"
 
 #include <chrono>
 #include <cstddef>

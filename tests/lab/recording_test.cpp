@@ -6,7 +6,7 @@
 
 #include "events_in.hpp"
 #include "harness/user_error.hpp"
-#include "replay/chrome_line.hpp"
+#include "replay/chrome_events.hpp"
 #include "tracing/usage.hpp"
 
 namespace handoff::lab::tracing { namespace {

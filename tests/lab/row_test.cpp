@@ -11,9 +11,8 @@
 #include <unistd.h>
 
 #include "harness/answer_problem.hpp"
-#include "report/finished_row.hpp"
 #include "report/json.hpp"
-#include "report/read_result.hpp"
+#include "report/result.hpp"
 
 namespace {
 
@@ -26,23 +25,14 @@ class Carrying final : public ProblemWithoutInput {
   std::chrono::nanoseconds slowest_operation() const override { return {}; }
 };
 
-class Mail final : public Scenario {
- public:
-  std::string name() const override { return "mail"; }
-  std::string summary() const override { return "letters"; }
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{{"delay", "us", false, "from hand to hand"}};
-    return metrics;
-  }
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> parameters{
-        {"pace", "letters a second", {"100"}, {}, 1, UINT64_MAX},
-        {"way", "how it goes", {"foot"}, {"foot", "horse"}}};
-    return parameters;
-  }
-  std::shared_ptr<const Problem> problem(const Cell&) override {
-    return std::make_shared<Carrying>();
-  }
+struct Mail : Scenario {
+  Mail()
+      : Scenario({.name = "mail",
+                  .summary = "letters",
+                  .metrics = {{"delay", "us", false, "from hand to hand"}},
+                  .parameters = {{"pace", "letters a second", {"100"}, {}, 1, UINT64_MAX},
+                                 {"way", "how it goes", {"foot"}, {"foot", "horse"}}},
+                  .problem = [](const Cell&) { return std::make_shared<Carrying>(); }}) {}
 };
 
 Reading reading(double wall_ns) {

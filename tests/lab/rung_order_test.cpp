@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where the launches of an overview go, and that its rungs are what they say.
-#include "harness/rung_order.hpp"
+#include "harness/rungs.hpp"
 
 #include <cmath>
 #include <set>
@@ -8,7 +8,6 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/rungs.hpp"
 #include "scenarios/registry.hpp"
 
 namespace rung_order_test { namespace {

@@ -11,23 +11,17 @@ namespace scenario_test { namespace {
 
 using namespace handoff::lab;
 
-class Mail : public Scenario {
- public:
-  std::string name() const override { return "mail"; }
-  std::string summary() const override { return "letters"; }
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{{"speed", "letters/s", true, "letters delivered"},
-                                             {"delay", "us", false, "from hand to hand"}};
-    return metrics;
-  }
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> parameters{
-        {"width", "carriers", {"1", "2"}, {}, 1, 8},
-        {"pace", "letters a second", {"100"}, {}, 1, 1000, {"delay"}},
-        {"kill", "carriers that are robbed", {}, {}, 1, 9}};
-    return parameters;
-  }
-  std::shared_ptr<const Problem> problem(const Cell&) override { return nullptr; }
+struct Mail : Scenario {
+  explicit Mail(std::vector<Parameter> parameters =
+                    {{"width", "carriers", {"1", "2"}, {}, 1, 8},
+                     {"pace", "letters a second", {"100"}, {}, 1, 1000, {"delay"}},
+                     {"kill", "carriers that are robbed", {}, {}, 1, 9}})
+      : Scenario({.name = "mail",
+                  .summary = "letters",
+                  .metrics = {{"speed", "letters/s", true, "letters delivered"},
+                              {"delay", "us", false, "from hand to hand"}},
+                  .parameters = std::move(parameters),
+                  .problem = {}}) {}
 };
 
 std::vector<std::string> texts(const std::vector<Cell>& cells) {
@@ -70,15 +64,11 @@ TEST(Cells, RefuseWhatTheScenarioOrTheMetricDoesNotHave) {
             "scenario 'mail' has no parameter 'pacce'; did you mean 'pace'?");
 }
 
-class Parcels final : public Mail {
- public:
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> parameters{
-        {"weight", "grams", {"20"}, {"20", "500"}, 0, 0, {"speed"}},
-        {"weight", "grams", {"20", "500"}, {"20", "500"}, 0, 0, {"delay"}},
-        {"by", "means", {"air"}, {"air", "sea"}, 0, 0, {"speed"}}};
-    return parameters;
-  }
+struct Parcels : Mail {
+  Parcels()
+      : Mail({Parameter::one_of("weight", "grams", {"20", "500"}, {"speed"}, {"20"}),
+              Parameter::one_of("weight", "grams", {"20", "500"}, {"delay"}),
+              Parameter::one_of("by", "means", {"air", "sea"}, {"speed"}, {"air"})}) {}
 };
 
 TEST(Cells, OfAParameterThatStandsTwiceHaveTheDefaultsOfTheirMetric) {

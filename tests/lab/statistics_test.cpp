@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/nearest_name.hpp"
+#include "harness/user_error.hpp"
 
 namespace {
 

@@ -343,7 +343,7 @@ TEST(Speed, SuitsAMeasurement) {
 std::string fault_of(const std::vector<PieceAnswer>& answers) {
   const auto load = std::make_shared<const Load>(
       trace_in("start_ns,duration_ns,parent\n0,100,\n400,100,1\n"), LoadChoice{2, true, 1});
-  const auto problem = make_scenario(load)->problem(Cell("makespan"));
+  const auto problem = Scenario(scenario(load)).problem(Cell("makespan"));
   EXPECT_EQ(problem->answer_bytes(), answers.size() * sizeof(PieceAnswer));
   return problem->fault(false, std::as_bytes(std::span(answers))).value_or("");
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 
 #include "harness/contender.hpp"
 #include "scenarios/channels/work.hpp"
@@ -13,14 +12,13 @@ namespace handoff::lab::channels {
 struct Task {
   std::size_t producers;
   std::size_t consumers;
-  Answer* output;
+  Answer* output = nullptr;
 
   // Whether each side is one thread.
   [[nodiscard]] bool one_each() const { return producers == 1 && consumers == 1; }
 };
 
 // Sends all messages once. The task outlives it.
-using Operation = std::function<void(Burst&)>;
 Operation contender(const Task& task);
 
 }  // namespace handoff::lab::channels

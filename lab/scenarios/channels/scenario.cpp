@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "scenarios/channels/scenario.hpp"
+// The scenario `channels`: what a message costs on its way from thread to thread.
+#include "scenarios/registry.hpp"
 
 #include <fmt/format.h>
 
 #include "harness/answer_problem.hpp"
 #include "scenarios/channels/work.hpp"
 
-namespace handoff::lab::channels {
-namespace {
+namespace handoff::lab::channels { namespace {
 
 class Exchange final : public AnswerProblem<Answer> {
  public:
@@ -28,31 +28,16 @@ class Exchange final : public AnswerProblem<Answer> {
   std::uint64_t sum_ = 0;
 };
 
-class Channels final : public Scenario {
- public:
-  std::string name() const override { return "channels"; }
-  std::string summary() const override {
-    return "64 bytes from thread to thread, through a queue of 1024";
-  }
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"message", "ns", false,
-         "a message: pushed by one of `producers`, popped by one of `consumers`, one at a time"}};
-    return metrics;
-  }
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> parameters{
-        {"producers", "threads that push", {"1"}, {}, 1, 64, {"message"}},
-        {"consumers", "threads that pop", {"1"}, {}, 1, 64, {"message"}}};
-    return parameters;
-  }
-  std::shared_ptr<const Problem> problem(const Cell& /*cell*/) override {
-    return std::make_shared<Exchange>();
-  }
-};
+}}  // namespace handoff::lab::channels
 
-}  // namespace
-
-std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Channels>(); }
-
-}  // namespace handoff::lab::channels
+handoff::lab::ScenarioTable handoff::lab::channels_scenario() {
+  using namespace channels;
+  return {.name = "channels",
+          .summary = "64 bytes from thread to thread, through a queue of 1024",
+          .metrics = {{"message", "ns", false,
+                       "a message: pushed by one of `producers`, popped by one of `consumers`, one "
+                       "at a time"}},
+          .parameters = {{"producers", "threads that push", {"1"}, {}, 1, 64, {"message"}},
+                         {"consumers", "threads that pop", {"1"}, {}, 1, 64, {"message"}}},
+          .problem = [](const Cell& /*cell*/) { return std::make_shared<Exchange>(); }};
+}

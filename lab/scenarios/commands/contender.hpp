@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include "harness/contender.hpp"
@@ -18,13 +17,12 @@ struct Task {
   std::size_t key_bits;  // 16, 32 or 64
   std::size_t work;      // rounds of other work for each component
   Keys keys;
-  Answer* output;
+  Answer* output = nullptr;
 
   [[nodiscard]] std::size_t components() const { return components_of(calls); }
 };
 
 // One frame. The task outlives it.
-using Operation = std::function<void(Burst&)>;
 Operation contender(const Task& task);
 
 }  // namespace handoff::lab::commands

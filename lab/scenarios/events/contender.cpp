@@ -38,7 +38,7 @@ struct State {
   SharedSum sum;
   events::Task task;
   std::optional<events::SecondThread> second;
-  events::Operation operation;
+  Operation operation;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 #include "harness/contender.hpp"
@@ -24,7 +23,6 @@ struct Task {
 };
 
 // Does a metric's work once: all passes, or all events enqueued and drained. The task outlives it.
-using Operation = std::function<void(Burst&)>;
 Operation contender(const Task& task);
 
 // The passes of `invoke`: `call(payload)` reaches all listeners once.

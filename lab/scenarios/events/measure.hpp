@@ -17,7 +17,6 @@
 
 #include "scenarios/events/active_object.hpp"
 #include "scenarios/events/contender.hpp"
-#include "scenarios/events/second_queue.hpp"
 
 namespace handoff::lab::events {
 

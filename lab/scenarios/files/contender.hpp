@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "harness/contender.hpp"
-#include "scenarios/files/buffers.hpp"
 #include "scenarios/files/workload.hpp"
 
 namespace handoff::lab::files {

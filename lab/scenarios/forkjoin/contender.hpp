@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include "harness/contender.hpp"
@@ -14,10 +13,8 @@ namespace handoff::lab::forkjoin {
 struct Task {
   std::string problem;
   std::size_t width;
-  Answer* output;
+  Answer* output = nullptr;
 };
-
-using Operation = std::function<void(Burst&)>;
 
 // Written by the contender, usually `return measure<Pool>(task);`. The task outlives it.
 Operation contender(const Task& task);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "scenarios/forkjoin/scenario.hpp"
+// `forkjoin`: what it costs to make a task of a part of a problem and to wait for it.
+#include "scenarios/registry.hpp"
 
 #include <fmt/format.h>
 
 #include "harness/answer_problem.hpp"
 #include "scenarios/forkjoin/problems.hpp"
 
-namespace handoff::lab::forkjoin {
-namespace {
+namespace handoff::lab::forkjoin { namespace {
 
 class Division final : public AnswerProblem<Answer> {
  public:
@@ -35,36 +35,19 @@ class Division final : public AnswerProblem<Answer> {
   Answer right_{};
 };
 
-class ForkJoin final : public Scenario {
- public:
-  std::string name() const override { return "forkjoin"; }
-  std::string summary() const override {
-    return "problems that divide, each part a task of its own, down to the smallest";
-  }
+}}  // namespace handoff::lab::forkjoin
 
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"ns_per_fork", "ns", false, "a task made, run and waited for, with its work"}};
-    return metrics;
-  }
-
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> parameters{
-        {"problem",
-         "fib: fib(27); nqueens: 11 queens; tree: nodes of 0 to 3 children, as a hash says",
-         {"fib", "nqueens", "tree"},
-         {"fib", "nqueens", "tree"}},
-        {"width", "threads that execute, the caller included", {"2"}, {}, 1, 64}};
-    return parameters;
-  }
-
-  std::shared_ptr<const Problem> problem(const Cell& cell) override {
-    return std::make_shared<Division>(cell);
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<Scenario> make_scenario() { return std::make_unique<ForkJoin>(); }
-
-}  // namespace handoff::lab::forkjoin
+handoff::lab::ScenarioTable handoff::lab::forkjoin_scenario() {
+  using namespace forkjoin;
+  return {
+      .name = "forkjoin",
+      .summary = "problems that divide, each part a task of its own, down to the smallest",
+      .metrics = {{"ns_per_fork", "ns", false, "a task made, run and waited for, with its work"}},
+      .parameters =
+          {Parameter::one_of(
+               "problem",
+               "fib: fib(27); nqueens: 11 queens; tree: nodes of 0 to 3 children, as a hash says",
+               {"fib", "nqueens", "tree"}),
+           {"width", "threads that execute, the caller included", {"2"}, {}, 1, 64}},
+      .problem = [](const Cell& cell) { return std::make_shared<Division>(cell); }};
+}

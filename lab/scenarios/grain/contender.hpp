@@ -3,13 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 
 #include "harness/contender.hpp"
 #include "peers/answer.hpp"
-#include "scenarios/grain/tiny.hpp"
+#include "scenarios/grain/sweep.hpp"
 
 namespace handoff::lab::grain {
 
@@ -21,8 +20,6 @@ struct Task {
   peers::Answer* output;
   std::span<Tiny> items;  // to be filled by `loop`
 };
-
-using Operation = std::function<void(Burst&)>;
 
 // Written by the contender, usually `return measure<Pool>(task);`. The task outlives it.
 Operation contender(const Task& task);

@@ -13,7 +13,6 @@
 #include "peers/job.hpp"
 #include "peers/run_batch.hpp"
 #include "scenarios/grain/contender.hpp"
-#include "scenarios/grain/short_loop.hpp"
 #include "scenarios/grain/sweep.hpp"
 
 namespace handoff::lab::grain {

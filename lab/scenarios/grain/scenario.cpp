@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "scenarios/grain/scenario.hpp"
+// `grain`: the smallest task that a way still runs at half of full efficiency.
+#include "scenarios/registry.hpp"
 
 #include <cstring>
 
@@ -8,12 +9,9 @@
 #include "harness/answer_problem.hpp"
 #include "peers/answer.hpp"
 #include "peers/fault.hpp"
-#include "scenarios/grain/short_loop.hpp"
 #include "scenarios/grain/sweep.hpp"
-#include "scenarios/grain/tiny.hpp"
 
-namespace handoff::lab::grain {
-namespace {
+namespace handoff::lab::grain { namespace {
 
 class Sweep final : public AnswerProblem<peers::Answer> {
  public:
@@ -92,47 +90,29 @@ class ShortLoops final : public AnswerProblem<peers::Answer> {
   std::size_t width_;
 };
 
-class Grain final : public Scenario {
- public:
-  std::string name() const override { return "grain"; }
-  std::string summary() const override {
-    return "tasks of every size from a nanosecond on: which share of the threads' time is work?";
-  }
+}}  // namespace handoff::lab::grain
 
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"metg50", "ns", false,
-         "work in the smallest task that reaches half of full efficiency; 65 us means 65 us or "
-         "more"},
-        {"loop", "ns", false, "one of `count` tiny items of a loop, without a given grain"},
-        {"loop_1us", "ns", false,
-         "a loop with 1 us of work for each of `width` threads, without that 1 us"}};
-    return metrics;
-  }
-
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> parameters{
-        {"unit",
-         "what is handed over: a task, or an index of a loop",
-         {"task", "index"},
-         {"task", "index"},
-         0,
-         0,
-         {"metg50"}},
-        {"count", "items of the loop", {"1000000"}, {}, 1, 10'000'000, {"loop"}},
-        {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
-    return parameters;
-  }
-
-  std::shared_ptr<const Problem> problem(const Cell& cell) override {
-    if (cell.metric() == "loop") return std::make_shared<Fill>(cell);
-    if (cell.metric() == "loop_1us") return std::make_shared<ShortLoops>(cell);
-    return std::make_shared<Sweep>();
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Grain>(); }
-
-}  // namespace handoff::lab::grain
+handoff::lab::ScenarioTable handoff::lab::grain_scenario() {
+  using namespace grain;
+  return {
+      .name = "grain",
+      .summary =
+          "tasks of every size from a nanosecond on: which share of the threads' time is work?",
+      .metrics = {{"metg50", "ns", false,
+                   "work in the smallest task that reaches half of full efficiency; 65 us means 65 "
+                   "us or more"},
+                  {"loop", "ns", false,
+                   "one of `count` tiny items of a loop, without a given grain"},
+                  {"loop_1us", "ns", false,
+                   "a loop with 1 us of work for each of `width` threads, without that 1 us"}},
+      .parameters =
+          {Parameter::one_of("unit", "what is handed over: a task, or an index of a loop",
+                             {"task", "index"}, {"metg50"}),
+           {"count", "items of the loop", {"1000000"}, {}, 1, 10'000'000, {"loop"}},
+           {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}},
+      .problem = [](const Cell& cell) -> std::shared_ptr<const Problem> {
+        if (cell.metric() == "loop") return std::make_shared<Fill>(cell);
+        if (cell.metric() == "loop_1us") return std::make_shared<ShortLoops>(cell);
+        return std::make_shared<Sweep>();
+      }};
+}

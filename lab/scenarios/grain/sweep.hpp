@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 namespace handoff::lab::grain {
 
@@ -46,6 +47,21 @@ inline double half_size(const Efficiency& efficiency, double half) {
   const double high = std::log(static_cast<double>(sizes[i]));
   const double share = (half - efficiency[i - 1]) / (efficiency[i] - efficiency[i - 1]);
   return std::exp(low + share * (high - low));
+}
+
+// The metric `loop_1us`: loops one after the other. They have one index for each member, each a
+// microsecond of work. Both sides count the indices.
+inline constexpr double index_work_ns = 1000;
+inline constexpr std::size_t loops = 100;  // of an operation
+
+// The items of the metric `loop`: each is its index, mixed, a fraction of a nanosecond of work that
+// compilers turn into vector instructions if the loop around it lets them.
+using Tiny = std::uint32_t;
+
+constexpr Tiny tiny(Tiny index) {
+  index = (index ^ (index >> 16)) * 0x85ebca6bU;
+  index = (index ^ (index >> 13)) * 0xc2b2ae35U;
+  return index ^ (index >> 16);
 }
 
 }  // namespace handoff::lab::grain

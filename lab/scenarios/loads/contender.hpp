@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
+#include <memory>
 #include <vector>
 
 #include "harness/contender.hpp"
@@ -17,11 +17,9 @@ struct Task {
   Load load;
   std::vector<Piece> pieces;
   std::size_t width;  // threads that execute, the caller included where it helps
-  std::size_t* shift;  // of the walks, another one in each operation
-  Answer* output;
+  std::shared_ptr<std::size_t> shift;  // of the walks, another one in each operation
+  Answer* output = nullptr;
 };
-
-using Operation = std::function<void(Burst&)>;
 
 // Written by the contender, usually `return measure<Way>(task);`. The task outlives it.
 Operation contender(const Task& task);

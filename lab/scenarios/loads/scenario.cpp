@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "scenarios/loads/scenario.hpp"
+// `loads`: a load drawn at random under every way that can do it. What it costs shows whether
+// advice is right; it is no part of an overview.
+#include "scenarios/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +10,7 @@
 #include "scenarios/loads/draw.hpp"
 #include "scenarios/loads/work.hpp"
 
-namespace handoff::lab::loads {
-namespace {
+namespace handoff::lab::loads { namespace {
 
 // Where the computation ends after so many steps, in as many turns as their number has bits: two
 // steps in a row are one of another multiplier and addend.
@@ -78,35 +79,20 @@ class Drawn final : public AnswerProblem<Answer> {
   Answer right_;
 };
 
-class Loads final : public Scenario {
- public:
-  std::string name() const override { return "loads"; }
-  std::string summary() const override {
-    return "random loads: which way is best, and does advice predict it?";
-  }
+}}  // namespace handoff::lab::loads
 
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"time", "ns", false, "all pieces of the load; pauses between its waves are left out"}};
-    return metrics;
-  }
-
-  const std::vector<Parameter>& parameters() const override {
-    constexpr std::uint64_t most = 1'000'000'000;
-    static const std::vector<Parameter> parameters{
-        {"seed", "of the draws", {"1"}, {}, 0, most},
-        {"draw", "its number; every fifth load is bound by memory", {"0"}, {}, 0, most},
-        {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
-    return parameters;
-  }
-
-  std::shared_ptr<const Problem> problem(const Cell& cell) override {
-    return std::make_shared<Drawn>(draw(cell.number("seed"), cell.number("draw")));
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Loads>(); }
-
-}  // namespace handoff::lab::loads
+handoff::lab::ScenarioTable handoff::lab::loads_scenario() {
+  using namespace loads;
+  return {
+      .name = "loads",
+      .summary = "random loads: which way is best, and does advice predict it?",
+      .metrics = {{"time", "ns", false,
+                   "all pieces of the load; pauses between its waves are left out"}},
+      .parameters =
+          {{"seed", "of the draws", {"1"}, {}, 0, 1'000'000'000},
+           {"draw", "its number; every fifth load is bound by memory", {"0"}, {}, 0, 1'000'000'000},
+           {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}},
+      .problem = [](const Cell& cell) {
+        return std::make_shared<Drawn>(draw(cell.number("seed"), cell.number("draw")));
+      }};
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "scenarios/machine/scenario.hpp"
+// The scenario `machine`: what the machine itself takes for that of which hand-overs are made.
+#include "scenarios/registry.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,8 +9,7 @@
 #include "scenarios/machine/answer.hpp"
 #include "scenarios/machine/chase.hpp"
 
-namespace handoff::lab::machine {
-namespace {
+namespace handoff::lab::machine { namespace {
 
 // What was to be done, so many times, and what it has to come to.
 class Bare : public AnswerProblem<Answer> {
@@ -63,35 +63,23 @@ class SystemCall final : public Bare {
   }
 };
 
-class Machine final : public Scenario {
- public:
-  std::string name() const override { return "machine"; }
-  std::string summary() const override {
-    return "costs of the machine itself, to compare with hand-overs";
-  }
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"cache_miss", "ns", false,
-         "a load from memory, far beyond the caches, from the address that the load before it "
-         "read"},
-        {"line_transfer", "ns", false,
-         "a cache line moved from one core to another: half of a round trip"},
-        {"system_call", "ns", false, "a system call that does almost nothing: getppid"}};
-    return metrics;
-  }
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> none;
-    return none;
-  }
-  std::shared_ptr<const Problem> problem(const Cell& cell) override {
-    if (cell.metric() == "cache_miss") return std::make_shared<CacheMiss>();
-    if (cell.metric() == "line_transfer") return std::make_shared<LineTransfer>();
-    return std::make_shared<SystemCall>();
-  }
-};
+}}  // namespace handoff::lab::machine
 
-}  // namespace
-
-std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Machine>(); }
-
-}  // namespace handoff::lab::machine
+handoff::lab::ScenarioTable handoff::lab::machine_scenario() {
+  using namespace machine;
+  return {
+      .name = "machine",
+      .summary = "costs of the machine itself, to compare with hand-overs",
+      .metrics = {{"cache_miss", "ns", false,
+                   "a load from memory, far beyond the caches, from the address that the load "
+                   "before it read"},
+                  {"line_transfer", "ns", false,
+                   "a cache line moved from one core to another: half of a round trip"},
+                  {"system_call", "ns", false, "a system call that does almost nothing: getppid"}},
+      .parameters = {},
+      .problem = [](const Cell& cell) -> std::shared_ptr<const Problem> {
+        if (cell.metric() == "cache_miss") return std::make_shared<CacheMiss>();
+        if (cell.metric() == "line_transfer") return std::make_shared<LineTransfer>();
+        return std::make_shared<SystemCall>();
+      }};
+}

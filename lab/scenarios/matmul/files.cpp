@@ -15,7 +15,7 @@
 #include "harness/user_error.hpp"
 #include "scenarios/matmul/libraries.hpp"
 #include "scenarios/matmul/npy.hpp"
-#include "scenarios/matmul/scenario.hpp"
+#include "scenarios/registry.hpp"
 
 namespace handoff::lab::matmul {
 namespace {
@@ -227,8 +227,8 @@ FilesOutcome multiply_files(const FilesToMultiply& files, const std::vector<Cont
   require_possible(files, a, b);
   require_separate(files);
   const Shape shape{a.rows, b.columns, a.columns, a.doubles() || b.doubles()};
-  const auto scenario = make_scenario();
-  const Cell cell = cell_for(files, *scenario, shape);
+  Scenario scenario(matmul_scenario());
+  const Cell cell = cell_for(files, scenario, shape);
   const Contender contender = contender_for(files, contenders, cell);
   require_writable(files.result);
   if (shape.m == 0 || shape.n == 0 || shape.k == 0) {
@@ -239,7 +239,7 @@ FilesOutcome multiply_files(const FilesToMultiply& files, const std::vector<Cont
   }
   Bench bench(plan, interrupt);
   Measurement measurement{contender, cell, problem_of(shape, a, b)};
-  measurement.variables = library_variables(*scenario, contenders, bench);
+  measurement.variables = library_variables(scenario, contenders, bench);
   std::vector<std::byte> product(shape.product_bytes());
   bench.measure_once(measurement, product);
   if (measurement.status != RowStatus::ok) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include "harness/contender.hpp"
@@ -19,7 +18,7 @@ struct Task {
   bool batches;       // producers publish as many as `batch` at once, or one at a time
   bool sleeps;        // a consumer that waits in vain, or it never does
   double load;        // of a latency: percent of the highest rate at which it keeps pace
-  Answer* output;
+  Answer* output = nullptr;
 
   // Whether each side is one thread.
   [[nodiscard]] bool one_each() const { return producers == 1 && consumers == 1; }
@@ -28,7 +27,6 @@ struct Task {
 };
 
 // Sends all messages once. The task outlives it.
-using Operation = std::function<void(Burst&)>;
 Operation contender(const Task& task);
 
 }  // namespace handoff::lab::messages

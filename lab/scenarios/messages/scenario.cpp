@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "scenarios/messages/scenario.hpp"
+// The scenario `messages`: what a message costs, and how long it takes, on its way from producers
+// to the threads that handle it.
+#include "scenarios/registry.hpp"
 
 #include <fmt/format.h>
 
 #include "harness/answer_problem.hpp"
 #include "scenarios/messages/work.hpp"
 
-namespace handoff::lab::messages {
-namespace {
+namespace handoff::lab::messages { namespace {
 
 std::size_t number_of(const Cell& cell, const char* name) {
   return cell.find(name) != nullptr ? cell.number(name) : 1;
@@ -83,81 +84,40 @@ class Transport final : public AnswerProblem<Answer> {
   std::uint64_t slow_sum_;
 };
 
-class Messages final : public Scenario {
- public:
-  std::string name() const override { return "messages"; }
-  std::string summary() const override {
-    return "messages of some bytes to the threads that handle them, at most 1024 at a time";
-  }
+}}  // namespace handoff::lab::messages
 
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"throughput", "ns", false,
-         "a message written, published by one of `producers`, handled by one of `consumers`, which "
-         "take all that wait"},
-        {"latency_p50", "ns", false,
-         "median from the planned send of a message of 72 bytes to its handler, at a fixed rate, "
-         "even if earlier ones are late"},
-        {"latency_p99", "ns", false, "the same, p99"},
-        {"latency_p999", "ns", false, "the same, p99.9"},
-        {"latency_max", "ns", false, "the same, the maximum in a burst"},
-        {"broadcast", "ns", false, "a message of 72 bytes that each of `consumers` handles"}};
-    return metrics;
-  }
-
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<std::string> latencies{"latency_p50", "latency_p99", "latency_p999",
-                                                    "latency_max"};
-    static const std::vector<std::string> waiting{"throughput", "latency_p50", "latency_p99",
-                                                  "latency_p999", "latency_max"};
-    static const std::vector<Parameter> parameters{
-        {"producers", "threads that publish", {"1", "2"}, {}, 1, most_producers, {"throughput"}},
-        {"consumers", "threads that handle messages", {"1"}, {}, 1, 64, {"throughput"}},
-        {"consumers",
-         "threads that each handle all messages",
-         {"1", "2", "3"},
-         {},
-         1,
-         64,
-         {"broadcast"}},
-        {"bytes",
-         "size of a message; each is written and read",
-         {"72"},
-         {"8", "72", "1024"},
-         0,
-         0,
-         {"throughput"}},
-        {"publish",
-         "one message at a time, or 256 at once",
-         {"single", "batch"},
-         {"single", "batch"},
-         0,
-         0,
-         {"throughput", "broadcast"}},
-        {"load",
-         "percent of the highest rate at which the contender keeps pace",
-         {"50"},
-         {},
-         1,
-         100,
-         latencies},
-        {"consumer",
-         "spins, or sleeps after 50 us without a message",
-         {"spins", "sleeps"},
-         {"spins", "sleeps"},
-         0,
-         0,
-         waiting}};
-    return parameters;
-  }
-
-  std::shared_ptr<const Problem> problem(const Cell& cell) override {
-    return std::make_shared<Transport>(cell);
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Messages>(); }
-
-}  // namespace handoff::lab::messages
+handoff::lab::ScenarioTable handoff::lab::messages_scenario() {
+  using namespace messages;
+  const std::vector<std::string> waiting{"throughput", "latency_p50", "latency_p99", "latency_p999",
+                                         "latency_max"};
+  const std::vector<std::string> latencies(waiting.begin() + 1, waiting.end());
+  return {
+      .name = "messages",
+      .summary = "messages of some bytes to the threads that handle them, at most 1024 at a time",
+      .metrics = {{"throughput", "ns", false,
+                   "a message written, published by one of `producers`, handled by one of "
+                   "`consumers`, which take all that wait"},
+                  {"latency_p50", "ns", false,
+                   "median from the planned send of a message of 72 bytes to its handler, at a "
+                   "fixed rate, even if earlier ones are late"},
+                  {"latency_p99", "ns", false, "the same, p99"},
+                  {"latency_p999", "ns", false, "the same, p99.9"},
+                  {"latency_max", "ns", false, "the same, the maximum in a burst"},
+                  {"broadcast", "ns", false,
+                   "a message of 72 bytes that each of `consumers` handles"}},
+      .parameters =
+          {{"producers", "threads that publish", {"1", "2"}, {}, 1, most_producers, {"throughput"}},
+           {"consumers", "threads that handle messages", {"1"}, {}, 1, 64, {"throughput"}},
+           Parameter::number("consumers", "threads that each handle all messages", {"1", "2", "3"},
+                             1, 64, {"broadcast"}),
+           Parameter::one_of("bytes", "size of a message; each is written and read",
+                             {"8", "72", "1024"}, {"throughput"}, {"72"}),
+           Parameter::one_of("publish", "one message at a time, or 256 at once",
+                             {"single", "batch"}, {"throughput", "broadcast"}),
+           Parameter::number("load",
+                             "percent of the highest rate at which the contender keeps pace",
+                             {"50"}, 1, 100, latencies),
+           Parameter::one_of("consumer", "spins, or sleeps after 50 us without a message",
+                             {"spins", "sleeps"}, waiting)},
+      .problem = [](const Cell& cell) { return std::make_shared<Transport>(cell); }};
+}

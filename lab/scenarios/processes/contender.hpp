@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include "harness/contender.hpp"
@@ -14,11 +13,10 @@ namespace handoff::lab::processes {
 struct Task {
   std::string metric;
   std::size_t bytes;
-  Answer* output;
+  Answer* output = nullptr;
 };
 
 // Sends all messages of an operation. The task outlives it.
-using Operation = std::function<void(Burst&)>;
 Operation contender(const Task& task);
 
 }  // namespace handoff::lab::processes

@@ -23,7 +23,7 @@
 #include "peers/polling.hpp"
 #include "scenarios/processes/contender.hpp"
 #include "scenarios/processes/second_process.hpp"
-#include "scenarios/processes/side.hpp"
+#include "scenarios/processes/work.hpp"
 
 namespace handoff::lab::processes {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "scenarios/processes/scenario.hpp"
+// The scenario `processes`: what a message costs on its way from process to process.
+#include "scenarios/registry.hpp"
 
 #include <fmt/format.h>
 
 #include "harness/answer_problem.hpp"
 #include "scenarios/processes/work.hpp"
 
-namespace handoff::lab::processes {
-namespace {
+namespace handoff::lab::processes { namespace {
 
 class Exchange final : public AnswerProblem<Answer> {
  public:
@@ -43,36 +43,22 @@ class Exchange final : public AnswerProblem<Answer> {
   std::uint64_t messages_;
 };
 
-class Processes final : public Scenario {
- public:
-  std::string name() const override { return "processes"; }
-  std::string summary() const override {
-    return "messages of some bytes from one process to another, each written and read";
-  }
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"latency", "ns", false,
-         "a message to the other process: half of a round trip, one message at a time"},
-        {"throughput", "messages/s", true,
-         "messages from one process to the other, one after the other, until all are read"},
-        {"wake", "us", false,
-         "median from the send of a message until the other process, which slept, has it"}};
-    return metrics;
-  }
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<std::string> sizes{"8", "64", "4096", "1048576"};
-    static const std::vector<Parameter> parameters{
-        {"bytes", "of a message", {"8", "4096"}, sizes, 0, 0, {"latency", "throughput"}},
-        {"bytes", "of a message", {"8"}, sizes, 0, 0, {"wake"}}};
-    return parameters;
-  }
-  std::shared_ptr<const Problem> problem(const Cell& cell) override {
-    return std::make_shared<Exchange>(cell);
-  }
-};
+}}  // namespace handoff::lab::processes
 
-}  // namespace
-
-std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Processes>(); }
-
-}  // namespace handoff::lab::processes
+handoff::lab::ScenarioTable handoff::lab::processes_scenario() {
+  using namespace processes;
+  const std::vector<std::string> sizes{"8", "64", "4096", "1048576"};
+  return {.name = "processes",
+          .summary = "messages of some bytes from one process to another, each written and read",
+          .metrics =
+              {{"latency", "ns", false,
+                "a message to the other process: half of a round trip, one message at a time"},
+               {"throughput", "messages/s", true,
+                "messages from one process to the other, one after the other, until all are read"},
+               {"wake", "us", false,
+                "median from the send of a message until the other process, which slept, has it"}},
+          .parameters = {Parameter::one_of("bytes", "of a message", sizes,
+                                           {"latency", "throughput"}, {"8", "4096"}),
+                         Parameter::one_of("bytes", "of a message", sizes, {"wake"}, {"8"})},
+          .problem = [](const Cell& cell) { return std::make_shared<Exchange>(cell); }};
+}

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "harness/contender.hpp"
@@ -18,8 +17,6 @@ struct Task {
   double step_ns;     // of burn()
   std::span<PieceAnswer> output;
 };
-
-using Operation = std::function<void(Burst&)>;
 
 // A piece: computes until the thread has had a CPU for so many ns. Steps that are counted in
 // advance would be as much work, but not as much time: CPUs change their speed by a third within

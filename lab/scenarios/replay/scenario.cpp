@@ -58,43 +58,21 @@ class ReplayedLoad final : public Problem {
   std::shared_ptr<const Load> load_;
 };
 
-class Replay final : public Scenario {
- public:
-  explicit Replay(std::shared_ptr<const Load> load) : load_(std::move(load)) {}
-
-  std::string name() const override { return "replay"; }
-  std::string summary() const override { return "the pieces of a trace, in every way that fits"; }
-
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"makespan", "ms", false, "from the beginning to the end of the last piece"}};
-    return metrics;
-  }
-
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> parameters{
-        {"pieces", "of the trace", {"1"}, {}, 1, most_pieces},
-        {"arrivals", "as in the trace, or all at once", {"kept"}, {"kept", "at-once"}},
-        {"keys",
-         "some: pieces with the same key run one after the other",
-         {"none"},
-         {"none", "some"}},
-        {"width", "threads that execute, without the one that hands over", {"2"}, {}, 1, 64}};
-    return parameters;
-  }
-
-  std::shared_ptr<const Problem> problem(const Cell& /*cell*/) override {
-    return std::make_shared<ReplayedLoad>(load_);
-  }
-
- private:
-  std::shared_ptr<const Load> load_;
-};
-
 }  // namespace
 
-std::unique_ptr<Scenario> make_scenario(std::shared_ptr<const Load> load) {
-  return std::make_unique<Replay>(std::move(load));
+ScenarioTable scenario(const std::shared_ptr<const Load>& load) {
+  return {
+      .name = "replay",
+      .summary = "the pieces of a trace, in every way that fits",
+      .metrics = {{"makespan", "ms", false, "from the beginning to the end of the last piece"}},
+      .parameters =
+          {{"pieces", "of the trace", {"1"}, {}, 1, most_pieces},
+           Parameter::one_of("arrivals", "as in the trace, or all at once", {"kept", "at-once"}, {},
+                             {"kept"}),
+           Parameter::one_of("keys", "some: pieces with the same key run one after the other",
+                             {"none", "some"}, {}, {"none"}),
+           {"width", "threads that execute, without the one that hands over", {"2"}, {}, 1, 64}},
+      .problem = [load](const Cell& /*cell*/) { return std::make_shared<ReplayedLoad>(load); }};
 }
 
 }  // namespace handoff::lab::replay

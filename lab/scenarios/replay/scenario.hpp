@@ -10,6 +10,6 @@
 
 namespace handoff::lab::replay {
 
-std::unique_ptr<Scenario> make_scenario(std::shared_ptr<const Load> load);
+ScenarioTable scenario(const std::shared_ptr<const Load>& load);
 
 }  // namespace handoff::lab::replay

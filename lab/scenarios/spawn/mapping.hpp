@@ -91,7 +91,7 @@ class Looks {
 };
 
 template <class Way>
-Prepared measure_attach() {
+Prepared measure_attach(const Parameters& /*parameters*/) {
   const auto all = std::make_shared<Looks<Way>>();
   return {[all](Burst& burst) { all->look(burst); },
           std::as_writable_bytes(std::span(&all->right(), 1))};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "scenarios/spawn/scenario.hpp"
+// The scenario `spawn`: what it costs to start a thread, the dearest way to hand work over to one's
+// own process, or a process, to have a job done by another process, to claim rows of a
+// common table, and to map memory that processes share.
+#include "scenarios/registry.hpp"
 
 #include <algorithm>
 
@@ -9,8 +12,7 @@
 #include "harness/answer_problem.hpp"
 #include "scenarios/spawn/work.hpp"
 
-namespace handoff::lab::spawn {
-namespace {
+namespace handoff::lab::spawn { namespace {
 
 // An answer is how many did what they were to do.
 class Counted final : public AnswerProblem<std::uint64_t> {
@@ -55,52 +57,46 @@ class Claimed final : public AnswerProblem<std::uint64_t> {
   double cpus_;
 };
 
-class Spawn final : public Scenario {
- public:
-  std::string name() const override { return "spawn"; }
-  std::string summary() const override {
-    return "a thread or a worker process started, jobs done by processes, rows claimed by "
-           "them, and memory of another process mapped";
+std::shared_ptr<const Problem> problem_of(const Cell& cell) {
+  if (cell.metric() == "ready") return std::make_shared<Counted>(workers, "workers came", 1e3);
+  if (cell.metric() == "job") return std::make_shared<Counted>(jobs_alone, "jobs were done", 1e3);
+  if (cell.metric() == "jobs") {
+    return std::make_shared<Counted>(jobs_together, "jobs were done", 1e9, true);
   }
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"thread", "ns", false,
-         "a thread that stores a word, from its start until its starter knows that it has ended"},
-        {"ready", "us", false,
-         "a worker process, from the request until its parent knows that it works"},
-        {"job", "us", false,
-         "an empty job, from the hand-over to another process until its answer is there"},
-        {"jobs", "jobs/s", true, "empty jobs done and answered by other processes, 64 at a time"},
-        {"claim", "ns", false,
-         "a row of almost no work claimed, eight at a time, and written: CPUs x time of a run, "
-         "divided by its rows"},
-        {"attach", "us", false,
-         "1 MiB of memory of another process opened, mapped, its first word read, and unmapped"}};
-    return metrics;
+  if (cell.metric() == "claim") {
+    return std::make_shared<Claimed>(cell.number("rows"), cell.number("width"));
   }
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<Parameter> parameters{
-        {"gib", "of memory that the parent has written to", {"0", "1"}, {}, 0, 64, {"ready"}},
-        {"rows", "of a run", {"65536"}, {}, 1, 524288, {"claim"}},
-        {"width", "workers", {"2", "64"}, {}, 1, 64, {"claim"}}};
-    return parameters;
-  }
-  std::shared_ptr<const Problem> problem(const Cell& cell) override {
-    if (cell.metric() == "ready") return std::make_shared<Counted>(workers, "workers came", 1e3);
-    if (cell.metric() == "job") return std::make_shared<Counted>(jobs_alone, "jobs were done", 1e3);
-    if (cell.metric() == "jobs") {
-      return std::make_shared<Counted>(jobs_together, "jobs were done", 1e9, true);
-    }
-    if (cell.metric() == "claim") {
-      return std::make_shared<Claimed>(cell.number("rows"), cell.number("width"));
-    }
-    if (cell.metric() == "attach") return std::make_shared<Counted>(looks, "words were read", 1e3);
-    return std::make_shared<Counted>(threads, "threads ran", 1);
-  }
-};
+  if (cell.metric() == "attach") return std::make_shared<Counted>(looks, "words were read", 1e3);
+  return std::make_shared<Counted>(threads, "threads ran", 1);
+}
 
-}  // namespace
+}}  // namespace handoff::lab::spawn
 
-std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Spawn>(); }
-
-}  // namespace handoff::lab::spawn
+handoff::lab::ScenarioTable handoff::lab::spawn_scenario() {
+  using namespace spawn;
+  return {
+      .name = "spawn",
+      .summary =
+          "a thread or a worker process started, jobs done by processes, rows claimed by them, and "
+          "memory of another process mapped",
+      .metrics = {{"thread", "ns", false,
+                   "a thread that stores a word, from its start until its starter knows that it "
+                   "has ended"},
+                  {"ready", "us", false,
+                   "a worker process, from the request until its parent knows that it works"},
+                  {"job", "us", false,
+                   "an empty job, from the hand-over to another process until its answer is there"},
+                  {"jobs", "jobs/s", true,
+                   "empty jobs done and answered by other processes, 64 at a time"},
+                  {"claim", "ns", false,
+                   "a row of almost no work claimed, eight at a time, and written: CPUs x time of "
+                   "a run, divided by its rows"},
+                  {"attach", "us", false,
+                   "1 MiB of memory of another process opened, mapped, its first word read, and "
+                   "unmapped"}},
+      .parameters =
+          {{"gib", "of memory that the parent has written to", {"0", "1"}, {}, 0, 64, {"ready"}},
+           {"rows", "of a run", {"65536"}, {}, 1, 524288, {"claim"}},
+           {"width", "workers", {"2", "64"}, {}, 1, 64, {"claim"}}},
+      .problem = problem_of};
+}

@@ -3,8 +3,6 @@
 #include "scenarios/tasks/contender.hpp"
 
 #include <cmath>
-#include <memory>
-#include <stdexcept>
 
 #include <sched.h>
 
@@ -13,22 +11,13 @@
 #include "scenarios/tasks/batches.hpp"
 
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
-                                             std::span<const std::byte>) {
-  struct Bench {
-    peers::Answer output;
-    tasks::Task task;
-  };
-  auto bench = std::make_shared<Bench>();
+                                             std::span<const std::byte> /*input*/) {
   const std::string metric = parameters.text("metric");
   if (metric == "crowded" && !stay_on(sched_getcpu())) throw std::runtime_error("cannot be pinned");
   const auto work_ns = static_cast<double>(parameters.number("work", tasks::usual_work_ns(metric)));
   const auto steps = work_ns > 0 ? std::llround(work_ns / peers::burn_step_ns()) : 0;
-  bench->task = {metric,
-                 parameters.number("width"),
-                 parameters.number("count", 1),
-                 static_cast<std::size_t>(steps),
-                 parameters.text("state", tasks::usual_state(metric)) == "idle",
-                 &bench->output};
-  return {[bench, operation = tasks::contender(bench->task)](Burst& burst) { operation(burst); },
-          std::as_writable_bytes(std::span(&bench->output, 1))};
+  return prepared(tasks::contender,
+                  tasks::Task{metric, parameters.number("width"), parameters.number("count", 1),
+                              static_cast<std::size_t>(steps),
+                              parameters.text("state", tasks::usual_state(metric)) == "idle"});
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include "harness/contender.hpp"
@@ -17,10 +16,8 @@ struct Task {
   std::size_t count;
   std::size_t steps;  // of work in a task
   bool idle;          // each batch meets a pool that has been idle for a millisecond
-  peers::Answer* output;
+  peers::Answer* output = nullptr;
 };
-
-using Operation = std::function<void(Burst&)>;
 
 // Written by the contender, usually `return measure<Pool>(task);`. The task outlives it.
 Operation contender(const Task& task);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "scenarios/tasks/scenario.hpp"
+// `tasks`: what it costs to hand over a task and to know that it is done.
+#include "scenarios/registry.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -12,8 +13,7 @@
 #include "peers/fault.hpp"
 #include "scenarios/tasks/batches.hpp"
 
-namespace handoff::lab::tasks {
-namespace {
+namespace handoff::lab::tasks { namespace {
 
 // Of the `width` threads that ran most, the share of the one that ran least, in %.
 double least_share(std::vector<double> executed, std::size_t width) {
@@ -63,85 +63,63 @@ class Batch final : public AnswerProblem<peers::Answer> {
   std::uint64_t work_ns_;
 };
 
-class Tasks final : public Scenario {
- public:
-  std::string name() const override { return "tasks"; }
-  std::string summary() const override {
-    return "tasks handed to a pool of `width` threads, and waited for";
-  }
+std::vector<Article> articles() {
+  std::vector<Article> articles;
+  const auto add = [&](const char* count, double fixed, double active, double cached) {
+    const Cell cell("fire_and_forget",
+                    {{"count", count}, {"work", "0"}, {"state", "hot"}, {"width", "2"}});
+    articles.push_back({fmt::format("C++14 thread pool in three modes: {} empty tasks", count),
+                        cell,
+                        {{"fixed", fixed, "submission only, Debug build", "seed.pool.fixed"},
+                         {"active", active, "submission only, Debug build", "seed.pool.active"},
+                         {"cached", cached, "submission only, Debug build", "seed.pool.cached"}}});
+    articles.back().items = std::stod(count);
+  };
+  add("100", 0.765, 0.304, 4.17);
+  add("1000", 4.258, 2.774, 4.329);
+  add("10000", 38.184, 35.581, 63.865);
+  add("100000", 323.904, 185.178, 647.432);
+  add("1000000", 3195.76, 2020.53, 6036.63);
+  return articles;
+}
 
-  const std::vector<Metric>& metrics() const override {
-    static const std::vector<Metric> metrics{
-        {"fire_and_forget", "ns", false,
-         "a task: `count` are handed over, then waited for together"},
-        {"future", "ns", false,
-         "a task with a future whose result is read: `count` are handed over together"},
-        {"spread", "x", false,
-         "p90 over the median of fire_and_forget's time, in samples of a millisecond or more"},
-        {"balance", "%", true,
-         "share of tasks of 1 us that the least busy of `width` threads ran, in fire_and_forget"},
-        {"crowded", "ns", false, "fire_and_forget, with all threads on one CPU"},
-        {"ping", "us", false,
-         "from the hand-over to an idle pool until the caller knows that the task has run on "
-         "another thread"},
-        {"run_and_wait", "us", false,
-         "one task given to an idle pool and waited for in one call; the caller may run it"},
-        {"run_then_wait", "us", false,
-         "the same in two calls, between which another thread may begin it"},
-        {"first_use", "us", false, "a pool made, given one task, waited for, and stopped"},
-        {"idle_cpu", "%", false, "share of one CPU that an idle pool uses"}};
-    return metrics;
-  }
+}}  // namespace handoff::lab::tasks
 
-  const std::vector<Parameter>& parameters() const override {
-    static const std::vector<std::string> batched{"fire_and_forget", "future"};
-    static const std::vector<std::string> counted{"fire_and_forget", "future", "spread", "balance",
-                                                  "crowded"};
-    static const std::vector<Parameter> parameters{
-        {"count", "tasks in a batch", {"1000", "100000"}, {}, 1, 1'000'000, counted},
-        {"work", "ns of work in each task", {"0"}, {}, 0, 1'000'000, batched},
-        {"state",
-         "of the pool when a batch comes: hot (threads awake), or idle for a millisecond",
-         {"hot", "idle"},
-         {"hot", "idle"},
-         0,
-         0,
-         batched},
-        {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}};
-    return parameters;
-  }
-
-  std::vector<Article> articles() const override {
-    std::vector<Article> articles;
-    const auto add = [&](const char* count, double fixed, double active, double cached) {
-      Cell cell("fire_and_forget");
-      cell.set("count", count);
-      cell.set("work", "0");
-      cell.set("state", "hot");
-      cell.set("width", "2");
-      articles.push_back(
-          {fmt::format("C++14 thread pool in three modes: {} empty tasks", count),
-           cell,
-           {{"fixed", fixed, "submission only, Debug build", "seed.pool.fixed"},
-            {"active", active, "submission only, Debug build", "seed.pool.active"},
-            {"cached", cached, "submission only, Debug build", "seed.pool.cached"}}});
-      articles.back().items = std::stod(count);
-    };
-    add("100", 0.765, 0.304, 4.17);
-    add("1000", 4.258, 2.774, 4.329);
-    add("10000", 38.184, 35.581, 63.865);
-    add("100000", 323.904, 185.178, 647.432);
-    add("1000000", 3195.76, 2020.53, 6036.63);
-    return articles;
-  }
-
-  std::shared_ptr<const Problem> problem(const Cell& cell) override {
-    return std::make_shared<Batch>(cell);
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<Scenario> make_scenario() { return std::make_unique<Tasks>(); }
-
-}  // namespace handoff::lab::tasks
+handoff::lab::ScenarioTable handoff::lab::tasks_scenario() {
+  using namespace tasks;
+  return {
+      .name = "tasks",
+      .summary = "tasks handed to a pool of `width` threads, and waited for",
+      .metrics =
+          {{"fire_and_forget", "ns", false,
+            "a task: `count` are handed over, then waited for together"},
+           {"future", "ns", false,
+            "a task with a future whose result is read: `count` are handed over together"},
+           {"spread", "x", false,
+            "p90 over the median of fire_and_forget's time, in samples of a millisecond or more"},
+           {"balance", "%", true,
+            "share of tasks of 1 us that the least busy of `width` threads ran, in "
+            "fire_and_forget"},
+           {"crowded", "ns", false, "fire_and_forget, with all threads on one CPU"},
+           {"ping", "us", false,
+            "from the hand-over to an idle pool until the caller knows that the task has run on "
+            "another thread"},
+           {"run_and_wait", "us", false,
+            "one task given to an idle pool and waited for in one call; the caller may run it"},
+           {"run_then_wait", "us", false,
+            "the same in two calls, between which another thread may begin it"},
+           {"first_use", "us", false, "a pool made, given one task, waited for, and stopped"},
+           {"idle_cpu", "%", false, "share of one CPU that an idle pool uses"}},
+      .parameters =
+          {Parameter::number("count", "tasks in a batch", {"1000", "100000"}, 1, 1'000'000,
+                             {"fire_and_forget", "future", "spread", "balance", "crowded"}),
+           Parameter::number("work", "ns of work in each task", {"0"}, 0, 1'000'000,
+                             {"fire_and_forget", "future"}),
+           Parameter::one_of(
+               "state",
+               "of the pool when a batch comes: hot (threads awake), or idle for a millisecond",
+               {"hot", "idle"}, {"fire_and_forget", "future"}),
+           {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}},
+      .problem = [](const Cell& cell) { return std::make_shared<Batch>(cell); },
+      .articles = articles()};
+}

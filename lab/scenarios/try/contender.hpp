@@ -36,7 +36,4 @@ using Operation = std::function<void()>;
 // Written by the way. The task outlives what it returns.
 Operation contender(const Task& task);
 
-// Whether the items are also done backwards, before anything is measured: of the serial way alone.
-bool also_backwards();
-
 }  // namespace handoff::lab::trial

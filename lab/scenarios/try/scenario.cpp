@@ -50,35 +50,39 @@ class KernelProblem final : public AnswerProblem<Answer> {
   std::chrono::nanoseconds slowest_;
 };
 
+namespace {
+
+std::vector<Variable> variables_of(const std::filesystem::path& kernel) {
+  return {{kKernelVariable, kernel.string()}};
+}
+
+ScenarioTable table_of(const std::filesystem::path& kernel,
+                       const std::shared_ptr<KernelProblem>& problem) {
+  return {.name = "try",
+          .summary = "your own loop, in a shared object",
+          .metrics = {{"pass", "us", false, "all items of the kernel, once"}},
+          .parameters = {{"width",
+                          "threads or processes that run items, the caller included where it helps",
+                          {std::to_string(sync::cpu_budget().width())},
+                          {},
+                          1,
+                          1024},
+                         {"block", "items in one hand-over, at least", {}, {}, 1, 1'000'000'000}},
+          .problem = [problem](const Cell& /*cell*/) { return problem; },
+          .variables = [kernel](const auto&...) { return variables_of(kernel); }};
+}
+
+}  // namespace
+
 Trial::Trial(std::filesystem::path kernel, std::chrono::nanoseconds limit)
-    : kernel_(std::move(kernel)), problem_(std::make_shared<KernelProblem>(limit)) {}
+    : Trial(std::move(kernel), std::make_shared<KernelProblem>(limit)) {}
 
-const std::vector<Metric>& Trial::metrics() const {
-  static const std::vector<Metric> metrics{{"pass", "us", false, "all items of the kernel, once"}};
-  return metrics;
-}
+Trial::Trial(std::filesystem::path kernel, std::shared_ptr<KernelProblem> problem)
+    : Scenario(table_of(kernel, problem)),
+      kernel_(std::move(kernel)),
+      problem_(std::move(problem)) {}
 
-const std::vector<Parameter>& Trial::parameters() const {
-  static const std::vector<Parameter> parameters{
-      {"width",
-       "threads or processes that run items, the caller included where it helps",
-       {std::to_string(sync::cpu_budget().width())},
-       {},
-       1,
-       1024},
-      {"block", "items in one hand-over, at least", {}, {}, 1, 1'000'000'000}};
-  return parameters;
-}
-
-std::shared_ptr<const Problem> Trial::problem(const Cell& /*cell*/) { return problem_; }
-
-std::vector<Variable> Trial::variables() const { return {{kKernelVariable, kernel_.string()}}; }
-
-std::vector<Variable> Trial::variables(const std::vector<Cell>& /*cells*/,
-                                       const std::vector<Contender>& /*contenders*/,
-                                       Bench& /*bench*/) {
-  return variables();
-}
+std::vector<Variable> Trial::variables() const { return variables_of(kernel_); }
 
 void Trial::set_reference(std::uint64_t digest, std::chrono::nanoseconds pass) {
   problem_->set_reference(digest, pass);

@@ -20,25 +20,20 @@ inline constexpr const char* kSerial = "limit.serial";
 
 class KernelProblem;
 
-class Trial final : public Scenario {
+class Trial : public Scenario {
  public:
   // No way may be silent for longer than `limit`.
   Trial(std::filesystem::path kernel, std::chrono::nanoseconds limit);
 
-  std::string name() const override { return "try"; }
-  std::string summary() const override { return "your own loop, in a shared object"; }
-  const std::vector<Metric>& metrics() const override;
-  const std::vector<Parameter>& parameters() const override;
-  std::shared_ptr<const Problem> problem(const Cell& cell) override;
-  std::vector<Variable> variables(const std::vector<Cell>& cells,
-                                  const std::vector<Contender>& contenders, Bench& bench) override;
-  // For a contender that is started before anything is measured.
+  // Those of the table, also for a contender that is started before anything is measured.
   [[nodiscard]] std::vector<Variable> variables() const;
 
   // What the serial way answered, from now on what all must answer; a pass takes so long.
   void set_reference(std::uint64_t digest, std::chrono::nanoseconds pass);
 
  private:
+  Trial(std::filesystem::path kernel, std::shared_ptr<KernelProblem> problem);
+
   std::filesystem::path kernel_;
   std::shared_ptr<KernelProblem> problem_;
 };

@@ -6,7 +6,7 @@
 
 #include "scenarios/events/contender.hpp"
 
-handoff::lab::events::Operation handoff::lab::events::contender(const Task& task) {
+handoff::lab::Operation handoff::lab::events::contender(const Task& task) {
   const auto signal = std::make_shared<boost::signals2::signal<void(const Payload&)>>();
   for (std::size_t i = 0; i < task.listeners; ++i) {
     signal->connect([i, sum = task.sum](const Payload& payload) { *sum += heard(i, payload); });

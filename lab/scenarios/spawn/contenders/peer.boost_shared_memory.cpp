@@ -36,7 +36,7 @@ class Boost {
 
 }}  // namespace handoff::lab::spawn
 
-handoff::lab::Prepared handoff::lab::prepare(const Parameters& /*parameters*/,
+handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                              std::span<const std::byte> /*input*/) {
-  return spawn::measure_attach<spawn::Boost>();
+  return spawn::measure_attach<spawn::Boost>(parameters);
 }
