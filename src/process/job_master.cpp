@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstring>
 #include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/detail/limited.hpp>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/misuse.hpp>
