@@ -209,7 +209,7 @@ class Guard {
   // down, and seldom all of them.
   [[nodiscard]] static Launches good_of(const GuardTrial& trial, std::size_t side) {
     Launches good;
-    for (Times bursts : metric_of(trial.sides[side])) {
+    for (std::vector<double> bursts : metric_of(trial.sides[side])) {
       std::sort(bursts.begin(), bursts.end());
       const std::size_t quarter = bursts.size() / 4;
       good.push_back({bursts[higher_is_better(trial) ? bursts.size() - 1 - quarter : quarter]});
