@@ -174,7 +174,7 @@ class FileRun {
         return frame;
       }
       // The check knows no frames: this gives back what that `new` took.
-      // NOLINTNEXTLINE(misc-new-delete-overloads)
+      // NOLINTNEXTLINE(cert-dcl54-cpp,misc-new-delete-overloads)
       static void operator delete(void* frame, std::size_t bytes) noexcept {
         RunFrames::give_back(frame, bytes);
       }
