@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -111,19 +112,22 @@ void Revision::build(const std::vector<Contender>& wanted) {
   // To ccache the same revision is the same in another temporary folder.
   std::vector<std::string> compile{"env", "CCACHE_BASEDIR=" + folder_.string(), "ninja", "-C",
                                    build};
+  std::set<fs::path> programs;
   for (Contender& contender : contenders_in(build / "libexec" / "handoff" / "contenders.json")) {
     const bool is_wanted =
         contender.built() && std::any_of(wanted.begin(), wanted.end(), [&](const Contender& now) {
           return is_like(contender, now);
         });
     if (!is_wanted) continue;
-    compile.push_back(fmt::format("handoff_{}_{}", contender.scenario, contender.name));
+    // By its files, which several contenders may share: a revision names its targets as it likes.
+    for (const fs::path& program : contender.executables) programs.insert(program);
     contenders_.push_back(std::move(contender));
   }
   if (contenders_.empty()) {
     throw UserError(fmt::format("revision '{}' ({}) has none of the contenders that are wanted",
                                 reference_, commit_));
   }
+  for (const fs::path& program : programs) compile.push_back(program.lexically_relative(build));
   step(compile, "building");
 }
 

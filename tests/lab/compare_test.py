@@ -207,10 +207,10 @@ file(WRITE ${CMAKE_BINARY_DIR}/libexec/handoff/contenders.json [[{"contenders": 
    "package": "", "when": {}},
   {"scenario": "matmul", "name": "peer.openmp", "executable": "matmul/peer.openmp",
    "package": "", "when": {}}]}]])
-add_executable(handoff_matmul_own.thread_team lab/contender.cpp SOURCE/lab/harness/contender.cpp)
-target_include_directories(handoff_matmul_own.thread_team PRIVATE SOURCE/lab SOURCE/include)
-target_compile_features(handoff_matmul_own.thread_team PRIVATE cxx_std_20)
-set_target_properties(handoff_matmul_own.thread_team PROPERTIES OUTPUT_NAME own.thread_team
+add_executable(free_name lab/contender.cpp SOURCE/lab/harness/contender.cpp)
+target_include_directories(free_name PRIVATE SOURCE/lab SOURCE/include)
+target_compile_features(free_name PRIVATE cxx_std_20)
+set_target_properties(free_name PROPERTIES OUTPUT_NAME own.thread_team
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/libexec/handoff/matmul)
 """.replace("SOURCE", str(SOURCE))
 
@@ -339,7 +339,7 @@ class Revisions(LabTest):
     def start_and_end_while_building(self, end):
         marker = self.folder / "building"
         self.commit(PROJECT + "add_custom_target(slow COMMAND touch " + str(marker) +
-                    " COMMAND sleep 1000)\nadd_dependencies(handoff_matmul_own.thread_team slow)\n",
+                    " COMMAND sleep 1000)\nadd_dependencies(free_name slow)\n",
                     CONTENDER)
         running = subprocess.Popen(self.arguments("matmul"), cwd=self.clone,
                                    env=self.environment(), stdout=subprocess.DEVNULL,
