@@ -26,11 +26,11 @@ CLEAN = {
     "include/handoff/config.hpp": HEADER + "#define HANDOFF_ABI abi_0\n",
     "include/handoff/probe/detail/hook.hpp": HEADER + "#include <atomic>\n"
     "std::atomic<int> a;\nint b = a.load(std::memory_order_relaxed);  // order: relaxed, b\n",
-    "include/handoff/sync/detail/atomic.hpp": HEADER
+    "include/handoff/sync/internal/atomic.hpp": HEADER
     + "#include <atomic>\nusing order = std::memory_order;\n",
     "include/handoff/core/status.hpp": HEADER + "#include <handoff/config.hpp>\n",
     "include/handoff/event/event_queue.hpp": HEADER + "#include <handoff/core/status.hpp>\n",
-    "include/handoff/pool/thread_pool.hpp": HEADER + "#include <handoff/sync/detail/atomic.hpp>\n",
+    "include/handoff/pool/thread_pool.hpp": HEADER + "#include <handoff/sync/internal/atomic.hpp>\n",
     "include/handoff/handoff.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
     "src/pool/engine.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
     "src/pool/thread_pool.cpp": f"// {LICENCE}\n#include <handoff/pool/thread_pool.hpp>\n",
@@ -335,8 +335,8 @@ class TidyTest(unittest.TestCase):
             for path, include in itertools.product(
                     (f"include/handoff/{ours}/a.hpp", f"include/handoff/{ours}/detail/a.hpp",
                      f"src/{ours}/a.hpp", f"src/{ours}/a.cpp"),
-                    (f"<handoff/{theirs}/b.hpp>", f"<handoff/{theirs}/detail/b.hpp>",
-                     f'"{theirs}/b.hpp"')):
+                    (f"<handoff/{theirs}/b.hpp>", f"<handoff/{theirs}/internal/b.hpp>",
+                     f'"{theirs}/internal/b.hpp"')):
                 with self.subTest(f"{path} includes {include}"):
                     text = f"// {LICENCE}\n#include {include}\n"
                     if include[0] == '"' and path.startswith("include/"):
@@ -345,6 +345,14 @@ class TidyTest(unittest.TestCase):
                     found = list(self.tidy.rule_includes(source))
                     self.assertEqual([line for line, _ in found], [] if down else [2])
                     self.assertTrue(down or words in found[0][1], found)
+
+    def test_what_is_another_rooms_own_is_reported(self):
+        for include in ("<handoff/sync/detail/b.hpp>", '"../sync/b.hpp"', '"sync/b.hpp"'):
+            source = self.tidy.Source(PurePosixPath("src/pool/a.cpp"),
+                                      f"// {LICENCE}\n#include {include}\n", "cpp")
+            found = list(self.tidy.rule_includes(source))
+            self.assertEqual([line for line, _ in found], [2], include)
+            self.assertIn("sync/'s own", found[0][1])
 
     def test_a_callable_that_is_called_by_itself_is_reported(self):
         part = "include/handoff/queue/pipe.hpp"
@@ -401,6 +409,23 @@ class TidyTest(unittest.TestCase):
                 found = list(self.tidy.faults(self.root))
                 self.assertEqual(len(found), 1, found)
                 self.assertIn(words, found[0])
+
+    def test_walks_are_true_and_short(self):
+        row = "src/pool/orders.cpp: f   a step\n"
+        other = "src/sync/descriptor.cpp: Open::f   another\n"
+        write_tree(self.root, {"HACKING.md": "## The way of a task\n" + row * 20})
+        self.assertEqual(list(self.tidy.faults(self.root)), [])
+        for text, words in (
+                (row * 21, "HACKING.md:22: the way of task has 21 stays and 0 returns"),
+                ((row + other) * 5, "HACKING.md:11: the way of task has 10 stays and 8 returns"),
+                (row + "src/pool/none.cpp: f\n", "HACKING.md:3: src/pool/none.cpp is no file"),
+                (row + "src/pool/orders.cpp: A::gone\n", "HACKING.md:3: src/pool/orders.cpp has "
+                                                         "no A::gone()")):
+            with self.subTest(words):
+                write_tree(self.root, {"HACKING.md": "## The way of a task\n" + text})
+                found = list(self.tidy.faults(self.root))
+                self.assertEqual(len(found), 1, found)
+                self.assertTrue(found[0].startswith(words), found[0])
 
     def test_a_missing_root_is_one_clear_line(self):
         self.assertEqual(
