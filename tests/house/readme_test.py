@@ -129,7 +129,7 @@ def public_headers():
     """ROOM/X.hpp and what stands below the rooms; version.hpp is made when it is built."""
     folder = ROOT / "include"
     found = [path.relative_to(folder).as_posix() for path in folder.glob("handoff/**/*.hpp")
-             if "detail" not in path.parts and path != folder / UMBRELLA]
+             if not {"detail", "internal"}.intersection(path.parts) and path != folder / UMBRELLA]
     return {*found, "handoff/version.hpp"}
 
 

@@ -79,7 +79,7 @@ def sizes(unit):
 
 
 def write_twin(folder, atomic):
-    sync = Path(folder) / "handoff" / "sync" / "detail"
+    sync = Path(folder) / "handoff" / "sync" / "internal"
     sync.mkdir(parents=True)
     (sync / "atomic.hpp").write_text(atomic)
     (sync / "cell.hpp").write_text(CELL)

@@ -43,7 +43,8 @@ def public_headers(root):
     """Those that a user may include: ROOM/X.hpp, ROOM/X.h and the one for all rooms."""
     folder = root / "include" / "handoff"
     return sorted(path for path in [*folder.rglob("*.hpp"), *folder.rglob("*.h")]
-                  if "detail" not in path.parts and path.name != "config.hpp")
+                  if not {"detail", "internal"}.intersection(path.parts)
+                  and path.name != "config.hpp")
 
 
 def head_comment(lines):
