@@ -31,16 +31,29 @@ function(handoff_own_target name)
     $<$<BOOL:${HANDOFF_WERROR}>:-Werror>)
 endfunction()
 
-# handoff_compile_in_batches(NAME [FILES]): several source files at a time, 6 if not said otherwise,
-# which reads the headers once for all of them. Two files with the same name for a thing of their
-# own put theirs into a namespace that is named after the file.
+# handoff_compile_in_batches(NAME [FILES]): several source files of a folder at a time, 6 if not said
+# otherwise, which reads the headers once for all of them. No batch crosses a folder: a program that
+# links the archive gets the rooms that it uses, not what happened to be compiled beside them. Two
+# files with the same name for a thing of their own put theirs into a namespace that is named after
+# the file.
 option(HANDOFF_BATCHES "Compile several files at a time, which is faster" ON)
 function(handoff_compile_in_batches name)
+  if(NOT HANDOFF_BATCHES)
+    return()
+  endif()
   set(files 6)
   if(ARGC GREATER 1)
     set(files ${ARGV1})
   endif()
-  if(HANDOFF_BATCHES)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
-  endif()
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${name} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME room)
+    math(EXPR batch "${count_${room}} + 0")
+    math(EXPR count_${room} "${batch} + 1")
+    math(EXPR batch "${batch} / ${files}")
+    set_source_files_properties(${source} TARGET_DIRECTORY ${name}
+      PROPERTIES UNITY_GROUP "${room}_${batch}")
+  endforeach()
 endfunction()

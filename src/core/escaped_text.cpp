@@ -6,7 +6,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-std::string escaped(std::string_view name) {
+[[gnu::cold]] std::string escaped(std::string_view name) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
   while (!name.empty()) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Status as text.
+#include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
+#include <string>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -15,6 +17,12 @@ const char* to_string(Status status) noexcept {
     case Status::timed_out: return "timed_out";
   }
   return "no Status";
+}
+
+[[gnu::cold]] std::string NotRun::text(Status status, const char* task) {
+  std::string text = "the task ";
+  if (*task != '\0') text.append("'").append(task).append("' ");
+  return text.append("did not run: ").append(to_string(status));
 }
 
 }}  // namespace handoff::HANDOFF_ABI

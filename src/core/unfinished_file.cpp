@@ -22,7 +22,7 @@ bool is_locked_by_others(int file) noexcept {
 
 }  // namespace
 
-int UnfinishedFile::open() {
+[[gnu::cold]] int UnfinishedFile::open() {
   const std::string first = path_.native() + ".unfinished";
   for (unsigned others = 0; others < kMostAtOnce; ++others) {
     name_ = others == 0 ? first : first + "." + std::to_string(others);

@@ -23,7 +23,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {
 
 // All of the file, or as much of it as can be read.
-std::string read_all(const std::string& path) {
+[[gnu::cold]] std::string read_all(const std::string& path) {
   std::string text;
   const handoff::detail::Descriptor file(
       handoff::detail::descriptors::of_file(path.c_str(), O_RDONLY));
@@ -40,7 +40,7 @@ std::string read_all(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> read_lines(const std::string& path) {
+[[gnu::cold]] std::vector<std::string> read_lines(const std::string& path) {
   const std::string text = read_all(path);
   std::vector<std::string> lines;
   // equivalent(bound): an empty line more, which no parser takes
@@ -54,7 +54,7 @@ std::vector<std::string> read_lines(const std::string& path) {
   return lines;
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
+[[gnu::cold]] std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {
     const std::size_t end = text.find(separator);
@@ -73,7 +73,7 @@ std::optional<std::uint64_t> parse_number(std::string_view text) {
   return value;
 }
 
-std::string first_line(const std::string& path) {
+[[gnu::cold]] std::string first_line(const std::string& path) {
   const std::vector<std::string> lines = read_lines(path);
   return lines.empty() ? std::string() : lines.front();
 }
@@ -96,7 +96,7 @@ bool lists(std::string_view comma_separated, std::string_view wanted) {
 }
 
 // mountinfo writes blanks and the like as \040: a backslash and three octal digits.
-std::string unescape(std::string_view text) {
+[[gnu::cold]] std::string unescape(std::string_view text) {
   std::string plain;
   const auto octal = [&](std::size_t i) { return text[i] >= '0' && text[i] <= '7'; };
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -176,7 +176,8 @@ void add_groups(std::vector<ControlGroup>& groups, const Mount& mount, const Mem
 
 }  // namespace
 
-std::vector<ControlGroup> control_groups(const std::string& root, std::string_view controller) {
+[[gnu::cold]] std::vector<ControlGroup> control_groups(const std::string& root,
+                                                       std::string_view controller) {
   std::vector<Membership> members;
   for (const std::string& line : read_lines(root + "/proc/self/cgroup")) {
     if (auto member = parse_membership(line, controller)) members.push_back(*member);

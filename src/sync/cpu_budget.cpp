@@ -47,7 +47,7 @@ double quota_of_group(const ControlGroup& group) {
   return ratio(parse_number(fields[0]), parse_number(fields[1]));
 }
 
-double read_quota(const std::string& prefix) {
+[[gnu::cold]] double read_quota(const std::string& prefix) {
   double quota = kUnlimited;
   for (const ControlGroup& group : control_groups(prefix, "cpu")) {
     quota = std::min(quota, quota_of_group(group));
@@ -83,7 +83,7 @@ unsigned CpuBudget::width() const noexcept {
   return std::max(1U, static_cast<unsigned>(cut));
 }
 
-CpuBudget cpu_budget(const CpuBudgetSource& source) noexcept {
+[[gnu::cold]] CpuBudget cpu_budget(const CpuBudgetSource& source) noexcept {
   CpuBudget budget{source.affinity != 0 ? source.affinity : read_affinity(0), kUnlimited};
 #if defined(__cpp_exceptions)
   try {

@@ -49,7 +49,7 @@ std::string_view spoken(std::string_view type) noexcept {
   return name.substr(0, std::min(name.size(), kLongest));
 }
 
-std::string_view NameTexts::of(std::uint64_t name, std::string_view otherwise) {
+[[gnu::cold]] std::string_view NameTexts::of(std::uint64_t name, std::string_view otherwise) {
   if (name == 0) return otherwise;
   const auto [at, is_new] = texts_.try_emplace(name);
   if (is_new) at->second = in_json(spoken(read_text(name)));

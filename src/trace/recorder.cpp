@@ -77,7 +77,8 @@ Here& here() noexcept {
 }
 
 // On standard error, where there is no caller to be told. Without memory nothing is said.
-void say(const std::string& path, const std::error_code& why, const char* what) noexcept {
+[[gnu::cold]] void say(const std::string& path, const std::error_code& why,
+                       const char* what) noexcept {
   (void)detail::attempt([&] {
     const std::string line =
         "handoff: HANDOFF_TRACE=" + path + ": " + why.message() + "; " + what + "\n";
@@ -219,7 +220,8 @@ void forget_parent() noexcept {
 }
 
 // Under the mutex. Throws std::system_error and std::bad_alloc.
-std::error_code start_recording(Recorder& recorder, const std::string& path, Asked asked) {
+[[gnu::cold]] std::error_code start_recording(Recorder& recorder, const std::string& path,
+                                              Asked asked) {
   TraceFile file;
   if (const std::error_code error = file.open(path)) return error;
   static const bool is_told_of_forks = sync::at_fork_in_child(&forget_parent);
@@ -234,7 +236,7 @@ std::error_code start_recording(Recorder& recorder, const std::string& path, Ask
   return {};
 }
 
-std::error_code start(const std::string& path, Asked asked) {
+[[gnu::cold]] std::error_code start(const std::string& path, Asked asked) {
   Recorder& recorder = place.recorder;
   const sync::Lock lock(recorder.mutex);
   if (recorder.recording.read() != nullptr) {
@@ -284,7 +286,7 @@ const StaticObject static_object;
 
 std::error_code start(const std::string& path) { return start(path, Asked::by_a_call); }
 
-Tally stop() noexcept {
+[[gnu::cold]] Tally stop() noexcept {
   Recorder& recorder = place.recorder;
   const sync::Lock lock(recorder.mutex);
   const std::unique_ptr<Recording> recording(std::exchange(recorder.recording.write(), nullptr));

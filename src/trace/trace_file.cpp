@@ -72,7 +72,7 @@ void TraceFile::forget() noexcept {
   if (file_ >= 0) ::close(std::exchange(file_, -1));
 }
 
-std::error_code TraceFile::open(const std::string& path) {
+[[gnu::cold]] std::error_code TraceFile::open(const std::string& path) {
   if (path.find('\0') != path.npos) return std::make_error_code(std::errc::invalid_argument);
   bool is_taken = false;
   const std::string own = with_process(path);

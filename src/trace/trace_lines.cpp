@@ -33,7 +33,7 @@ std::size_t character_length(std::string_view text) noexcept {
 
 }  // namespace
 
-std::string in_json(std::string_view text) {
+[[gnu::cold]] std::string in_json(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string result;
   while (!text.empty()) {
@@ -52,7 +52,7 @@ std::string in_json(std::string_view text) {
   return result;
 }
 
-TraceLines::TraceLines(std::int32_t process)
+[[gnu::cold]] TraceLines::TraceLines(std::int32_t process)
     : process_(R"(,"pid":)" + std::to_string(process) + R"(,"tid":)") {}
 
 void TraceLines::begin_line(std::size_t names) {

@@ -58,7 +58,7 @@ std::string program_name() {
 
 }  // namespace
 
-TraceWriter::TraceWriter(Lanes& lanes, TraceFile file, bool by_cycles)
+[[gnu::cold]] TraceWriter::TraceWriter(Lanes& lanes, TraceFile file, bool by_cycles)
     : lanes_(lanes), file_(std::move(file)), rate_(by_cycles), lines_(::getpid()) {
   lines_.begin(program_name());
   lines_.cpus(sync::cpu_budget().width());
@@ -184,7 +184,7 @@ void TraceWriter::write_until(std::int64_t ticks) {
   }
 }
 
-void TraceWriter::write(Track& track, const Event& event) {
+[[gnu::cold]] void TraceWriter::write(Track& track, const Event& event) {
   if (event.is_text()) {
     std::array<char, Event::kTextBytes + 1> text{};
     const std::array<std::uint64_t, 2> words{event.name, event.what};
@@ -223,7 +223,7 @@ void TraceWriter::write(Track& track, const Event& event) {
   note_depth(kind, here);
 }
 
-void TraceWriter::begin(Track& track, const Event& event, std::int64_t now) {
+[[gnu::cold]] void TraceWriter::begin(Track& track, const Event& event, std::int64_t now) {
   const Kind kind = event.kind();
   std::optional<HandOver> hand;
   if (event.what != 0) hand = hand_overs_.take(kind, event.what, {track.thread, now});
@@ -238,7 +238,7 @@ void TraceWriter::begin(Track& track, const Event& event, std::int64_t now) {
   if (track.begun.size() == kDeepest) cut(track, 0, now);
 }
 
-void TraceWriter::end(Track& track, const Event& event, std::int64_t now) {
+[[gnu::cold]] void TraceWriter::end(Track& track, const Event& event, std::int64_t now) {
   std::vector<Begun>& begun = track.begun;
   const std::size_t depth = std::min(begun.size(), kLooksBack);
   const auto last = begun.rbegin() + static_cast<std::ptrdiff_t>(depth);
@@ -251,7 +251,8 @@ void TraceWriter::end(Track& track, const Event& event, std::int64_t now) {
   begun.pop_back();
 }
 
-void TraceWriter::write_slice(const Track& track, const Begun& begun, std::int64_t until) {
+[[gnu::cold]] void TraceWriter::write_slice(const Track& track, const Begun& begun,
+                                            std::int64_t until) {
   const std::string_view name = begun.text.empty() ? begun.name : std::string_view(begun.text);
   lines_.slice(category(begun.kind), name, track.thread, begun.when, until);
   if (begun.hand) lines_.hand_over(*begun.hand);
@@ -259,7 +260,7 @@ void TraceWriter::write_slice(const Track& track, const Begun& begun, std::int64
 
 // What was begun and whose end is not known is as long as the thread was surely in it. Otherwise
 // it would be no slice, and what was handed over in it no arrow.
-void TraceWriter::cut(Track& track, std::size_t kept, std::int64_t until) {
+[[gnu::cold]] void TraceWriter::cut(Track& track, std::size_t kept, std::int64_t until) {
   for (; track.begun.size() > kept; track.begun.pop_back()) {
     write_slice(track, track.begun.back(), until);
     ++unended_;

@@ -26,10 +26,7 @@ class NotRun : public std::runtime_error {
   [[nodiscard]] Status status() const noexcept { return status_; }
 
  private:
-  static std::string text(Status status, const std::string& task) {
-    return "the task " + (task.empty() ? "" : "'" + task + "' ") +
-           "did not run: " + std::string(to_string(status));
-  }
+  static std::string text(Status status, const char* task);
 
   Status status_;
 };
