@@ -56,6 +56,7 @@
 #include <handoff/core/priority.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/sender_words.hpp>
+#include <handoff/core/shared_future.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/to_std.hpp>
@@ -63,6 +64,7 @@
 #include <handoff/core/unique_function.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/core/when_all.hpp>
+#include <handoff/core/when_any.hpp>
 #include <handoff/core/work_failed.hpp>
 #include <handoff/event/any_data.hpp>
 #include <handoff/event/any_id.hpp>

@@ -26,12 +26,26 @@ Outcome FutureState::run_as_task() noexcept {
 }
 
 Outcome FutureState::run_claimed() noexcept {
-  const Outcome outcome = make_as_task();
+  const Outcome outcome = make();
   finish(kMakerGone);
   return outcome;
 }
 
 Outcome FutureState::make_as_task() noexcept {
+  if (not_run_ == Status::ok) return make();
+  discard();  // cancel()
+  return Outcome::cancelled;
+}
+
+bool FutureState::cancel() noexcept {
+  if (host_ == nullptr || !claim()) return false;
+  set_not_run(Status::stopped);
+  host_->visit(*this);
+  finish(0);
+  return true;
+}
+
+Outcome FutureState::make() noexcept {
   const Outcome outcome = compute();
   if (outcome == Outcome::failed) host_->note_failure(error_);
   return outcome;

@@ -5,10 +5,12 @@
 //   handoff::Future<std::string> f = pool.submit(describe, 1, 2, 3);
 //   std::string s = f.get();                              // the result, or what describe() threw
 //   auto length = pool.submit(read, path).then([](Text t) { return t.size(); });
+//   auto text = pool.submit(read, path).on_failure([](std::exception_ptr) { return Text(); });
 //   Text t = co_await pool.submit(read, path);            // in any coroutine
 //
 // For: one result for one reader. R may be void, a reference, or any type that can be moved; it
-// need not be default constructible. Not for: many tasks that end together (TaskGroup).
+// need not be default constructible. Not for: several readers (SharedFuture), many tasks that end
+// together (TaskGroup).
 //
 // Contract: executor tier.
 // - Concurrency: a Future belongs to one thread at a time, like a std::unique_ptr. It may outlive
@@ -32,7 +34,8 @@
 //   once. An exception that leaves a resumed coroutine ends the program. Do not destroy a coroutine
 //   that awaits. If its promise has unhandled_stopped(), as in std::execution, it is stopped where
 //   get() would throw NotRun (stopped); so a Future is a sender there.
-// - Allocates: nothing; submit() allocated once, for the task, its result and this. then(): once.
+// - Allocates: nothing; submit() allocated once, for the task, its result and this. then(),
+//   on_failure(): once, or twice where the function returns a Future.
 // - Exceptions: get() rethrows what the task threw. For a task that was dropped it throws NotRun:
 //   stopped after a cancel, a close or a stop token; timed_out if the task expired. get(), wait(),
 //   then() and co_await on an empty Future are misuse; so is NotRun where exceptions are off.
@@ -41,6 +44,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -54,6 +58,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -105,15 +110,29 @@ class [[nodiscard("take the result, or post() what nobody waits for")]] Future {
     return used.state_->take();
   }
 
+  // Drops the task if it has not begun: get() then throws NotRun (stopped), and the executor counts
+  // it as cancelled. False: it has begun, or no executor has it (then(), when_all(), an operation).
+  bool cancel() noexcept { return state_ != nullptr && state_->cancel(); }
+
   // The Future of function(result). It runs right behind the task, on its thread; or here if the
   // result is ready; or in a task that waits for it. If there is no result it does not run, and
-  // what get() would have thrown is passed on. Empty afterwards.
+  // what get() would have thrown is passed on. If the function returns a Future<U>, this is a
+  // Future<U> too, with what that one comes to. Empty afterwards.
   template <class F>
   auto then(F&& function) &&;
   template <class F>
   void then(F&&) & {
     static_assert(std::is_void_v<F>, "then: takes the Future away: std::move(future).then(f)");
   }
+
+  // A Future of the same result. If there is none, it has what function(std::exception_ptr) returns
+  // or throws, given what get() would have thrown; that runs where a function of then() would.
+  // Empty afterwards.
+  template <class F>
+  Future on_failure(F&& function) &&;
+
+  // The same result for many readers; include <handoff/core/shared_future.hpp>. Empty afterwards.
+  auto share() &&;
 
   // The result, without blocking a thread. Empty afterwards.
   FutureAwaiter<R> operator co_await() { return FutureAwaiter<R>(std::move(*this)); }
@@ -173,11 +192,40 @@ struct ThenResult<F, void> {
   using type = KeptResult<F>;
 };
 
-// function(result of `before`), when that is there.
+// What then() makes of a result that is there.
 template <class R, class F>
-class Continuation final : public FutureResult<typename ThenResult<F, R>::type> {
- public:
+struct Follow {
   using Result = typename ThenResult<F, R>::type;
+  static constexpr bool wants_failure = false;
+
+  static Result make(F&& function, FutureResult<R>& before) {
+    if constexpr (std::is_void_v<R>) {
+      // equivalent(delete): of nothing there is nothing to take, and a failure was taken before
+      before.take();
+      return detail::invoke(std::move(function));
+    } else {
+      return detail::invoke(std::move(function), before.take());
+    }
+  }
+};
+
+// What on_failure() makes of a result that is there, or not.
+template <class R, class F>
+struct Replace {
+  using Result = R;
+  static constexpr bool wants_failure = true;
+
+  static R make(F&& function, FutureResult<R>& before) {
+    if (!before.has_failed()) return before.take();
+    return detail::invoke(std::move(function), before.failure());
+  }
+};
+
+// Made by Step of `before`, when that is there.
+template <class R, class F, class Step>
+class Continuation final : public FutureResult<typename Step::Result> {
+ public:
+  using Result = typename Step::Result;
 
   template <class Given>
   Continuation(FutureResult<R>* before, Given&& function)
@@ -192,16 +240,8 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
  private:
   Outcome compute() noexcept override {
     FutureResult<R>& before = *before_.read();
-    if (!this->take_failure_of(before)) {
-      (void)this->keep([this, &before]() -> Result {
-        if constexpr (std::is_void_v<R>) {
-          // equivalent(delete): of nothing there is nothing to take, and a failure was taken before
-          before.take();
-          return detail::invoke(std::move(*function_));
-        } else {
-          return detail::invoke(std::move(*function_), before.take());
-        }
-      });
+    if (Step::wants_failure || !this->take_failure_of(before)) {
+      (void)this->keep([&]() -> Result { return Step::make(std::move(*function_), before); });
     }
     discard();
     return Outcome::elsewhere;
@@ -221,6 +261,98 @@ class Continuation final : public FutureResult<typename ThenResult<F, R>::type> 
   FutureState::Way way_;
 };
 
+// The result of the Future that is the result of `outer`.
+template <class U>
+class Unwrapped final : public FutureResult<U> {
+ public:
+  explicit Unwrapped(FutureResult<Future<U>>* outer)
+      : FutureResult<U>(nullptr), outer_(StateOwner<Future<U>>(outer)) {}
+
+  // Once the Future is there.
+  static FutureState::Next reach_inner(void* self) noexcept {
+    auto& unwrapped = *static_cast<Unwrapped*>(self);
+    FutureResult<Future<U>>& outer = *unwrapped.outer_.read();
+    if (outer.has_failed()) return unwrapped.follow();
+    Future<U> future = outer.take();
+    if (!future.valid()) return unwrapped.follow();
+    FutureResult<U>* const inner = FutureAccess::release(future).release();
+    // order: release pairs with the acquire in source(): the state.
+    unwrapped.inner_.store(inner, sync::order::release);
+    // Behind this call it may be gone, unless it returns false.
+    return inner->continue_later({&end, self}) ? FutureState::Next{} : unwrapped.follow();
+  }
+
+ private:
+  static FutureState::Next end(void* self) noexcept {
+    return static_cast<Unwrapped*>(self)->follow();
+  }
+
+  FutureResult<U>* inner() const noexcept {
+    // order: acquire pairs with the release in reach_inner().
+    return inner_.load(sync::order::acquire);
+  }
+  Outcome compute() noexcept override {
+    const StateOwner<U> inner(this->inner());
+    inner_.store(nullptr, sync::order::relaxed);  // order: relaxed, nobody looks any more
+    const StateOwner<Future<U>> outer = std::move(outer_.write());
+    if (inner == nullptr) {
+      if (!this->take_failure_of(*outer)) {
+        (void)this->keep([]() -> U { misuse("then: the function returned an empty Future"); });
+      }
+    } else if (!this->take_failure_of(*inner)) {
+      (void)this->keep([&inner]() -> U { return inner->take(); });
+    }
+    return Outcome::elsewhere;
+  }
+  void destroy() noexcept override { RawBox<Unwrapped>::destroy(this); }
+  FutureState::Way* way() noexcept override { return &way_; }
+  FutureState* source(std::size_t index) noexcept override {
+    if (index == 0) return outer_.read().get();
+    return index == 1 ? inner() : nullptr;
+  }
+
+  sync::cell<StateOwner<Future<U>>> outer_;
+  sync::atomic<FutureResult<U>*> inner_{nullptr};
+  FutureState::Way way_;
+};
+
+template <class R>
+struct InnerResult {};
+template <class U>
+struct InnerResult<Future<U>> {
+  using type = U;
+};
+
+// The Future of what Step makes of it. Of a Future's Future: of what that one comes to.
+template <class Step, class R, class F>
+auto continue_by(Future<R>&& future, F&& function) {
+  using Continued = Continuation<R, std::decay_t<F>, Step>;
+  using Result = typename Continued::Result;
+  FutureResult<R>& before = FutureAccess::state(future);
+  // Its share is the continuation's, once that is made.
+  const auto continued = [&](RawBox<Continued>& box) {
+    Continued* const next = box.make(&before, std::forward<F>(function));
+    (void)FutureAccess::release(future).release();
+    return next;
+  };
+  RawBox<Continued> box;
+  if constexpr (requires { typename InnerResult<Result>::type; }) {
+    using Inner = typename InnerResult<Result>::type;
+    RawBox<Unwrapped<Inner>> outer_box;
+    Continued* const next = continued(box);
+    auto* const unwrapped = outer_box.make(next);
+    auto result = FutureAccess::make<Inner>(unwrapped);
+    (void)next->continue_later({&Unwrapped<Inner>::reach_inner, unwrapped});  // it has not begun
+    before.continue_with({&Continued::call, next});
+    return result;
+  } else {
+    Continued* const next = continued(box);
+    auto result = FutureAccess::make<Result>(next);
+    before.continue_with({&Continued::call, next});
+    return result;
+  }
+}
+
 }  // namespace detail
 
 template <class R>
@@ -228,13 +360,17 @@ template <class F>
 auto Future<R>::then(F&& function) && {
   static_assert(detail::TakesResult<std::decay_t<F>, R>,
                 "then: the function takes the result; of a Future<void> nothing");
-  using Continued = detail::Continuation<R, std::decay_t<F>>;
-  detail::FutureResult<R>& before = state();
-  auto* const next = detail::RawBox<Continued>().make(&before, std::forward<F>(function));
-  state_ = nullptr;  // its share is the continuation's now
-  auto future = detail::FutureAccess::make<typename Continued::Result>(next);
-  before.continue_with({&Continued::call, next});
-  return future;
+  using Step = detail::Follow<R, std::decay_t<F>>;
+  return detail::continue_by<Step>(std::move(*this), std::forward<F>(function));
+}
+
+template <class R>
+template <class F>
+Future<R> Future<R>::on_failure(F&& function) && {
+  static_assert(std::is_invocable_r_v<R, std::decay_t<F>, std::exception_ptr>,
+                "on_failure: the function takes a std::exception_ptr and returns a result");
+  using Step = detail::Replace<R, std::decay_t<F>>;
+  return detail::continue_by<Step>(std::move(*this), std::forward<F>(function));
 }
 
 // What co_await makes of a Future. Lives in the coroutine's frame.

@@ -9,9 +9,11 @@
 #include <handoff/core/future.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/parallel_for.hpp>
+#include <handoff/core/shared_future.hpp>
 #include <handoff/core/to_std.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/core/when_all.hpp>
+#include <handoff/core/when_any.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <utility>
 
@@ -87,6 +89,21 @@ HANDOFF_COUNT_CASE(future) {
     settle();
     const Counted counted("when_all.make + get/two ready", counts);
     keep(handoff::when_all(std::move(one), std::move(two)).get());
+  });
+  rounds([&](bool counts) {
+    auto one = pool.submit([] { return 1; });
+    auto two = pool.submit([] { return 2; });
+    settle();
+    const Counted counted("when_any.make + get/two ready", counts);
+    keep(handoff::when_any(std::move(one), std::move(two)).get());
+  });
+  rounds([&](bool counts) {
+    auto future = pool.submit([] { return 1; });
+    settle();
+    const Counted counted("SharedFuture.share + copy + get/ready", counts);
+    const auto shared = std::move(future).share();
+    const auto copy = shared;
+    keep(copy.get());
   });
   rounds([&](bool counts) {
     auto future = pool.submit([] { return 1; });

@@ -66,6 +66,8 @@ class FutureState {
   }
   Status wait(sync::Deadline deadline, const sync::StopToken& stop) noexcept;
   void leave() noexcept { give_back(kFutureGone); }
+  // Drops a task that nobody has begun. False: there is none.
+  bool cancel() noexcept;
 
   // `next` is called once, when the result is there, on the thread that made it. False: it is there
   // already, and `next` is the caller's.
@@ -162,6 +164,7 @@ class FutureState {
   Next take_next(bool is_continued, std::uint32_t share) noexcept;
   void finish(std::uint32_t share) noexcept;
   void give_back(std::uint32_t share) noexcept;
+  Outcome make() noexcept;
   bool hold() noexcept;
   void let_go(Workplace& here) noexcept;
   template <class Visitor>

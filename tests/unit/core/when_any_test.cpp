@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+//
+// The first of several Futures.
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/when_all.hpp>
+#include <handoff/core/when_any.hpp>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "support/future_host.hpp"
+
+namespace { namespace first {
+
+using namespace handoff;
+using detail::Promise;
+using test::Host;
+using test::Place;
+using test::why_not_run;
+
+TEST(WhenAnyTest, TheFirstThatIsReadyWinsAndTheOthersEndUnread) {
+  std::vector<Future<std::shared_ptr<int>>> parts(3);
+  std::vector<Promise<std::shared_ptr<int>>> promises;
+  for (auto& part : parts) promises.emplace_back(part);
+  auto any = when_any(std::move(parts));
+  EXPECT_FALSE(any.is_ready());
+  promises[1].set_value(std::make_shared<int>(7));
+  ASSERT_TRUE(any.is_ready());
+  const auto late = std::make_shared<int>(8);
+  promises[2].set_value(late);
+  promises[0].drop(Status::stopped);
+  auto [index, value] = any.get();
+  EXPECT_EQ(index, 1U);
+  EXPECT_EQ(*value, 7);
+  EXPECT_EQ(late.use_count(), 1);
+}
+
+TEST(WhenAnyTest, WhatIsReadyBeforehandWinsByItsPlace) {
+  Host host;
+  auto late = host.submit([] { return 1; });
+  auto ready = host.submit([] { return 2; });
+  auto later = host.submit([] { return 3; });
+  host.run_all();
+  const auto [index, value] = when_any(std::move(late), std::move(ready), std::move(later)).get();
+  EXPECT_EQ(index, 0U);
+  EXPECT_EQ(value, 1);
+}
+
+TEST(WhenAnyTest, AFailureWinsUnlessItIsReplaced) {
+  Future<int> bad;
+  Future<int> good;
+  Promise<int> fails(bad);
+  Promise<int> comes(good);
+  auto any = when_any(std::move(bad), std::move(good));
+  fails.set_exception(std::make_exception_ptr(std::out_of_range("far")));
+  EXPECT_THROW((void)any.get(), std::out_of_range);
+  comes.set_value(1);
+
+  Future<void> dropped;
+  Promise<void>(dropped).drop(Status::timed_out);
+  auto of_dropped = when_any(std::move(dropped));
+  EXPECT_EQ(why_not_run(of_dropped), Status::timed_out);
+}
+
+TEST(WhenAnyTest, ResultsMayBeNothingReferencesAndMoved) {
+  int target = 4;
+  Future<int&> refers;
+  Promise<int&>(refers).set_value(target);
+  EXPECT_EQ(&when_any(std::move(refers)).get().value, &target);
+  Future<void> nothing;
+  Promise<void>(nothing).set_value();
+  EXPECT_EQ(when_any(std::move(nothing)).get().index, 0U);
+  Future<std::unique_ptr<int>> moved;
+  Promise<std::unique_ptr<int>>(moved).set_value(std::make_unique<int>(5));
+  EXPECT_EQ(*when_any(std::move(moved)).get().value, 5);
+}
+
+TEST(WhenAnyTest, OfNoneAndOfEmptyOnesIsMisuse) {
+  EXPECT_THROW((void)when_any(std::vector<Future<int>>()), std::logic_error);
+  EXPECT_THROW((void)when_any(std::vector<Future<int>>(2)), std::logic_error);
+}
+
+TEST(WhenAnyTest, ATaskThatWaitsRunsPartsUntilOneIsReady) {
+  Host host;
+  const Place place(host);
+  std::vector<Future<int>> parts;
+  for (int i = 0; i < 3; ++i) parts.push_back(host.submit([i] { return i; }));
+  EXPECT_EQ(when_any(std::move(parts)).get().index, 0U);
+  EXPECT_EQ(host.visits.size(), 1U);
+  host.run_all();
+  EXPECT_EQ(host.outcomes.size(), 3U);
+}
+
+TEST(WhenAnyTest, BehindItOtherFuturesFollow) {
+  Host host;
+  auto one = host.submit([] { return 2; });
+  auto other = host.submit([] { return 3; });
+  auto any = when_any(std::move(one), std::move(other)).then([](FirstResult<int> result) {
+    return result.value * 2;
+  });
+  auto both = when_all(std::move(any), host.submit([] { return 1; }));
+  host.run_all();
+  EXPECT_EQ(std::get<0>(both.get()), 4);
+}
+
+// The first and only the first wins; when all have ended nothing is left of them.
+TEST(WhenAnyTest, TenThousandLeaveNothingBehind) {
+  const auto shared = std::make_shared<int>(1);
+  std::vector<Future<std::shared_ptr<int>>> parts(10'000);
+  std::vector<Promise<std::shared_ptr<int>>> promises;
+  for (auto& part : parts) promises.emplace_back(part);
+  auto any = when_any(std::move(parts));
+  for (std::size_t i = 0; i < promises.size(); ++i) promises[(i + 77) % 10'000].set_value(shared);
+  EXPECT_EQ(any.get().index, 77U);
+  EXPECT_EQ(shared.use_count(), 1);
+}
+
+}}  // namespace ::first
