@@ -271,6 +271,14 @@ TEST(FollowingTest, BecomesAStandardFuture) {
   Future<int> failed;
   Promise<int>(failed).set_exception(std::make_exception_ptr(5));
   EXPECT_THROW((void)std::move(failed).to_std().get(), int);
+  int target = 0;
+  Future<int&> reference;
+  Promise<int&>(reference).set_value(target);
+  EXPECT_EQ(&std::move(reference).to_std().get(), &target);
+  Future<void> nothing;
+  Promise<void>(nothing).set_value();
+  std::move(nothing).to_std().get();
+  EXPECT_THROW((void)Future<int>().to_std(), std::logic_error);
 }
 
 // Moves as long as it is told to.

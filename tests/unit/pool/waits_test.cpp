@@ -27,7 +27,6 @@
 #include <memory>
 #include <mutex>
 #include <ostream>
-#include <random>
 #include <string>
 #include <tuple>
 #include <utility>
