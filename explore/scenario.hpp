@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <explore/engine/explore.hpp>
@@ -37,9 +38,21 @@ inline constexpr unsigned kDeviations = 2;
 //   program  hundreds of operations, mostly of one thread: one deviation, always
 enum class Size { small, large, huge, single, program };
 
+// ... and how much may go wrong in it.
+struct Extent {
+  Extent(Size its_size, unsigned deaths_bound = 0, unsigned failures_bound = 0)
+      : size(its_size), deaths(deaths_bound), failures(failures_bound) {}
+
+  Size size;
+  unsigned deaths;  // how many processes may be killed
+  unsigned failures;  // how many calls may fail (explore::MayFail)
+};
+
+// Registers itself.
 struct Scenario {
-  // Registers itself. `deaths`: how many processes may be killed; `failures`: how many calls may
-  // fail (explore::MayFail).
+  Scenario(std::string scenario_name, const Extent& extent, std::function<void()> body)
+      : Scenario(std::move(scenario_name), std::move(body), extent.size, extent.deaths,
+                 extent.failures) {}
   Scenario(std::string scenario_name, std::function<void()> body, Size its_size = Size::small,
            unsigned deaths_bound = 0, unsigned failures_bound = 0);
 

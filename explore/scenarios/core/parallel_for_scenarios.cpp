@@ -114,17 +114,14 @@ const Scenario helped("lent_loop/helped", [] {
 });
 
 // The first helper calls the second.
-const Scenario chain(
-    "lent_loop/chain",
-    [] {
-      Shelf shelf(2);
-      explore::Thread first([&] { (void)shelf.run_one(0); });
-      explore::Thread second([&] { (void)shelf.run_one(1); });
-      loop_each_once<3>(shelf);
-      first.join();
-      second.join();
-    },
-    test::Size::large);
+const Scenario chain("lent_loop/chain", test::Size::large, [] {
+  Shelf shelf(2);
+  explore::Thread first([&] { (void)shelf.run_one(0); });
+  explore::Thread second([&] { (void)shelf.run_one(1); });
+  loop_each_once<3>(shelf);
+  first.join();
+  second.join();
+});
 
 // The function ends uncalled, on another thread, after the loop: it ends what they shared.
 const Scenario dropped("lent_loop/dropped", [] {
