@@ -86,13 +86,7 @@ void two_producers(Queue& queue, const std::string& type) {
     const std::function<void()> produce = [&] {
       push(queue, type + ".push/two producers, racing", counts, kBatch / 2);
     };
-    {
-      const Slice race(1);
-      one.begin(produce);
-      two.begin(produce);
-      one.wait();
-      two.wait();
-    }
+    race(one, produce, two, produce);
     pop(queue, type + ".pop/two producers, racing", counts);
   });
 }
@@ -119,10 +113,9 @@ void in_batches(Queue& queue, const std::string& type) {
   Item items[8]{};
   Helper consumer;
   rounds([&](bool counts) {
-    {
-      const Counted counted(type + ".try_push_batch/eight, hot", counts);
+    note(type + ".try_push_batch/eight, hot", counts, [&] {
       keep(queue.try_push_batch(items));
-    }
+    });
     consumer.run([&] {
       Item taken[8]{};
       const Counted counted(type + ".try_pop_batch/eight, hot", counts);
@@ -136,16 +129,11 @@ template <class Channel>
 void sleeping(Channel& channel, const std::string& type) {
   Helper other;
   rounds([&](bool counts) {
-    other.begin([&] {
-      const Counted counted(type + ".pop/asleep", counts);
+    note_asleep(other, counts, type + ".pop/asleep", [&] {
       keep(channel.pop());
-    });
-    let_all_sleep();
-    {
-      const Counted counted(type + ".push/the consumer asleep", counts);
+    }, type + ".push/the consumer asleep", [&] {
       (void)channel.push(1);
-    }
-    other.wait();
+    });
   });
 }
 
