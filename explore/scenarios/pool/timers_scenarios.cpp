@@ -48,6 +48,11 @@ struct OneThread {
   OneThread& operator=(const OneThread&) = delete;
   ~OneThread() { timers.release(); }
 
+  void close() {
+    timers.close();
+    test::audit(timers);
+  }
+
   static void hand_over(void* self, TimedTask& due) {
     auto& pool = *static_cast<OneThread*>(self);
     if (pool.misses-- > 0) throw std::bad_alloc();
@@ -69,8 +74,7 @@ const Scenario cancel("timers/cancel", [] {
   TimerHandle handle = pool.add(1ns, 0ns, [&ran] { ++ran.write(); });
   explore::Thread other([&] { cancelled = handle.cancel(); });
   other.join();
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
   const auto figures = pool.timers.figures();
   explore::check(figures.waiting == 0, "none left");
   explore::check(ran.read() == pool.done, "ran once at most");
@@ -89,8 +93,7 @@ const Scenario stop("timers/stop_beside_cancel", [] {
   explore::Thread other([&] { (void)source.request_stop(); });
   const bool cancelled = handle.cancel();
   other.join();
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
   const int not_due = static_cast<int>(pool.timers.figures().cancelled);
   explore::check(ran.read() == pool.done, "ran once at most");
   explore::check(pool.done + pool.cancelled + not_due == 1, "one end");
@@ -154,8 +157,7 @@ const Scenario series_ends("timers/series", [] {
   TimerHandle handle = pool.add(1ns, 1ns, [&ran] { ++ran.write(); });
   explore::check(handle.cancel_and_wait(), "a series never ends by itself");
   const int runs = ran.read();
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
   explore::check(ran.read() == runs, "none after the wait");
   explore::check(pool.done == runs, "and all were counted");
   explore::outcome(static_cast<std::uint64_t>(runs));
@@ -174,8 +176,7 @@ const Scenario rises("timers/cancel_in_the_middle", [] {
   other.join();
   const std::string fault = Books<Timers>::heap_fault(pool.timers);
   explore::check(fault.empty(), fault.c_str());
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
   const auto cancelled = static_cast<int>(pool.timers.figures().cancelled);
   explore::check(cancelled + pool.done + pool.cancelled == 7, "each has one end");
 });
@@ -207,8 +208,7 @@ const Scenario no_memory("timers/no_memory", [] {
   });
   (void)news.await([&there]() noexcept { return there.load(sync::order::acquire); });
   explore::check(ran.read() == 1, "it came all the same");
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
 });
 
 // ---- What is promised of moments ----------------------------------------------------------------
@@ -288,8 +288,7 @@ const Scenario endless_period("timers/endless_period", test::Size::single, [] {
   runs.await(1);
   explore::check(handle.cancel_and_wait(), "it would come again, some time");
   explore::check(runs.count() == 1, "but did not");
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
 });
 
 // What is called off from inside goes on to its end, and does not wait for itself.
@@ -333,8 +332,7 @@ const Scenario waits_for_the_run("timers/waits_for_the_run", [] {
   begun.await(1);
   explore::check(handle.cancel_and_wait(), "not once more");
   explore::check(ran.read() >= 1 && ran.read() == begun.count(), "it is over");
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
 });
 
 // Called off while it waits: at once, with what it holds, and the rest stays in order.
