@@ -12,7 +12,6 @@
 
 #include "support/failing.hpp"
 #include "support/job.hpp"
-#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -129,14 +128,8 @@ TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
         if (own == nullptr) said = Status::empty;
       }(pool, mine, held);
     }
-    std::thread opener([&, closer = gettid()] {
-      while (pool.try_post([] {}) == Status::ok) std::this_thread::yield();
-      test::await_long_sleep(closer);  // the word to drop comes first
-      gate.open();
-    });
-    const Tally tally =
-        pool.close(expired ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
-    opener.join();
+    const Tally tally = test::close_a_held(
+        pool, gate, expired ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(held.use_count(), 1);
     std::uint64_t dropped = 0;

@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "support/support.hpp"
-#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -85,14 +84,9 @@ TEST_P(FutureTest, AClosureEndsBeforeItsStandardFutureHears) {
 }
 
 TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
-  Gate begun;
   Gate gate;
   ThreadPool pool(options(1));
-  auto first = pool.submit([&] {
-    begun.open();
-    gate.wait();
-  });
-  begun.wait();
+  test::hold(pool, gate);
   std::future<int> dropped = pool.submit([] { return 1; }).to_std();
   auto kept = std::make_shared<int>(1);
   std::future<void> other;
@@ -102,14 +96,7 @@ TEST_P(FutureTest, AStandardFutureOfADroppedTaskSaysSo) {
   other = submit_std(pool, [kept, end = std::move(end)] {});
   std::future<std::size_t> large =  // beside its task
       submit_std(pool, [kept, much = std::array<char, 1000>()] { return much.size(); });
-  std::thread opener([&, closer = gettid()] {
-    while (pool.try_post([] {}) == Status::ok) std::this_thread::yield();
-    test::await_long_sleep(closer);  // it has said what to drop
-    gate.open();
-  });
-  (void)pool.close(Closing::abandon);
-  opener.join();
-  first.get();
+  (void)test::close_a_held(pool, gate, Closing::abandon);
   EXPECT_THROW(dropped.get(), NotRun);
   EXPECT_THROW(other.get(), NotRun);
   EXPECT_THROW(large.get(), NotRun);

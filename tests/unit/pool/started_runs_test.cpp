@@ -15,7 +15,6 @@
 
 #include "support/loop_forms.hpp"
 #include "support/own_parts.hpp"
-#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -90,21 +89,15 @@ TEST_P(RunTest, InAStartedOneEachWorkerBeginsInItsOwnPart) {
 // Others are busy for long: the worker that runs the blocks tells, and nobody waits in a queue to
 // do so.
 TEST_P(RunTest, AStartedOneIsToldOfWhileThePoolIsBusy) {
-  std::atomic<bool> go{false};
-  std::atomic<int> busy{0};
-  ThreadPool pool(options(2));  // its tasks look at both until it ends
-  const auto occupy = [&] {
-    ++busy;
-    while (!go) std::this_thread::yield();
-  };
-  pool.post(occupy);
-  while (busy != 1) std::this_thread::yield();
+  test::Gate gate;
+  ThreadPool pool(options(2));
+  test::hold(pool, gate);
   Told told;
   BulkOperation run(pool, 100, [](std::size_t, std::size_t) {}, told.completion());
   ASSERT_EQ(run.start(), Status::ok);
   told.await();
   EXPECT_EQ(told.tally.done, 100U);
-  go = true;
+  gate.open();
 }
 
 TEST_P(RunTest, WaitWaitsForTheCompletion) {
@@ -163,24 +156,14 @@ TEST_P(RunTest, AFullPoolMayHaveTheStarterRunIt) {
 TEST_P(RunTest, AStartedOneThatIsDroppedIsToldOf) {
   const auto nothing = [](std::size_t, std::size_t) { FAIL(); };
   for (const bool late : {false, true}) {
+    test::Gate gate;
     ThreadPool pool(options(1));
-    std::atomic<bool> go{false};
-    std::atomic<bool> busy{false};
-    pool.post([&] {
-      busy = true;
-      while (!go) std::this_thread::yield();
-    });
-    while (!busy) std::this_thread::yield();
+    test::hold(pool, gate);
     Told told;
     BulkOperation run(pool, 10, nothing, told.completion());
     ASSERT_EQ(run.start(), Status::ok);
-    std::thread opener([&, closer = gettid()] {
-      test::await_long_sleep(closer);  // it has said what to drop
-      go = true;
-    });
-    const Tally tally =
-        pool.close(late ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
-    opener.join();
+    const Tally tally = test::close_a_held(
+        pool, gate, late ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
     EXPECT_EQ(told.times, 1);
     EXPECT_EQ(late ? told.tally.expired : told.tally.cancelled, 10U);
     EXPECT_TRUE(told.tally.balanced());

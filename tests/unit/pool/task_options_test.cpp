@@ -19,7 +19,6 @@
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
-#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -253,16 +252,9 @@ TEST_P(TaskOptionsTest, APinnedTaskWakesItsWorker) {
 // While its worker is busy it waits, though others have nothing to do.
 TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
   Gate gate;
-  Gate begun;
   std::atomic<int> ran{0};
   ThreadPool pool(options(2));
-  pool.post(
-      [&] {
-        begun.open();
-        gate.wait();
-      },
-      {.worker = 1});
-  begun.wait();
+  hold(pool, gate, {.worker = 1});
   pool.post([&] { ++ran; }, {.worker = 1});
   for (int i = 0; i < 100; ++i) pool.submit([] {}).get();
   EXPECT_EQ(ran, 0);
@@ -275,7 +267,6 @@ TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
 // A task that waits for it does not run it, as it does with any other.
 TEST_P(TaskOptionsTest, APinnedTaskWithAFutureRunsOnItsWorker) {
   Gate gate;
-  Gate begun;
   ThreadPool pool(options(2));
   for (int i = 0; i < 100; ++i) {
     auto index = [&] { return pool.worker_index(); };
@@ -292,21 +283,9 @@ TEST_P(TaskOptionsTest, APinnedTaskWithAFutureRunsOnItsWorker) {
   }
   auto throws = [&]() -> int { throw std::runtime_error("planned"); };
   EXPECT_THROW(pool.submit(throws, {.worker = 1}).get(), std::runtime_error);
-  auto hold_it = [&] {
-    begun.open();
-    gate.wait();
-  };
-  auto held = pool.submit(hold_it, {.worker = 1});
-  begun.wait();
+  hold(pool, gate, {.worker = 1});
   auto dropped = pool.submit([] { return 1; }, {.worker = 1});
-  std::thread opener([&, closer = gettid()] {
-    while (pool.try_post([] {}) == Status::ok) std::this_thread::sleep_for(100us);
-    test::await_long_sleep(closer);  // the word to drop comes after the close
-    gate.open();
-  });
-  const Tally tally = pool.close(Closing::abandon);
-  opener.join();
-  held.get();
+  const Tally tally = test::close_a_held(pool, gate, Closing::abandon);
   EXPECT_THROW(dropped.get(), NotRun);
   EXPECT_EQ(tally.failed, 1U);
   EXPECT_TRUE(tally.balanced() && tally.pending == 0);
@@ -330,13 +309,8 @@ TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
       pool.post([&] { ++ran; }, {.priority = Priority::high});
       pool.post([&] { ++ran; }, {.worker = 0});
     }
-    std::thread opener([&, closer = gettid()] {
-      while (pool.try_post([] {}) == Status::ok) std::this_thread::sleep_for(100us);
-      if (!drains) test::await_long_sleep(closer);  // the word to drop comes after the close
-      gate.open();
-    });
-    const Tally tally = pool.close(drains ? Closing::finish : Closing::abandon);
-    opener.join();
+    const Tally tally =
+        test::close_a_held(pool, gate, drains ? Closing::finish : Closing::abandon);
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(tally.pending, 0U);
     EXPECT_GE(tally.accepted, 62U);
