@@ -26,14 +26,14 @@ Engine& engine() noexcept { return Engine::instance(); }
 
 // Calls the engine, whose own accesses are not looked at.
 template <class R, class... P, class... A>
-R unseen(R (Engine::*call)(P...), A&&... arguments) {
+R pass_on(R (Engine::*call)(P...), A&&... arguments) {
   const Unseen unseen;
   return (engine().*call)(std::forward<A>(arguments)...);
 }
 // Outside an execution: nothing.
 template <class R, class... P, class... A>
 R in_execution(R (Engine::*call)(P...), A&&... arguments) {
-  return engine().active() ? unseen(call, std::forward<A>(arguments)...) : R();
+  return engine().active() ? pass_on(call, std::forward<A>(arguments)...) : R();
 }
 }  // namespace
 
@@ -84,21 +84,21 @@ void access(Accesses& accesses, Access how, const Where& where) {
 void pause(const Where& where) { in_execution(&Engine::pause, where); }
 void point(const char* label, const Where& where) { in_execution(&Engine::point, label, where); }
 bool park(Location& word, std::uint64_t expected, std::int64_t deadline, const Where& where) {
-  return unseen(&Engine::park, word, expected, deadline, where);
+  return pass_on(&Engine::park, word, expected, deadline, where);
 }
 std::uint32_t unpark(Location& word, std::uint32_t most, const Where& where) {
   return in_execution(&Engine::unpark, word, most, where);
 }
 std::int64_t now_ns() noexcept { return engine().now_ns(); }
 int start_thread(Entry entry, void* argument, bool is_process, const Where& where) {
-  return unseen(&Engine::start_thread, entry, argument, is_process, where);
+  return pass_on(&Engine::start_thread, entry, argument, is_process, where);
 }
 bool join_thread(int thread, const Where& where) {
-  return unseen(&Engine::join_thread, thread, where);
+  return pass_on(&Engine::join_thread, thread, where);
 }
 int this_thread() noexcept { return engine().this_thread(); }
 void* thread_value(const void* key, void* (*make)(), void (*end)(void*)) {
-  return unseen(&Engine::thread_value, key, make, end);
+  return pass_on(&Engine::thread_value, key, make, end);
 }
 bool fails(const char* what, const Where& where) {
   return in_execution(&Engine::fails, what, where);
@@ -107,7 +107,7 @@ bool thread_is_refused(const Where& where) {
   return in_execution(&Engine::thread_is_refused, where);
 }
 void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept {
-  return unseen(&Engine::allocate, bytes, alignment, where);
+  return pass_on(&Engine::allocate, bytes, alignment, where);
 }
 void deallocate(void* memory, const Where& where) {
   const Unseen unseen;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <handoff/core/bulk.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -98,20 +97,6 @@ TEST_P(RunTest, AStartedOneIsToldOfWhileThePoolIsBusy) {
   told.await();
   EXPECT_EQ(told.tally.done, 100U);
   gate.open();
-}
-
-TEST_P(RunTest, WaitWaitsForTheCompletion) {
-  ThreadPool pool(options(2));
-  Told told;
-  BulkOperation run(
-      pool, 50, [](std::size_t, std::size_t) {},
-      [&](const Tally& tally) noexcept {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        told.completion()(tally);
-      });
-  ASSERT_EQ(run.start(), Status::ok);
-  pool.wait();
-  EXPECT_EQ(told.times, 1);
 }
 
 TEST_P(RunTest, AStartedOneIsRefusedByAClosedOrFullPool) {

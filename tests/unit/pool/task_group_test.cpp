@@ -115,26 +115,6 @@ TEST_P(TaskGroupTest, WorksOnWhenThePoolIsClosed) {
   EXPECT_EQ(ran, 10);
 }
 
-TEST_P(TaskGroupTest, MoreOwnersThanSeats) {
-  ThreadPool pool(options(2));
-  std::atomic<int> sitting{0};
-  std::atomic<int> ran{0};
-  std::vector<std::thread> owners;
-  for (int i = 0; i < 70; ++i) {
-    owners.emplace_back([&] {
-      TaskGroup group(pool);
-      ++sitting;
-      while (sitting < 70) std::this_thread::yield();
-      group.run([&] { ++ran; });
-      group.run([] { throw 1; });
-      EXPECT_THROW(group.wait(), int);
-    });
-  }
-  for (auto& owner : owners) owner.join();
-  EXPECT_EQ(ran, 70);
-  EXPECT_TRUE(pool.close().balanced());
-}
-
 TEST_P(TaskGroupTest, ManyOwnersAtOnce) {
   ThreadPool pool(options(2));
   std::vector<std::thread> owners;
