@@ -92,14 +92,9 @@ HANDOFF_COUNT_CASE(shared_mpsc_ring) {
   two_ends(out, in, "SharedMpscRing");
   Helper one, two;
   rounds([&](bool counts) {
-    {
-      const Slice race(1);
-      const std::string row = "SharedMpscRing.push/two producers, racing";
-      one.begin([&] { push(out, row, counts, kBatch / 2); });
-      two.begin([&] { push(second, row, counts, kBatch / 2); });
-      one.wait();
-      two.wait();
-    }
+    const std::string row = "SharedMpscRing.push/two producers, racing";
+    race(one, [&] { push(out, row, counts, kBatch / 2); },
+         two, [&] { push(second, row, counts, kBatch / 2); });
     pop(in, "SharedMpscRing.pop/two producers, racing", counts);
   });
 }

@@ -99,11 +99,7 @@ void two_consumers(Queue& queue, const std::string& type) {
     const std::function<void()> consume = [&] {
       pop(queue, type + ".pop/two consumers, racing", counts, kBatch / 2);
     };
-    const Slice race(1);
-    one.begin(consume);
-    two.begin(consume);
-    one.wait();
-    two.wait();
+    race(one, consume, two, consume);
   });
 }
 
