@@ -7,20 +7,17 @@
 
 #include <array>
 #include <chrono>
-#include <functional>
 #include <future>
 #include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/to_std.hpp>
-#include <handoff/core/when_all.hpp>
 #include <handoff/pool/submit_std.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <memory>
 #include <optional>
 #include <thread>
-#include <vector>
 
 #include "support/support.hpp"
 #include "unit/pool/modes.hpp"
@@ -120,23 +117,6 @@ TEST_P(FutureTest, MayEndBeforeItsTaskOrAfterItsPool) {
   EXPECT_EQ(token.use_count(), 1);
 }
 
-// Each task waits for the next: on one worker that only ends if waiting runs it.
-int chain(ThreadPool& pool, int depth) {
-  if (depth == 0) return 0;
-  return pool.submit([&pool, depth] { return chain(pool, depth - 1); }).get() + 1;
-}
-
-TEST_P(FutureTest, NestedSubmitAndWaitEnds) {
-  const int depth = 10'000;  // more than fits on one stack in an unoptimised build
-  for (const std::size_t width : {1U, 2U, 8U}) {
-    ThreadPool pool(options(width));
-    EXPECT_EQ(pool.submit([&] { return chain(pool, depth); }).get(), depth);
-    const Tally tally = pool.close();
-    EXPECT_EQ(tally.done, static_cast<std::uint64_t>(depth) + 1);
-    EXPECT_TRUE(tally.balanced());
-  }
-}
-
 // Neither what runs them nor what looks for their source goes down a stack by one for each.
 TEST_P(FutureTest, ALongChainNeedsNoDeepStack) {
   constexpr int links = 100'000;
@@ -155,22 +135,6 @@ TEST_P(FutureTest, ALongChainNeedsNoDeepStack) {
   EXPECT_EQ(outside.get(), links);
   auto inside = pool.submit([&] { return chain(pool.submit([] { return 0; })).get(); });
   EXPECT_EQ(inside.get(), links);
-}
-
-TEST_P(FutureTest, WaitsInWhatFollowsTasksGoDeep) {
-  ThreadPool pool(options(1));
-  const std::function<int(int)> descend = [&](int depth) {
-    if (depth == 0) return 0;
-    std::vector<Future<int>> futures;
-    futures.push_back(pool.submit([] { return 1; }).then([&descend, depth](int n) {
-      return n + descend(depth - 1);
-    }));
-    return when_all(std::move(futures))
-        .then([](std::vector<Future<int>> ready) { return ready[0].get(); })
-        .get();
-  };
-  constexpr int depth = 3000;
-  EXPECT_EQ(pool.submit([&] { return descend(depth); }).get(), depth);
 }
 
 // ---- A wait for what the own pool cannot bring -------------------------------------------------
