@@ -38,21 +38,9 @@ inline constexpr unsigned kDeviations = 2;
 //   program  hundreds of operations, mostly of one thread: one deviation, always
 enum class Size { small, large, huge, single, program };
 
-// ... and how much may go wrong in it.
-struct Extent {
-  Extent(Size its_size, unsigned deaths_bound = 0, unsigned failures_bound = 0)
-      : size(its_size), deaths(deaths_bound), failures(failures_bound) {}
-
-  Size size;
-  unsigned deaths;  // how many processes may be killed
-  unsigned failures;  // how many calls may fail (explore::MayFail)
-};
-
-// Registers itself.
 struct Scenario {
-  Scenario(std::string scenario_name, const Extent& extent, std::function<void()> body)
-      : Scenario(std::move(scenario_name), std::move(body), extent.size, extent.deaths,
-                 extent.failures) {}
+  // Registers itself. `deaths`: how many processes may be killed; `failures`: how many calls may
+  // fail (explore::MayFail).
   Scenario(std::string scenario_name, std::function<void()> body, Size its_size = Size::small,
            unsigned deaths_bound = 0, unsigned failures_bound = 0);
 
@@ -62,6 +50,18 @@ struct Scenario {
   unsigned deaths;
   unsigned failures;
 };
+
+// Scenarios of other sizes, and small ones in which one call may fail:
+// `const LargeScenario name("...", [] { ... });`
+template <Size kSize, unsigned kFailures = 0>
+struct SizedScenario : Scenario {
+  SizedScenario(std::string scenario_name, std::function<void()> body)
+      : Scenario(std::move(scenario_name), std::move(body), kSize, 0, kFailures) {}
+};
+using LargeScenario = SizedScenario<Size::large>;
+using HugeScenario = SizedScenario<Size::huge>;
+using SingleScenario = SizedScenario<Size::single>;
+using FailingScenario = SizedScenario<Size::small, 1>;
 
 // How many deviations it gets, for what.
 enum class Purpose { check, deep, weakened_order };

@@ -24,6 +24,7 @@
 namespace parallel_for_scenarios { namespace {
 
 using namespace handoff;
+using test::LargeScenario;
 using test::Scenario;
 
 // Two members beside a stop, and a block that throws.
@@ -114,7 +115,7 @@ const Scenario helped("lent_loop/helped", [] {
 });
 
 // The first helper calls the second.
-const Scenario chain("lent_loop/chain", test::Size::large, [] {
+const LargeScenario chain("lent_loop/chain", [] {
   Shelf shelf(2);
   explore::Thread first([&] { (void)shelf.run_one(0); });
   explore::Thread second([&] { (void)shelf.run_one(1); });

@@ -18,6 +18,7 @@ namespace active_scenarios { namespace {
 using namespace handoff;
 using namespace handoff::detail;
 using test::Scenario;
+using test::SingleScenario;
 
 // Hands over a task that does nothing; false once closed.
 template <class Queues>
@@ -67,7 +68,7 @@ const Scenario thief("ping_pong_tasks/thief", [] {
 });
 
 // A thief takes from either queue, from one at a time; a close closes both.
-const Scenario either("ping_pong_tasks/either", test::Size::single, [] {
+const SingleScenario either("ping_pong_tasks/either", [] {
   PingPongTasks tasks;
   explore::Thread other([&tasks] { explore::check(tasks.accepted() <= 3, "so many"); });
   explore::check(push(tasks) && push(tasks) && claim(tasks, 1) == 1, "the worker's half");
@@ -81,7 +82,7 @@ const Scenario either("ping_pong_tasks/either", test::Size::single, [] {
 });
 
 // They go to all in turn, and to a worker that has taken some.
-const Scenario even("active_queues/even", test::Size::single, [] {
+const SingleScenario even("active_queues/even", [] {
   ActiveQueues queues(3);
   explore::Thread other([&queues] { explore::check(queues.accepted() <= 8, "so many"); });
   const auto loads = [&queues](std::int64_t first, std::int64_t second, std::int64_t third) {

@@ -23,8 +23,10 @@ namespace engine_scenarios { namespace {
 using namespace handoff;
 using test::Arrivals;
 using test::Fragile;
+using test::HugeScenario;
+using test::LargeScenario;
 using test::Scenario;
-using test::Size;
+using test::SingleScenario;
 
 ThreadPoolOptions options(PoolMode mode, std::size_t width) {
   ThreadPoolOptions given;
@@ -66,11 +68,11 @@ void ramp_up(PoolMode mode) {
   explore::check(pool.close().done == 2, "both ran");
 }
 
-const Scenario ramp_up_fixed("thread_pool/ramp_up_fixed", Size::huge, [] { ramp_up(PoolMode::fixed); });
-const Scenario ramp_up_active("thread_pool/ramp_up_active", Size::single, [] { ramp_up(PoolMode::active); });
+const HugeScenario ramp_up_fixed("thread_pool/ramp_up_fixed", [] { ramp_up(PoolMode::fixed); });
+const SingleScenario ramp_up_active("thread_pool/ramp_up_active", [] { ramp_up(PoolMode::active); });
 
 // A task waits, without helping, for one that it has handed over: behind the light fence only.
-const Scenario light_submit("thread_pool/light_submit", Size::huge, [] {
+const HugeScenario light_submit("thread_pool/light_submit", [] {
   test::AuditedPool pool(options(PoolMode::stealing, 2));
   Arrivals meeting;
   pool.post([&pool, &meeting] {
@@ -82,7 +84,7 @@ const Scenario light_submit("thread_pool/light_submit", Size::huge, [] {
 });
 
 // A closure that cannot be made: an empty task is left in its place, and is counted like others.
-const Scenario stillborn("thread_pool/stillborn", Size::large, [] {
+const LargeScenario stillborn("thread_pool/stillborn", [] {
   auto given = options(PoolMode::stealing, 1);
   given.capacity = 1;
   test::AuditedPool pool(given);

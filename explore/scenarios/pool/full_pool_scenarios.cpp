@@ -36,7 +36,7 @@ using test::Failure;
 using test::Job;
 using test::OpenOnce;
 using test::Scenario;
-using test::Size;
+using test::SingleScenario;
 using test::thrown_by;
 using test::throws;
 
@@ -83,11 +83,11 @@ void rejects(PoolMode mode) {
   explore::check(status_of_refusal(pool) == Status::closed, "says why");
 }
 
-const Scenario rejects_stealing("thread_pool/rejects_stealing", Size::single, [] { rejects(PoolMode::stealing); });
-const Scenario rejects_fixed("thread_pool/rejects_fixed", Size::single, [] { rejects(PoolMode::fixed); });
+const SingleScenario rejects_stealing("thread_pool/rejects_stealing", [] { rejects(PoolMode::stealing); });
+const SingleScenario rejects_fixed("thread_pool/rejects_fixed", [] { rejects(PoolMode::fixed); });
 
 // The first of a range that is refused is told, and not moved.
-const Scenario part_of_a_range("thread_pool/part_of_a_range", Size::single, [] {
+const SingleScenario part_of_a_range("thread_pool/part_of_a_range", [] {
   OpenOnce gate;
   test::HeldPool pool(gate, bounded(2, OnFull::reject));
   sync::atomic<int> sum{0};
@@ -106,7 +106,7 @@ const Scenario part_of_a_range("thread_pool/part_of_a_range", Size::single, [] {
 });
 
 // A task beyond the capacity runs on the submitter's thread and is counted.
-const Scenario runs_here("thread_pool/runs_here", Size::single, [] {
+const SingleScenario runs_here("thread_pool/runs_here", [] {
   OpenOnce gate;
   test::HeldPool pool(gate, bounded(1, OnFull::run_here));
   sync::atomic<int> alive{0};
@@ -141,7 +141,7 @@ const Scenario runs_here("thread_pool/runs_here", Size::single, [] {
 
 // Each hands over the next one while it runs here. In a model the third inside each other is one
 // too many: it waits in the queue, beyond the capacity, and is counted as others are.
-const Scenario runs_here_to_a_depth("thread_pool/runs_here_to_a_depth", Size::single, [] {
+const SingleScenario runs_here_to_a_depth("thread_pool/runs_here_to_a_depth", [] {
   OpenOnce gate;
   test::HeldPool pool(gate, bounded(1, OnFull::run_here));
   pool.post([] {});
@@ -161,7 +161,7 @@ const Scenario runs_here_to_a_depth("thread_pool/runs_here_to_a_depth", Size::si
 });
 
 // A submitter that finds no room waits for it, in each kind of queue.
-const Scenario waits_for_room("thread_pool/waits_for_room", Size::single, [] {
+const SingleScenario waits_for_room("thread_pool/waits_for_room", [] {
   OpenOnce gate;
   test::HeldPool pool(gate, bounded(1, OnFull::wait));
   sync::atomic<int> ran{0};
@@ -179,7 +179,7 @@ const Scenario waits_for_room("thread_pool/waits_for_room", Size::single, [] {
 });
 
 // A task cannot wait for room that it may have to make itself.
-const Scenario a_task_waits_for_no_room("thread_pool/a_task_waits_for_no_room", Size::single, [] {
+const SingleScenario a_task_waits_for_no_room("thread_pool/a_task_waits_for_no_room", [] {
   test::AuditedPool pool(bounded(1, OnFull::wait));
   std::string order;
   pool.post([&] {
@@ -193,7 +193,7 @@ const Scenario a_task_waits_for_no_room("thread_pool/a_task_waits_for_no_room", 
 });
 
 // close() refuses the tasks of submitters that wait for room: none of them runs.
-const Scenario close_ends_wait_for_room("thread_pool/close_ends_wait_for_room", Size::single, [] {
+const SingleScenario close_ends_wait_for_room("thread_pool/close_ends_wait_for_room", [] {
   OpenOnce gate;
   test::HeldPool pool(gate, bounded(1, OnFull::wait));
   pool.post([] {});
@@ -207,7 +207,7 @@ const Scenario close_ends_wait_for_room("thread_pool/close_ends_wait_for_room", 
 });
 
 // A moment that has come takes a place that is not there, and gives it back.
-const Scenario moments_need_no_room("thread_pool/moments_need_no_room", Size::single, [] {
+const SingleScenario moments_need_no_room("thread_pool/moments_need_no_room", [] {
   OpenOnce gate;
   test::HeldPool pool(gate, bounded(1, OnFull::reject));
   sync::atomic<int> ran{0};
@@ -255,7 +255,7 @@ Job resume_in(ThreadPool& pool, Status& why) {
   }
 }
 
-const Scenario goes_over("thread_pool/coroutine_goes_over", Size::single, [] {
+const SingleScenario goes_over("thread_pool/coroutine_goes_over", [] {
   test::AuditedPool pool({.width = 1});
   Status why = Status::full;
   std::optional<std::size_t> index;
@@ -310,11 +310,11 @@ void drops(const Closing& closing, Status why) {
   explore::check(pool.close().accepted == tally.accepted, "the same again");
 }
 
-const Scenario abandons("thread_pool/abandons", Size::single, [] { drops(Closing::abandon, Status::stopped); });
-const Scenario expires("thread_pool/expires", Size::single, [] { drops(Closing::finish_until(sync::clock::now()), Status::timed_out); });
+const SingleScenario abandons("thread_pool/abandons", [] { drops(Closing::abandon, Status::stopped); });
+const SingleScenario expires("thread_pool/expires", [] { drops(Closing::finish_until(sync::clock::now()), Status::timed_out); });
 
 // What a guest has begun is waited for, as what a worker has.
-const Scenario expires_beside_a_guest("thread_pool/expires_beside_a_guest", Size::single, [] {
+const SingleScenario expires_beside_a_guest("thread_pool/expires_beside_a_guest", [] {
   OpenOnce gate;
   test::HeldPool pool(gate);
   OpenOnce begun;
@@ -330,7 +330,7 @@ const Scenario expires_beside_a_guest("thread_pool/expires_beside_a_guest", Size
 });
 
 // Tasks of the pool itself are refused while it drains; those of a group are not.
-const Scenario drains("thread_pool/drains", Size::single, [] {
+const SingleScenario drains("thread_pool/drains", [] {
   test::AuditedPool pool({.width = 1});
   sync::atomic<bool> begun{false};
   sync::cell<int> in_group;
@@ -353,7 +353,7 @@ const Scenario drains("thread_pool/drains", Size::single, [] {
 
 // ---- Waiting ------------------------------------------------------------------------------------
 
-const Scenario wait_ends("thread_pool/wait_ends", Size::single, [] {
+const SingleScenario wait_ends("thread_pool/wait_ends", [] {
   test::AuditedPool pool({.width = 1});
   explore::check(pool.wait(sync::clock::now()) == Status::ok, "there is nothing to wait for");
   OpenOnce gate;
@@ -370,7 +370,7 @@ const Scenario wait_ends("thread_pool/wait_ends", Size::single, [] {
 });
 
 // A wait without a deadline helps: the only worker is held until the other task has run.
-const Scenario who_waits_helps("thread_pool/who_waits_helps", Size::single, [] {
+const SingleScenario who_waits_helps("thread_pool/who_waits_helps", [] {
   OpenOnce gate;
   test::HeldPool pool(gate);
   std::size_t index = 0;
@@ -386,7 +386,7 @@ const Scenario who_waits_helps("thread_pool/who_waits_helps", Size::single, [] {
 });
 
 // It waits for itself.
-const Scenario waits_for_itself("thread_pool/waits_for_itself", Size::single, [] {
+const SingleScenario waits_for_itself("thread_pool/waits_for_itself", [] {
   test::AuditedPool pool({.width = 1});
   sync::cell<int> refused;
   pool.post([&] {
@@ -398,7 +398,7 @@ const Scenario waits_for_itself("thread_pool/waits_for_itself", Size::single, []
 });
 
 // A guest that is in no task may wait and close.
-const Scenario guest_closes("thread_pool/guest_closes", Size::single, [] {
+const SingleScenario guest_closes("thread_pool/guest_closes", [] {
   test::AuditedPool pool({.width = 1});
   TaskGroup group(pool);
   sync::atomic<int> ran{0};
@@ -411,7 +411,7 @@ const Scenario guest_closes("thread_pool/guest_closes", Size::single, [] {
   explore::check(group.wait(Until()) == Status::ok, "nothing is left");
 });
 
-const Scenario refuses_options("thread_pool/refuses_options", Size::single, [] {
+const SingleScenario refuses_options("thread_pool/refuses_options", [] {
   const auto refused = [](const ThreadPoolOptions& options) {
     return throws<std::logic_error>([&options] { const ThreadPool pool(options); });
   };
@@ -428,7 +428,7 @@ const Scenario refuses_options("thread_pool/refuses_options", Size::single, [] {
 // ---- Thrown -------------------------------------------------------------------------------------
 
 // The first is rethrown once, and is in the tally for good.
-const Scenario wait_rethrows("thread_pool/wait_rethrows", Size::single, [] {
+const SingleScenario wait_rethrows("thread_pool/wait_rethrows", [] {
   test::AuditedPool pool({.width = 1});
   const auto wait = [&pool] { (void)test::wait_idly(pool); };
   pool.post([] { throw Failure{1}; });
@@ -446,7 +446,7 @@ const Scenario wait_rethrows("thread_pool/wait_rethrows", Size::single, [] {
 });
 
 // With somebody to be told, nothing is rethrown.
-const Scenario on_error_is_told("thread_pool/on_error", Size::single, [] {
+const SingleScenario on_error_is_told("thread_pool/on_error", [] {
   sync::atomic<int> told{0};
   ThreadPoolOptions options{.width = 1};
   options.on_error = [&told](const TaskFailure& failure) {

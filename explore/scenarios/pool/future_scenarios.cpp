@@ -35,9 +35,10 @@ using test::accepted;
 using test::check_tally;
 using test::Failure;
 using test::Fragile;
+using test::LargeScenario;
 using test::OpenOnce;
 using test::Scenario;
-using test::Size;
+using test::SingleScenario;
 using test::state_of;
 using test::thrown_by;
 using test::throws;
@@ -79,7 +80,7 @@ const Scenario looks_at_continuation("future/looks_at_continuation", [] {
 });
 
 // The same two deep, with sources that end while the walk is at this one or at that.
-const Scenario looks_at_gathering("future/looks_at_gathering", test::Size::large, [] {
+const LargeScenario looks_at_gathering("future/looks_at_gathering", [] {
   const InTask here;
   sync::cell<int> seen;
   auto* const first = state_of([&seen] {
@@ -103,7 +104,7 @@ const Scenario looks_at_gathering("future/looks_at_gathering", test::Size::large
 });
 
 // A queued source: the pool's thread begins it, or the thread that waits for what follows it.
-const Scenario begins_source("future/begins_source", test::Size::large, [] {
+const LargeScenario begins_source("future/begins_source", [] {
   InTask here;
   sync::cell<int> ran;
   auto next = here.pool
@@ -117,7 +118,7 @@ const Scenario begins_source("future/begins_source", test::Size::large, [] {
 
 // ---- What it tells, with the pool and all -------------------------------------------------------
 
-const Scenario results("future/results", Size::single, [] {
+const SingleScenario results("future/results", [] {
   test::AuditedPool pool({.width = 1});
   int number = 1;
   int& reference = pool.submit([&number]() -> int& { return number; }).get();
@@ -138,7 +139,7 @@ const Scenario results("future/results", Size::single, [] {
   explore::check(kept.get() == 2, "the later one");
 });
 
-const Scenario follows("future/follows", Size::single, [] {
+const SingleScenario follows("future/follows", [] {
   test::AuditedPool pool({.width = 1});
   int here = 0;
   auto failed = pool.submit([] {})
@@ -167,7 +168,7 @@ const Scenario follows("future/follows", Size::single, [] {
 });
 
 // A wait with a stop token or a deadline does not run the task; a wait with neither does.
-const Scenario waits_in_vain("future/waits_in_vain", Size::single, [] {
+const SingleScenario waits_in_vain("future/waits_in_vain", [] {
   OpenOnce gate;
   test::HeldPool pool(gate);
   sync::StopSource source;
@@ -192,7 +193,7 @@ const Scenario waits_in_vain("future/waits_in_vain", Size::single, [] {
 });
 
 // A task that ran what it waited for has its own tasks below that still.
-const Scenario own_tasks_after("future/own_tasks_after", Size::single, [] {
+const SingleScenario own_tasks_after("future/own_tasks_after", [] {
   test::AuditedPool pool({.width = 1});
   std::string order;
   pool.post([&] {
@@ -211,7 +212,7 @@ const Scenario own_tasks_after("future/own_tasks_after", Size::single, [] {
 
 // While it waits for a task of its own pool nothing runs, neither what it has handed over nor what
 // the task below it has.
-const Scenario only_its_own("future/only_its_own", Size::single, [] {
+const SingleScenario only_its_own("future/only_its_own", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce claimed;
   OpenOnce begun;
@@ -243,7 +244,7 @@ const Scenario only_its_own("future/only_its_own", Size::single, [] {
 
 // What it waits for runs elsewhere, and what the waiting task has handed over waits for the end of
 // the wait.
-const Scenario leaves_its_posts("future/leaves_its_posts", Size::single, [] {
+const SingleScenario leaves_its_posts("future/leaves_its_posts", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce claimed;
   OpenOnce posted;
@@ -269,7 +270,7 @@ const Scenario leaves_its_posts("future/leaves_its_posts", Size::single, [] {
 
 // What it waits for runs elsewhere, and needs what the waiting task has handed over: that never
 // runs in the wait, so a stand-in comes for it.
-const Scenario helps_itself("future/helps_itself", Size::single, [] {
+const SingleScenario helps_itself("future/helps_itself", [] {
   OpenOnce begun;
   OpenOnce gate;
   test::AuditedPool pool({.width = 2});
@@ -286,7 +287,7 @@ const Scenario helps_itself("future/helps_itself", Size::single, [] {
   explore::check(test::wait_idly(pool) == Status::ok, "idle");
 });
 
-const Scenario gathers("future/gathers", Size::single, [] {
+const SingleScenario gathers("future/gathers", [] {
   test::AuditedPool pool({.width = 1});
   explore::check(when_all(std::vector<Future<int>>()).get().empty(), "at once");
   std::vector<Future<int>> futures;
@@ -301,7 +302,7 @@ const Scenario gathers("future/gathers", Size::single, [] {
 });
 
 // A task waits for a gathering that nobody has begun: it runs all of it, down to the last.
-const Scenario runs_a_gathering("future/runs_a_gathering", Size::single, [] {
+const SingleScenario runs_a_gathering("future/runs_a_gathering", [] {
   test::AuditedPool pool({.width = 1});
   pool.post([&pool] {
     std::vector<Future<int>> futures;
@@ -319,7 +320,7 @@ const Scenario runs_a_gathering("future/runs_a_gathering", Size::single, [] {
 
 // What threw where somebody waited for it is in the tally of its pool, and so is what ran for a
 // task of another pool.
-const Scenario counts_what_threw("future/counts_what_threw", Size::single, [] {
+const SingleScenario counts_what_threw("future/counts_what_threw", [] {
   test::AuditedPool pool({.width = 1});
   pool.post([&pool] {
     auto failed = pool.submit([] { throw Failure{1}; });
@@ -331,7 +332,7 @@ const Scenario counts_what_threw("future/counts_what_threw", Size::single, [] {
   explore::check(thrown_by([&] { std::rethrow_exception(tally.first_failure); }) == 1, "kept");
 });
 
-const Scenario counts_a_visit("future/counts_a_visit", Size::single, [] {
+const SingleScenario counts_a_visit("future/counts_a_visit", [] {
   ThreadPool home({.width = 1});
   ThreadPool pool({.width = 1});
   sync::atomic<int> gate{0};
@@ -355,7 +356,7 @@ const Scenario counts_a_visit("future/counts_a_visit", Size::single, [] {
 // ---- Who is lent --------------------------------------------------------------------------------
 
 // The only worker waits for what a task behind it brings.
-const Scenario lends_a_worker("future/lends_a_worker", Size::single, [] {
+const SingleScenario lends_a_worker("future/lends_a_worker", [] {
   test::AuditedPool pool({.width = 1});
   Future<int> coming;
   Promise<int> promise(coming);
@@ -365,7 +366,7 @@ const Scenario lends_a_worker("future/lends_a_worker", Size::single, [] {
 });
 
 // The same through a task of another pool, which waits for it.
-const Scenario lends_for_another_pool("future/lends_for_another_pool", Size::single, [] {
+const SingleScenario lends_for_another_pool("future/lends_for_another_pool", [] {
   test::AuditedPool other({.width = 1});
   test::AuditedPool pool({.width = 1});
   OpenOnce begun;

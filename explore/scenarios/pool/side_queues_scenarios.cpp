@@ -16,6 +16,7 @@ namespace side_queues_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
+using test::LargeScenario;
 using test::Scenario;
 
 // Made by one of two, used by both.
@@ -116,7 +117,7 @@ const Scenario expected("side_queues/expected", [] {
 });
 
 // ... and of two workers that one, however deep the other one sleeps.
-const Scenario expected_of_two("side_queues/expected_of_two", test::Size::large, [] {
+const LargeScenario expected_of_two("side_queues/expected_of_two", [] {
   SideQueues queues(2);
   Sleepers sleepers;
   Sleepers::Place bed(1);

@@ -19,6 +19,7 @@ namespace sleepers_scenarios { namespace {
 using namespace handoff;
 using namespace handoff::detail;
 using sync::order;
+using test::LargeScenario;
 using test::Scenario;
 
 // Work is a number. A worker takes until `left` is none, and sleeps in between, as Engine does.
@@ -261,7 +262,7 @@ const Scenario found("sleepers/found", [] {
 
 // A slow producer finds tickets in a segment that is used again, while the one that appends it has
 // not come back: a worker that looks for work finds that segment too.
-const Scenario found_in_used("sleepers/found_in_used_segment", test::Size::large, [] {
+const LargeScenario found_in_used("sleepers/found_in_used_segment", [] {
   test::Audited<TaskQueue> queue;
   Sleepers sleepers;
   const auto push = [&queue](std::uint64_t number) {

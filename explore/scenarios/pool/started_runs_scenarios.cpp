@@ -20,8 +20,12 @@
 namespace pool_started_runs_scenarios { namespace {
 
 using namespace handoff;
+using test::HugeScenario;
+using test::LargeScenario;
 using test::Scenario;
+using test::SingleScenario;
 using test::Size;
+using test::SizedScenario;
 
 template <std::size_t count>
 using Freed = test::FreedRun<ThreadPool, count>;
@@ -35,7 +39,7 @@ const Scenario freed("thread_pool/started_run", [] {
   explore::check(tally.done == 1 && tally.balanced(), "one task");
 });
 
-const Scenario waited_for("thread_pool/started_run_told", Size::single, [] {
+const SingleScenario waited_for("thread_pool/started_run_told", [] {
   Freed<2>::Told told;
   test::AuditedPool pool({.width = 1});
   Freed<2>::start(pool, told);
@@ -44,7 +48,7 @@ const Scenario waited_for("thread_pool/started_run_told", Size::single, [] {
 });
 
 // Two members: one calls the other, which comes by the deque or is called back.
-const Scenario two_members("thread_pool/started_run_shared", Size::huge, [] {
+const HugeScenario two_members("thread_pool/started_run_shared", [] {
   Freed<2>::Told told;
   test::AuditedPool pool({.width = 2});
   Freed<2>::start(pool, told, {.block = 1});
@@ -53,7 +57,7 @@ const Scenario two_members("thread_pool/started_run_shared", Size::huge, [] {
 });
 
 // The blocks wait for one another: the second member comes.
-const Scenario both_come("thread_pool/started_run_meets", Size::single, [] {
+const SingleScenario both_come("thread_pool/started_run_meets", [] {
   test::Arrivals come;
   test::AuditedPool pool({.width = 2});
   BulkOperation run(
@@ -100,7 +104,7 @@ const Scenario abandoned("thread_pool/started_run_abandoned", [] {
 });
 
 // ... and a member that nobody has stolen when the pool drops its tasks does nothing but leave.
-const Scenario abandoned_amid("thread_pool/started_run_abandoned_amid", Size::single, [] {
+const SingleScenario abandoned_amid("thread_pool/started_run_abandoned_amid", [] {
   Freed<3>::Told told;
   test::AuditedPool pool({.width = 2});
   Freed<3>::start(pool, told, {.block = 1});
@@ -122,7 +126,7 @@ const Scenario stop("thread_pool/started_run_beside_stop", [] {
   explore::outcome(tally.cancelled);
 });
 
-const Scenario throws("thread_pool/started_run_throws", Size::single, [] {
+const SingleScenario throws("thread_pool/started_run_throws", [] {
   Freed<2>::Told told;
   test::AuditedPool pool({.width = 2});
   Freed<2>::start(pool, told, {.block = 1}, 0);
@@ -134,7 +138,7 @@ const Scenario throws("thread_pool/started_run_throws", Size::single, [] {
 });
 
 // The completion starts the run again.
-const Scenario again("thread_pool/started_run_again", Size::single, [] {
+const SingleScenario again("thread_pool/started_run_again", [] {
   struct Again final : BulkWork {
     explicit Again(ThreadPool& the_pool) : pool(the_pool) {}
     void block(std::size_t first, std::size_t last) override { done += last - first; }
@@ -154,7 +158,7 @@ const Scenario again("thread_pool/started_run_again", Size::single, [] {
 });
 
 // The caller of run() and the worker.
-const Scenario waits("thread_pool/run", Size::large, [] {
+const LargeScenario waits("thread_pool/run", [] {
   test::AuditedPool pool({.width = 1});
   std::array<sync::cell<int>, 2> times{};
   const Tally tally = pool.run(2,
@@ -167,7 +171,7 @@ const Scenario waits("thread_pool/run", Size::large, [] {
 });
 
 // The worker comes to a run whose first block goes on until it has come; one of the two throws.
-const Scenario run_throws("thread_pool/run_throws", Size::single, [] {
+const SingleScenario run_throws("thread_pool/run_throws", [] {
   test::AuditedPool pool({.width = 1});
   test::Arrivals come;
   const int thrown = test::thrown_by([&] {
@@ -184,7 +188,7 @@ const Scenario run_throws("thread_pool/run_throws", Size::single, [] {
 });
 
 // No memory for members: those that are there do it.
-const Scenario no_memory("thread_pool/run_without_memory", {Size::single, 0, 1}, [] {
+const SizedScenario<Size::single, 1> no_memory("thread_pool/run_without_memory", [] {
   const auto pool = test::pool_of({.width = 1});
   if (pool == nullptr) return;
   std::array<sync::cell<int>, 3> times{};
@@ -198,7 +202,7 @@ const Scenario no_memory("thread_pool/run_without_memory", {Size::single, 0, 1},
   for (const auto& each : times) explore::check(each.read() == 1, "each index once");
 });
 
-const Scenario start_without_memory("thread_pool/started_run_without_memory", {Size::single, 0, 1}, [] {
+const SizedScenario<Size::single, 1> start_without_memory("thread_pool/started_run_without_memory", [] {
   Freed<3>::Told told;
   bool taken = false;
   auto pool = test::pool_of({.width = 1});

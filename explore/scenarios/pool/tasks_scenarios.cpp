@@ -40,7 +40,9 @@ using test::Failure;
 using test::OpenOnce;
 using test::pool_of;
 using test::Scenario;
+using test::SingleScenario;
 using test::Size;
+using test::SizedScenario;
 using test::thrown_by;
 using test::throws;
 
@@ -67,9 +69,9 @@ void turns(PoolMode mode, bool low) {
   explore::check(order == (low ? "pnl" : "hpn"), "in this order");
 }
 
-const Scenario turns_stealing("thread_pool/turns_stealing", Size::single, [] { turns(PoolMode::stealing, true); });
-const Scenario turns_fixed("thread_pool/turns_fixed", Size::single, [] { turns(PoolMode::fixed, false); });
-const Scenario turns_active("thread_pool/turns_active", Size::single, [] { turns(PoolMode::active, true); });
+const SingleScenario turns_stealing("thread_pool/turns_stealing", [] { turns(PoolMode::stealing, true); });
+const SingleScenario turns_fixed("thread_pool/turns_fixed", [] { turns(PoolMode::fixed, false); });
+const SingleScenario turns_active("thread_pool/turns_active", [] { turns(PoolMode::active, true); });
 
 // What a task hands over comes before what was there: the other way round where the queue is all
 // there is.
@@ -91,12 +93,12 @@ std::string order_of_made(PoolMode mode) {
   return order;
 }
 
-const Scenario made_stealing("thread_pool/made_by_a_task_stealing", Size::single, [] { explore::check(order_of_made(PoolMode::stealing) == "amb", "the worker's own first"); });
-const Scenario made_fixed("thread_pool/made_by_a_task_fixed", Size::single, [] { explore::check(order_of_made(PoolMode::fixed) == "abm", "one after the other"); });
+const SingleScenario made_stealing("thread_pool/made_by_a_task_stealing", [] { explore::check(order_of_made(PoolMode::stealing) == "amb", "the worker's own first"); });
+const SingleScenario made_fixed("thread_pool/made_by_a_task_fixed", [] { explore::check(order_of_made(PoolMode::fixed) == "abm", "one after the other"); });
 
 // While it is paused nothing begins, also if it was paused twice; and then all of it, also if
 // nobody comes to wake the worker for what it has to run itself.
-const Scenario pauses("thread_pool/pauses", Size::single, [] {
+const SingleScenario pauses("thread_pool/pauses", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce first;
   OpenOnce second;
@@ -120,7 +122,7 @@ const Scenario pauses("thread_pool/pauses", Size::single, [] {
 });
 
 // A pool that closes is not paused any more, however late somebody says so.
-const Scenario pauses_too_late("thread_pool/pauses_too_late", Size::single, [] {
+const SingleScenario pauses_too_late("thread_pool/pauses_too_late", [] {
   test::AuditedPool pool({.width = 1});
   std::uint64_t more = 0;
   pool.post([&] {
@@ -132,7 +134,7 @@ const Scenario pauses_too_late("thread_pool/pauses_too_late", Size::single, [] {
   check_tally(tally, 2 + more, 0, 0);
 });
 
-const Scenario stop_tokens("thread_pool/stop_tokens", Size::single, [] {
+const SingleScenario stop_tokens("thread_pool/stop_tokens", [] {
   OpenOnce gate;
   test::HeldPool pool(gate);
   sync::atomic<int> alive{0};
@@ -173,7 +175,7 @@ class Log {
   std::string text_;
 };
 
-const Scenario hooks("thread_pool/hooks", Size::single, [] {
+const SingleScenario hooks("thread_pool/hooks", [] {
   Log log;
   ThreadPoolOptions options{.width = 1};
   options.on_start = [&log](std::size_t index) { log.add(index == 0 ? '<' : '?'); };
@@ -189,7 +191,7 @@ const Scenario hooks("thread_pool/hooks", Size::single, [] {
 });
 
 // Two tasks that need a thread each, twice; in between the thread beyond the core has gone.
-const Scenario comes_and_goes("thread_pool/comes_and_goes", Size::single, [] {
+const SingleScenario comes_and_goes("thread_pool/comes_and_goes", [] {
   Arrivals started;
   Arrivals stopped;
   Arrivals met;
@@ -217,7 +219,7 @@ const Scenario comes_and_goes("thread_pool/comes_and_goes", Size::single, [] {
 });
 
 // A system that has just refused a thread is not asked again at once.
-const Scenario asks_later("thread_pool/asks_later", {Size::single, 0, 1}, [] {
+const SizedScenario<Size::single, 1> asks_later("thread_pool/asks_later", [] {
   const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h});
   if (!pool) return;
   while (pool->statistics().sum().sleeps == 0)
@@ -235,7 +237,7 @@ const Scenario asks_later("thread_pool/asks_later", {Size::single, 0, 1}, [] {
 
 // A submitter calls a worker that gets no thread. Meanwhile the other one falls asleep, and the
 // next task wakes nobody, as somebody seems to come: the refused submitter has to look.
-const Scenario refused_beside_submit("thread_pool/refused_beside_submit", Size::single, [] {
+const SingleScenario refused_beside_submit("thread_pool/refused_beside_submit", [] {
   const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h});
   if (!pool) return;
   Arrivals ran;
@@ -261,7 +263,7 @@ const Scenario refused_beside_submit("thread_pool/refused_beside_submit", Size::
 
 // A hook may wait for tasks that were handed over while its worker counted as searching: they woke
 // nobody else.
-const Scenario hook_waits("thread_pool/hook_waits", Size::single, [] {
+const SingleScenario hook_waits("thread_pool/hook_waits", [] {
   Arrivals ran;
   ThreadPoolOptions options{.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h};
   options.on_start = [&ran](std::size_t index) {
@@ -274,7 +276,7 @@ const Scenario hook_waits("thread_pool/hook_waits", Size::single, [] {
 });
 
 // A stand-in comes for a task that blocks, and goes when that one goes on.
-const Scenario lends("thread_pool/lends", Size::single, [] {
+const SingleScenario lends("thread_pool/lends", [] {
   Arrivals started;
   Arrivals stopped;
   std::size_t index = 0;
@@ -310,7 +312,7 @@ const Scenario lends("thread_pool/lends", Size::single, [] {
 });
 
 // Threads beyond the core stay until their time is up, and the core does not wake for nothing.
-const Scenario stays("thread_pool/stays", Size::single, [] {
+const SingleScenario stays("thread_pool/stays", [] {
   Arrivals met;
   test::AuditedPool pool({.mode = PoolMode::cached,
                           .width = 2,
@@ -330,7 +332,7 @@ const Scenario stays("thread_pool/stays", Size::single, [] {
   check_tally(pool.close(), 2, 0, 0);
 });
 
-const Scenario core_sleeps("thread_pool/core_sleeps", Size::single, [] {
+const SingleScenario core_sleeps("thread_pool/core_sleeps", [] {
   test::AuditedPool pool({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1ns});
   sync::EventCount nobody;
   (void)nobody.await([] { return false; }, sync::deadline_after(1h));
@@ -340,7 +342,7 @@ const Scenario core_sleeps("thread_pool/core_sleeps", Size::single, [] {
 });
 
 // There is nothing to do for a stand-in, so none is started; and its seat is free for others.
-const Scenario lends_in_vain("thread_pool/lends_in_vain", Size::single, [] {
+const SingleScenario lends_in_vain("thread_pool/lends_in_vain", [] {
   test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
   pool.post([&ran] { blocking([&ran] { ran.write() = 1; }); });
@@ -374,18 +376,18 @@ void narrower(PoolMode mode) {
   explore::outcome(threads);
 }
 
-const Scenario narrower_fixed("thread_pool/narrower_fixed", {Size::single, 0, 1}, [] { narrower(PoolMode::fixed); });
-const Scenario narrower_cached("thread_pool/narrower_cached", {Size::single, 0, 1}, [] { narrower(PoolMode::cached); });
+const SizedScenario<Size::single, 1> narrower_fixed("thread_pool/narrower_fixed", [] { narrower(PoolMode::fixed); });
+const SizedScenario<Size::single, 1> narrower_cached("thread_pool/narrower_cached", [] { narrower(PoolMode::cached); });
 
 // The model has two CPUs.
-const Scenario as_wide_as_cpus("thread_pool/as_wide_as_cpus", Size::single, [] {
+const SingleScenario as_wide_as_cpus("thread_pool/as_wide_as_cpus", [] {
   const test::AuditedPool pool{ThreadPoolOptions()};
   explore::check(pool.width() == 2 && pool.statistics().threads == 2, "as many");
 });
 
 // ---- What is counted ----------------------------------------------------------------------------
 
-const Scenario figures("thread_pool/figures", Size::single, [] {
+const SingleScenario figures("thread_pool/figures", [] {
   test::AuditedPool pool({.width = 1});
   explore::check(pool.width() == 1 && pool.index_count() == 2, "a worker and a seat");
   sync::atomic<std::size_t> index{2};
@@ -406,7 +408,7 @@ const Scenario figures("thread_pool/figures", Size::single, [] {
 });
 
 // A thread that asks while tasks end never hears of more ends than there are tasks.
-const Scenario asked_meanwhile("thread_pool/asked_meanwhile", Size::single, [] {
+const SingleScenario asked_meanwhile("thread_pool/asked_meanwhile", [] {
   test::AuditedPool pool({.width = 1});
   explore::Thread other([&pool] { (void)pool.try_post([] {}); });
   for (int i = 0; i < 2; ++i) {
@@ -418,7 +420,7 @@ const Scenario asked_meanwhile("thread_pool/asked_meanwhile", Size::single, [] {
 });
 
 // A guest's task is stolen by the worker, which is counted, as is the guest's own part.
-const Scenario stolen("thread_pool/stolen", Size::single, [] {
+const SingleScenario stolen("thread_pool/stolen", [] {
   test::AuditedPool pool({.width = 1});
   TaskGroup group(pool);
   OpenOnce gate;
@@ -432,7 +434,7 @@ const Scenario stolen("thread_pool/stolen", Size::single, [] {
 
 // ---- Groups -------------------------------------------------------------------------------------
 
-const Scenario group_tells("thread_pool/group_tells", Size::single, [] {
+const SingleScenario group_tells("thread_pool/group_tells", [] {
   OpenOnce gate;
   test::HeldPool pool(gate);
   TaskGroup group(pool);
@@ -479,7 +481,7 @@ const Scenario group_waits_until("thread_pool/group_waits_until", [] {
 });
 
 // The function runs here, and its failure is the group's; so is what the group did not wait for.
-const Scenario group_runs_here("thread_pool/group_runs_here", Size::single, [] {
+const SingleScenario group_runs_here("thread_pool/group_runs_here", [] {
   test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
   {
@@ -498,7 +500,7 @@ const Scenario group_runs_here("thread_pool/group_runs_here", Size::single, [] {
 });
 
 // Without a seat the group's owner runs its tasks itself.
-const Scenario group_without_a_seat("thread_pool/group_without_a_seat", Size::single, [] {
+const SingleScenario group_without_a_seat("thread_pool/group_without_a_seat", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce seated;
   OpenOnce gate;
@@ -521,7 +523,7 @@ const Scenario group_without_a_seat("thread_pool/group_without_a_seat", Size::si
 });
 
 // Two groups of one thread have one seat, until the last of them is gone.
-const Scenario seat_of_two_groups("thread_pool/seat_of_two_groups", Size::single, [] {
+const SingleScenario seat_of_two_groups("thread_pool/seat_of_two_groups", [] {
   test::AuditedPool pool({.width = 1});
   auto first = std::make_unique<TaskGroup>(pool);
   auto second = std::make_unique<TaskGroup>(pool);
@@ -535,7 +537,7 @@ const Scenario seat_of_two_groups("thread_pool/seat_of_two_groups", Size::single
 });
 
 // Seats in two pools, left in the order in which they were taken.
-const Scenario seats_crosswise("thread_pool/seats_crosswise", Size::single, [] {
+const SingleScenario seats_crosswise("thread_pool/seats_crosswise", [] {
   ThreadPool one({.width = 1});
   ThreadPool other({.width = 1});
   auto first = std::make_unique<TaskGroup>(one);
@@ -548,7 +550,7 @@ const Scenario seats_crosswise("thread_pool/seats_crosswise", Size::single, [] {
 });
 
 // A thread in pool.wait() steals a part of a group in a task; the group is told when it is over.
-const Scenario group_in_a_task("thread_pool/group_in_a_task", Size::single, [] {
+const SingleScenario group_in_a_task("thread_pool/group_in_a_task", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce gate;
   sync::cell<int> sum;
@@ -569,7 +571,7 @@ const Scenario group_in_a_task("thread_pool/group_in_a_task", Size::single, [] {
 });
 
 // A part that runs elsewhere hands over more of the group, whose owner sleeps until that is done.
-const Scenario group_grows_elsewhere("thread_pool/group_grows_elsewhere", Size::single, [] {
+const SingleScenario group_grows_elsewhere("thread_pool/group_grows_elsewhere", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce begun;
   sync::cell<int> ran;
@@ -583,7 +585,7 @@ const Scenario group_grows_elsewhere("thread_pool/group_grows_elsewhere", Size::
 });
 
 // The owner sleeps for what runs elsewhere, again and again.
-const Scenario group_sleeps_again("thread_pool/group_sleeps_again", Size::single, [] {
+const SingleScenario group_sleeps_again("thread_pool/group_sleeps_again", [] {
   test::AuditedPool pool({.width = 1});
   TaskGroup group(pool);
   sync::cell<int> ran;
@@ -601,7 +603,7 @@ const Scenario group_sleeps_again("thread_pool/group_sleeps_again", Size::single
 });
 
 // A group waits for a stolen task and runs what the thief has spawned: nobody else could.
-const Scenario group_helps_thief("thread_pool/group_helps_thief", Size::single, [] {
+const SingleScenario group_helps_thief("thread_pool/group_helps_thief", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce handed_over;
   OpenOnce gate;
@@ -621,7 +623,7 @@ const Scenario group_helps_thief("thread_pool/group_helps_thief", Size::single, 
 
 // The owner of two groups waits for one of them, whose task runs elsewhere. A task of the other one
 // waits for what comes after that.
-const Scenario group_leaves_another("thread_pool/group_leaves_another", Size::single, [] {
+const SingleScenario group_leaves_another("thread_pool/group_leaves_another", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce over;
   OpenOnce begun;
@@ -640,7 +642,7 @@ const Scenario group_leaves_another("thread_pool/group_leaves_another", Size::si
 });
 
 // What the wait has left is for the wait of its own group, where no other thread is free.
-const Scenario group_puts_back("thread_pool/group_puts_back", Size::single, [] {
+const SingleScenario group_puts_back("thread_pool/group_puts_back", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce begun;
   OpenOnce handed_over;
@@ -663,7 +665,7 @@ const Scenario group_puts_back("thread_pool/group_puts_back", Size::single, [] {
 
 // A worker that sleeps in a wait is lent if it has left something there: what it waits for runs
 // elsewhere and needs that.
-const Scenario group_lends("thread_pool/group_lends", Size::single, [] {
+const SingleScenario group_lends("thread_pool/group_lends", [] {
   test::AuditedPool pool({.width = 2});
   OpenOnce begun;
   OpenOnce gate;
@@ -708,12 +710,12 @@ void leaves_what_the_thief_made(bool of_a_group) {
   pool.wait();
 }
 
-const Scenario group_leaves_anothers_task("thread_pool/group_leaves_anothers_task", Size::single, [] { leaves_what_the_thief_made(true); });
-const Scenario group_leaves_a_post("thread_pool/group_leaves_a_post", Size::single, [] { leaves_what_the_thief_made(false); });
+const SingleScenario group_leaves_anothers_task("thread_pool/group_leaves_anothers_task", [] { leaves_what_the_thief_made(true); });
+const SingleScenario group_leaves_a_post("thread_pool/group_leaves_a_post", [] { leaves_what_the_thief_made(false); });
 
 // A thief that has ended the task begins one of another problem: the thread that waits for the
 // first, and has not seen its end yet, takes nothing of that.
-const Scenario group_leaves_a_thief_that_has_gone_on("thread_pool/group_leaves_a_thief_that_has_gone_on", Size::single, [] {
+const SingleScenario group_leaves_a_thief_that_has_gone_on("thread_pool/group_leaves_a_thief_that_has_gone_on", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce over;
   OpenOnce begun;
@@ -738,7 +740,7 @@ const Scenario group_leaves_a_thief_that_has_gone_on("thread_pool/group_leaves_a
 
 // A worker waits for a Future, and has handed over what would wait for the end of that: a stand-in
 // takes it.
-const Scenario future_leaves_a_post("thread_pool/future_leaves_a_post", Size::single, [] {
+const SingleScenario future_leaves_a_post("thread_pool/future_leaves_a_post", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce over;
   TaskGroup seat(pool);  // so that this thread may run the task
@@ -753,7 +755,7 @@ const Scenario future_leaves_a_post("thread_pool/future_leaves_a_post", Size::si
 });
 
 // Without memory for a seat a waiting thread only sleeps; a group's owner runs its tasks itself.
-const Scenario no_memory_for_a_seat("thread_pool/no_memory_for_a_seat", {Size::single, 0, 1}, [] {
+const SizedScenario<Size::single, 1> no_memory_for_a_seat("thread_pool/no_memory_for_a_seat", [] {
   const auto pool = pool_of({.width = 1});
   if (pool == nullptr) return;
   int ran = 0;
@@ -768,7 +770,7 @@ const Scenario no_memory_for_a_seat("thread_pool/no_memory_for_a_seat", {Size::s
 });
 
 // A node that held a task of a group is used again for a task of no group.
-const Scenario after_a_group("thread_pool/after_a_group", Size::single, [] {
+const SingleScenario after_a_group("thread_pool/after_a_group", [] {
   test::AuditedPool pool({.width = 1});
   sync::atomic<int> ran{0};
   const auto task = [&ran] { ran.fetch_add(1, sync::order::relaxed); };
@@ -784,7 +786,7 @@ const Scenario after_a_group("thread_pool/after_a_group", Size::single, [] {
 });
 
 // The last task is a guest's, whose end somebody else waits for: the worker sleeps by then.
-const Scenario guest_tells("thread_pool/guest_tells", Size::single, [] {
+const SingleScenario guest_tells("thread_pool/guest_tells", [] {
   OpenOnce gate;
   test::HeldPool pool(gate);
   pool.post([&] {
@@ -803,7 +805,7 @@ const Scenario guest_tells("thread_pool/guest_tells", Size::single, [] {
 
 // ---- Loops --------------------------------------------------------------------------------------
 
-const Scenario loop_of_ranges("thread_pool/loop_of_ranges", Size::single, [] {
+const SingleScenario loop_of_ranges("thread_pool/loop_of_ranges", [] {
   test::AuditedPool pool({.width = 1});
   std::array<sync::cell<int>, 5> times{};
   parallel_for(pool, 1, 5, [&times](IndexRange range) {
@@ -817,7 +819,7 @@ const Scenario loop_of_ranges("thread_pool/loop_of_ranges", Size::single, [] {
 });
 
 // What one part throws comes out, and what nobody has begun is left out: here all but the first.
-const Scenario loop_throws("thread_pool/loop_throws", Size::single, [] {
+const SingleScenario loop_throws("thread_pool/loop_throws", [] {
   OpenOnce gate;
   test::HeldPool pool(gate);
   int ran = 0;
@@ -835,7 +837,7 @@ const Scenario loop_throws("thread_pool/loop_throws", Size::single, [] {
 });
 
 // The same on the worker, while the caller's own part waits for that.
-const Scenario loop_throws_elsewhere("thread_pool/loop_throws_elsewhere", Size::single, [] {
+const SingleScenario loop_throws_elsewhere("thread_pool/loop_throws_elsewhere", [] {
   test::AuditedPool pool({.width = 1});
   sync::atomic<int> blocks{0};
   explore::check(thrown_by([&] {
@@ -850,7 +852,7 @@ const Scenario loop_throws_elsewhere("thread_pool/loop_throws_elsewhere", Size::
 });
 
 // From parts in their order: `combine` need not commute.
-const Scenario reduces("thread_pool/reduces", Size::single, [] {
+const SingleScenario reduces("thread_pool/reduces", [] {
   test::AuditedPool pool({.width = 1});
   const auto word = [&pool](std::size_t first, std::size_t last) {
     return parallel_reduce(
@@ -862,7 +864,7 @@ const Scenario reduces("thread_pool/reduces", Size::single, [] {
 });
 
 // More indices than parts, so some parts have two.
-const Scenario reduces_many("thread_pool/reduces_many", Size::single, [] {
+const SingleScenario reduces_many("thread_pool/reduces_many", [] {
   OpenOnce gate;
   test::HeldPool pool(gate);
   constexpr std::size_t first = 3;

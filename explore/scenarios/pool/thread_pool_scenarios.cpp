@@ -27,8 +27,12 @@
 namespace thread_pool_scenarios { namespace {
 
 using namespace handoff;
+using test::HugeScenario;
+using test::LargeScenario;
 using test::pool_of;
 using test::Scenario;
+using test::Size;
+using test::SizedScenario;
 
 const Scenario close_against_submit("thread_pool/close_against_submit", [] {
   test::AuditedPool pool({.width = 1});
@@ -46,7 +50,7 @@ const Scenario close_against_submit("thread_pool/close_against_submit", [] {
 
 // A task is run by the worker of another pool that waits for it, which is not done with this one
 // when the task is.
-const Scenario visitor("thread_pool/visitor", test::Size::large, [] {
+const LargeScenario visitor("thread_pool/visitor", [] {
   test::AuditedPool home({.width = 1});
   sync::cell<int> ran;
   {
@@ -61,7 +65,7 @@ const Scenario visitor("thread_pool/visitor", test::Size::large, [] {
 // The pool is paused, so a worker of another pool that waits for the task runs it. The task has
 // been counted and the pool may close, but not end before that worker has left. No audit: see
 // explorer.md.
-const Scenario visitor_leaves("thread_pool/visitor_leaves", test::Size::large, [] {
+const LargeScenario visitor_leaves("thread_pool/visitor_leaves", [] {
   std::optional<ThreadPool> pool(std::in_place, ThreadPoolOptions{.width = 1});
   test::AuditedPool home({.width = 1});
   pool->pause();
@@ -96,7 +100,7 @@ void two_tasks_meet(ThreadPool& pool) {
 
 // The first task waits for the second, which needs another thread; one of the two goes when it has
 // had nothing to do.
-const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", test::Size::huge, [] {
+const HugeScenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
   test::AuditedPool pool({.mode = PoolMode::cached,
                           .width = 2,
                           .core = 1,
@@ -106,7 +110,7 @@ const Scenario grows_and_shrinks("thread_pool/grows_and_shrinks", test::Size::hu
 
 // Two tasks that wait for each other: the worker that claims both calls up another for the second,
 // though nobody searched when they were handed over and nobody saw them in the queue afterwards.
-const Scenario neighbours("thread_pool/neighbours", test::Size::huge, [] {
+const HugeScenario neighbours("thread_pool/neighbours", [] {
   test::AuditedPool pool({.width = 2});
   two_tasks_meet(pool);
 });
@@ -125,7 +129,7 @@ const Scenario pause("thread_pool/pause", [] {
 });
 
 // The task waits for another one, which needs a stand-in; that one goes when the task goes on.
-const Scenario blocks("thread_pool/blocking", test::Size::huge, [] {
+const HugeScenario blocks("thread_pool/blocking", [] {
   test::AuditedPool pool({.width = 1});
   sync::atomic<int> come{0};
   sync::EventCount news;
@@ -236,7 +240,7 @@ void check_books(ThreadPool& pool, int accepted) {
   explore::outcome(tally.done);
 }
 
-const Scenario copy_fails("thread_pool/copy_fails", {test::Size::large, 0, 1}, [] {
+const SizedScenario<Size::large, 1> copy_fails("thread_pool/copy_fails", [] {
   const auto pool = pool_of({.width = 1, .capacity = 1});
   if (pool == nullptr) return;
   sync::atomic<int> ran{0};
@@ -251,7 +255,7 @@ const Scenario copy_fails("thread_pool/copy_fails", {test::Size::large, 0, 1}, [
   check_books(*pool, accepted);
 });
 
-const Scenario later_fails("thread_pool/later_fails", {test::Size::large, 0, 1}, [] {
+const SizedScenario<Size::large, 1> later_fails("thread_pool/later_fails", [] {
   const auto pool = pool_of({.width = 1});
   if (pool == nullptr) return;
   sync::atomic<int> ran{0};
@@ -268,7 +272,7 @@ const Scenario later_fails("thread_pool/later_fails", {test::Size::large, 0, 1},
 
 // The place of a task that found no memory comes back: the next one has it. Those of high priority
 // make their queue first.
-const Scenario memory_fails("thread_pool/memory_fails", {test::Size::large, 0, 1}, [] {
+const SizedScenario<Size::large, 1> memory_fails("thread_pool/memory_fails", [] {
   const auto pool = pool_of({.width = 1, .capacity = 1});
   if (pool == nullptr) return;
   int accepted = 0;
@@ -283,7 +287,7 @@ const Scenario memory_fails("thread_pool/memory_fails", {test::Size::large, 0, 1
 });
 
 // A task of another pool throws while its waiter runs it: the visit ends all the same.
-const Scenario visited_fails("thread_pool/visited_fails", {test::Size::large, 0, 1}, [] {
+const SizedScenario<Size::large, 1> visited_fails("thread_pool/visited_fails", [] {
   const auto home = pool_of({.width = 1});
   if (home == nullptr) return;
   {
@@ -296,7 +300,7 @@ const Scenario visited_fails("thread_pool/visited_fails", {test::Size::large, 0,
 });
 
 // The system refuses a thread: the tasks are run by those that there are.
-const Scenario thread_fails("thread_pool/thread_fails", {test::Size::large, 0, 1}, [] {
+const SizedScenario<Size::large, 1> thread_fails("thread_pool/thread_fails", [] {
   const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
   if (pool == nullptr) return;
   sync::atomic<int> ran{0};
@@ -309,7 +313,7 @@ const Scenario thread_fails("thread_pool/thread_fails", {test::Size::large, 0, 1
 });
 
 // The thread that a pinned task calls for is refused, and the next task gets one.
-const Scenario pinned_fails("thread_pool/pinned_fails", {test::Size::large, 0, 1}, [] {
+const SizedScenario<Size::large, 1> pinned_fails("thread_pool/pinned_fails", [] {
   const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
   if (pool == nullptr) return;
   int accepted = 0;

@@ -35,6 +35,9 @@ using namespace handoff;
 using namespace handoff::detail;
 using namespace std::chrono_literals;
 using test::Scenario;
+using test::SingleScenario;
+using test::Size;
+using test::SizedScenario;
 
 // A pool of which the timers' own thread is the worker. It has no memory for the first `misses`.
 struct OneThread {
@@ -214,7 +217,7 @@ const Scenario no_memory("timers/no_memory", [] {
 // ---- What is promised of moments ----------------------------------------------------------------
 
 // The earliest first, and of one moment the one that was asked for first.
-const Scenario in_order("timers/in_order", test::Size::single, [] {
+const SingleScenario in_order("timers/in_order", [] {
   OneThread pool;
   test::Arrivals runs;
   std::string order;
@@ -270,7 +273,7 @@ std::vector<std::chrono::nanoseconds> moments(std::chrono::nanoseconds period,
 }
 
 // At multiples of the period; those that pass while one runs are left out, also if one is just now.
-const Scenario fixed_rate("timers/fixed_rate", test::Size::single, [] {
+const SingleScenario fixed_rate("timers/fixed_rate", [] {
   const std::vector<std::chrono::nanoseconds> in_time{10ns, 20ns, 30ns};
   const std::vector<std::chrono::nanoseconds> late{10ns, 40ns, 50ns};
   const std::vector<std::chrono::nanoseconds> just_late{10ns, 30ns, 40ns};
@@ -280,7 +283,7 @@ const Scenario fixed_rate("timers/fixed_rate", test::Size::single, [] {
 });
 
 // A period that the clock cannot count comes once at most.
-const Scenario endless_period("timers/endless_period", test::Size::single, [] {
+const SingleScenario endless_period("timers/endless_period", [] {
   OneThread pool;
   test::Arrivals runs;
   TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), TimedTask::Duration::max(), {},
@@ -292,7 +295,7 @@ const Scenario endless_period("timers/endless_period", test::Size::single, [] {
 });
 
 // What is called off from inside goes on to its end, and does not wait for itself.
-const Scenario from_inside("timers/from_inside", test::Size::single, [] {
+const SingleScenario from_inside("timers/from_inside", [] {
   OneThread pool;
   test::Arrivals runs;
   sync::atomic<int> alive{0};
@@ -336,7 +339,7 @@ const Scenario waits_for_the_run("timers/waits_for_the_run", [] {
 });
 
 // Called off while it waits: at once, with what it holds, and the rest stays in order.
-const Scenario called_off("timers/called_off", test::Size::single, [] {
+const SingleScenario called_off("timers/called_off", [] {
   OneThread pool;
   sync::atomic<int> alive{0};
   std::array<TimerHandle, 4> handles;
@@ -363,7 +366,7 @@ const Scenario called_off("timers/called_off", test::Size::single, [] {
 // ---- What fails ---------------------------------------------------------------------------------
 
 // A function that cannot be copied was never asked for.
-const Scenario given_up("timers/given_up", test::Size::single, [] {
+const SingleScenario given_up("timers/given_up", [] {
   OneThread pool;
   const test::Fragile fragile;
   explore::check(test::throws<std::bad_alloc>([&] {
@@ -439,7 +442,7 @@ const Scenario refused_once("timers/refused_and_called_off", [] { refused_and_ca
 const Scenario refused_series("timers/refused_and_called_off_series",
                               [] { refused_and_called_off(1h); });
 
-const Scenario refused_and_closed("timers/refused_and_closed", test::Size::single, [] {
+const SingleScenario refused_and_closed("timers/refused_and_closed", [] {
   Refuses pool;
   test::Arrivals tries;
   sync::atomic<int> alive{0};
@@ -557,11 +560,11 @@ void close_comes_between(std::chrono::nanoseconds period) {
   test::audit(pool.timers);
 }
 
-const Scenario close_between("timers/close_comes_between", test::Size::single, [] { close_comes_between(0ns); });
-const Scenario close_between_series("timers/close_comes_between_series", test::Size::single, [] { close_comes_between(1h); });
+const SingleScenario close_between("timers/close_comes_between", [] { close_comes_between(0ns); });
+const SingleScenario close_between_series("timers/close_comes_between_series", [] { close_comes_between(1h); });
 
 // A place that is refused is asked for again a moment later, not at once.
-const Scenario tries_again("timers/tries_again", test::Size::single, [] {
+const SingleScenario tries_again("timers/tries_again", [] {
   OneThread pool;
   pool.misses = 1;
   test::Arrivals runs;
@@ -600,19 +603,19 @@ void comes_in_order(OneThread& pool, Delay delay, Delay period, Delay other_dela
   test::audit(pool.timers);
 }
 
-const Scenario series_in_order("timers/series_in_order", test::Size::single, [] {
+const SingleScenario series_in_order("timers/series_in_order", [] {
   OneThread pool;
   comes_in_order(pool, 3h, 3h, 4h, "aoa");
 });
 
-const Scenario refused_in_order("timers/refused_in_order", test::Size::single, [] {
+const SingleScenario refused_in_order("timers/refused_in_order", [] {
   OneThread pool;
   pool.misses = 1;
   comes_in_order(pool, 1h, 0ns, 1h + 1us, "oa");
 });
 
 // The heap has room for all that were asked for: to take the 17th may fail, to wait may not.
-const Scenario many("timers/many", {test::Size::single, 0, 1}, [] {
+const SizedScenario<Size::single, 1> many("timers/many", [] {
   OneThread pool;
   std::vector<TimerHandle> handles;
   handles.reserve(34);
@@ -638,7 +641,7 @@ const Scenario many("timers/many", {test::Size::single, 0, 1}, [] {
 // ---- The pool and all ---------------------------------------------------------------------------
 
 // Called off while it is in the pool's queue: the worker ends it.
-const Scenario called_off_when_due("thread_pool/called_off_when_due", test::Size::single, [] {
+const SingleScenario called_off_when_due("thread_pool/called_off_when_due", [] {
   test::OpenOnce gate;
   test::HeldPool pool(gate);
   sync::atomic<int> alive{0};
@@ -656,7 +659,7 @@ const Scenario called_off_when_due("thread_pool/called_off_when_due", test::Size
 });
 
 // What waits for its moment is pending, but not waited for; the close cancels it, whatever kind.
-const Scenario waits_for_its_moment("thread_pool/waits_for_its_moment", test::Size::single, [] {
+const SingleScenario waits_for_its_moment("thread_pool/waits_for_its_moment", [] {
   test::AuditedPool pool({.width = 1});
   TimerHandle once = pool.post_at(sync::no_deadline, [] {});
   TimerHandle other = pool.post_at(sync::no_deadline, [] {});
@@ -674,7 +677,7 @@ const Scenario waits_for_its_moment("thread_pool/waits_for_its_moment", test::Si
 });
 
 // A series that throws goes on, and each run is a task.
-const Scenario series_throws("thread_pool/series_throws", test::Size::single, [] {
+const SingleScenario series_throws("thread_pool/series_throws", [] {
   test::AuditedPool pool({.width = 1});
   test::Arrivals runs;
   TimerHandle series = pool.post_every(1h, [&runs] {
@@ -691,7 +694,7 @@ const Scenario series_throws("thread_pool/series_throws", test::Size::single, []
 });
 
 // Dropped with the pool: the closure ends, the handle is told.
-const Scenario dropped_when_due("thread_pool/dropped_when_due", test::Size::single, [] {
+const SingleScenario dropped_when_due("thread_pool/dropped_when_due", [] {
   sync::atomic<int> alive{0};
   TimerHandle once;
   TimerHandle series;

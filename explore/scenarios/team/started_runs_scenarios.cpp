@@ -20,7 +20,9 @@ namespace team_started_runs_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
+using test::LargeScenario;
 using test::Scenario;
+using test::SingleScenario;
 
 template <std::size_t count>
 using Freed = test::FreedRun<ThreadTeam, count>;
@@ -54,14 +56,14 @@ const Scenario waited_for("started_run/waited_for", [] {
 });
 
 // A team without members does it at once.
-const Scenario alone("started_run/alone", test::Size::single, [] {
+const SingleScenario alone("started_run/alone", [] {
   ThreadTeam team({.width = 1});
   Freed<3>::Told told;
   Freed<3>::start(team, told);
   explore::check(told.once().done == 3, "before start() returns");
 });
 
-const Scenario none("started_run/no_index", test::Size::single, [] {
+const SingleScenario none("started_run/no_index", [] {
   struct Nothing final : BulkWork {
     void block(std::size_t, std::size_t) override { explore::check(false, "there is none"); }
     void ended(const Tally& tally) noexcept override {
@@ -124,7 +126,7 @@ const Scenario beside_caller("started_run/beside_caller", [] {
 });
 
 // ... by two callers, of whom one at a time is told.
-const Scenario beside_callers("started_run/beside_callers", test::Size::large, [] {
+const LargeScenario beside_callers("started_run/beside_callers", [] {
   Freed<1>::Told told;
   sync::cell<int> ran{0};  // one run at a time
   {
@@ -173,7 +175,7 @@ const Scenario closes("started_run/beside_the_end", [] {
 });
 
 // On a team of one thread a run that is started from inside a run waits for the stack.
-const Scenario inside("started_run/inside", test::Size::single, [] {
+const SingleScenario inside("started_run/inside", [] {
   Freed<2>::Told told;
   {
     ThreadTeam team({.width = 1});
@@ -186,7 +188,7 @@ const Scenario inside("started_run/inside", test::Size::single, [] {
 });
 
 // The model has two CPUs: the third and fourth member are beyond them, and all have to come.
-const Scenario all_come("started_run/all_come", test::Size::single, [] {
+const SingleScenario all_come("started_run/all_come", [] {
   test::Meeting meeting(3);
   sync::atomic<int> told{0};
   std::optional<ThreadTeam> team(std::in_place, ThreadTeamOptions{.width = 4});
@@ -216,13 +218,13 @@ void two_come(std::size_t width) {
 
 // Where the watcher is the only one beyond the CPUs it works at once: time stands still while
 // anybody can go on.
-const Scenario watcher_works("started_run/watcher_works", test::Size::single, [] {
+const SingleScenario watcher_works("started_run/watcher_works", [] {
   const sync::Deadline begin = sync::clock::now();
   two_come(3);
   explore::check(sync::clock::now() == begin, "nobody napped");
 });
 
 // Where there are more of them another one does.
-const Scenario another_works("started_run/another_works", test::Size::single, [] { two_come(4); });
+const SingleScenario another_works("started_run/another_works", [] { two_come(4); });
 
 }}  // namespace team_started_runs_scenarios

@@ -21,6 +21,9 @@ namespace thread_team_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
+using test::SingleScenario;
+using test::Size;
+using test::SizedScenario;
 
 // Plain counters, one an index: two members on one index would race, a lost index stays at 0.
 template <std::size_t count>
@@ -103,7 +106,7 @@ struct Failure {
 
 // Of blocks that throw all the others run; the first that threw is rethrown, and the next run knows
 // nothing of it.
-const Scenario throws("thread_team/throws", test::Size::single, [] {
+const SingleScenario throws("thread_team/throws", [] {
   ThreadTeam team({.width = 2});
   Times<4> times;
   std::size_t thrown = 9;
@@ -126,7 +129,7 @@ const Scenario throws("thread_team/throws", test::Size::single, [] {
 });
 
 // A run that is late or stopped from the start does nothing; any other runs all.
-const Scenario gives_up("thread_team/gives_up", test::Size::single, [] {
+const SingleScenario gives_up("thread_team/gives_up", [] {
   ThreadTeam team({.width = 2});
   const auto nothing = [](IndexRange) { explore::check(false, "it is too late"); };
   Tally tally = team.run(3, nothing, {.until = sync::clock::now()});
@@ -145,7 +148,7 @@ const Scenario gives_up("thread_team/gives_up", test::Size::single, [] {
 });
 
 // From inside its own blocks a team is not run, however deep; another one is.
-const Scenario nests("thread_team/nests", test::Size::single, [] {
+const SingleScenario nests("thread_team/nests", [] {
   ThreadTeam outer({.width = 2});
   ThreadTeam inner({.width = 2});
   sync::atomic<int> refused{0};
@@ -173,7 +176,7 @@ const Scenario nests("thread_team/nests", test::Size::single, [] {
 });
 
 // Two callers, one after the other, each with its own figures.
-const Scenario two_callers("thread_team/two_callers", test::Size::single, [] {
+const SingleScenario two_callers("thread_team/two_callers", [] {
   ThreadTeam team({.width = 2});
   const auto run = [&team](std::size_t count) {
     Times<3> times;
@@ -187,7 +190,7 @@ const Scenario two_callers("thread_team/two_callers", test::Size::single, [] {
 });
 
 // Threads that the system refuses make the team narrower, and nothing else.
-const Scenario refused_threads("thread_team/refused_threads", {test::Size::single, 0, 1}, [] {
+const SizedScenario<Size::single, 1> refused_threads("thread_team/refused_threads", [] {
   ThreadTeam team({.width = 3});
   explore::check(team.width() >= 1 && team.width() <= 3, "what there is");
   Times<3> times;
@@ -197,7 +200,7 @@ const Scenario refused_threads("thread_team/refused_threads", {test::Size::singl
 });
 
 // No memory: nothing is left behind.
-const Scenario no_memory("thread_team/no_memory", {test::Size::single, 0, 1}, [] {
+const SizedScenario<Size::single, 1> no_memory("thread_team/no_memory", [] {
   try {
     const explore::MayFail may_fail;
     const ThreadTeam team({.width = 3});
@@ -207,7 +210,7 @@ const Scenario no_memory("thread_team/no_memory", {test::Size::single, 0, 1}, []
 });
 
 // Two CPUs, four members: the watcher calls all of the others when the run stands still.
-const Scenario all_come("thread_team/all_come", test::Size::single, [] {
+const SingleScenario all_come("thread_team/all_come", [] {
   ThreadTeam team({.width = 4});
   test::Meeting meeting(4);
   const Tally tally = team.run(4,
@@ -217,7 +220,7 @@ const Scenario all_come("thread_team/all_come", test::Size::single, [] {
 });
 
 // A member that has a CPU comes at once: time stands still while anybody can go on.
-const Scenario at_once("thread_team/at_once", test::Size::single, [] {
+const SingleScenario at_once("thread_team/at_once", [] {
   ThreadTeam team({.width = 2});
   const sync::Deadline begin = sync::clock::now();
   test::Meeting meeting(2);
@@ -228,7 +231,7 @@ const Scenario at_once("thread_team/at_once", test::Size::single, [] {
 });
 
 // Only as many members take part as there are indices: one index, one member.
-const Scenario alone("thread_team/alone", test::Size::single, [] {
+const SingleScenario alone("thread_team/alone", [] {
   ThreadTeam team({.width = 1});
   explore::check(team.width() == 1, "the caller");
   std::size_t next = 0;
