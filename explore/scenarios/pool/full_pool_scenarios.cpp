@@ -203,7 +203,6 @@ const SingleScenario close_ends_wait_for_room("thread_pool/close_ends_wait_for_r
     gate.open();
   });
   check_tally(pool.close(), 2, 0, 0);
-  other.join();
 });
 
 // A moment that has come takes a place that is not there, and gives it back.
@@ -326,7 +325,6 @@ const SingleScenario expires_beside_a_guest("thread_pool/expires_beside_a_guest"
   begun.wait();
   gate.open();
   check_tally(pool.close(Closing::finish_until(sync::clock::now())), 2, 0, 0);
-  guest.join();
 });
 
 // Tasks of the pool itself are refused while it drains; those of a group are not.

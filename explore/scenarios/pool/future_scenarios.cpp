@@ -76,7 +76,6 @@ const Scenario looks_at_continuation("future/looks_at_continuation", [] {
   });
   explore::check(next.get() == 3, "the result of what comes next");
   explore::check(followed.read() == 1, "once");
-  task.join();
 });
 
 // The same two deep, with sources that end while the walk is at this one or at that.
@@ -100,7 +99,6 @@ const LargeScenario looks_at_gathering("future/looks_at_gathering", [] {
     return ready[0].get() + ready[1].get();
   });
   explore::check(sum.get() == 4, "all results");
-  tasks.join();
 });
 
 // A queued source: the pool's thread begins it, or the thread that waits for what follows it.

@@ -113,7 +113,6 @@ const Scenario expected("side_queues/expected", [] {
   Sleepers::Place bed;
   explore::Thread other([&] { hand_to(0, queues, sleepers, bed); });
   sleep_until_it_has_tasks(0, queues, sleepers, bed);
-  other.join();
 });
 
 // ... and of two workers that one, however deep the other one sleeps.
@@ -136,7 +135,6 @@ const LargeScenario expected_of_two("side_queues/expected_of_two", [] {
   explore::check(!queues.has_tasks_for(0), "it is the other one's task");
   over.store(true, sync::order::seq_cst);
   sleepers.wake_all();
-  neighbour.join();
 });
 
 }}  // namespace side_queues_scenarios

@@ -519,7 +519,6 @@ const SingleScenario group_without_a_seat("thread_pool/group_without_a_seat", []
   explore::check(pool.tally().accepted == 0, "none of the pool's business");
   pool.wait();
   gate.open();
-  guest.join();
 });
 
 // Two groups of one thread have one seat, until the last of them is gone.
@@ -800,7 +799,6 @@ const SingleScenario guest_tells("thread_pool/guest_tells", [] {
   explore::Thread other(
       [&pool] { explore::check(test::wait_idly(pool) == Status::ok, "told"); });
   pool.wait();
-  other.join();
 });
 
 // ---- Loops --------------------------------------------------------------------------------------

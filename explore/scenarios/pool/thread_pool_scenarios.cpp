@@ -34,19 +34,23 @@ using test::Scenario;
 using test::Size;
 using test::SizedScenario;
 
-const Scenario close_against_submit("thread_pool/close_against_submit", [] {
+void submit_against_close(const TaskOptions& options) {
   test::AuditedPool pool({.width = 1});
   sync::cell<int> ran;
   int accepted = 0;
   explore::Thread submitter([&] {
-    if (pool.try_post([&ran] { ++ran.write(); }) == Status::ok) ++accepted;
+    if (pool.try_post([&ran] { ++ran.write(); }, options) == Status::ok) ++accepted;
   });
   const Tally tally = pool.close();
   submitter.join();
   explore::check(ran.read() == accepted, "what was accepted ran");
   explore::check(tally.balanced() && tally.done == static_cast<std::uint64_t>(accepted), "exact");
   explore::outcome(tally.done);
-});
+}
+const Scenario close_against_submit("thread_pool/close_against_submit",
+                                    [] { submit_against_close({}); });
+const Scenario pinned_against_close("thread_pool/pinned_against_close",
+                                    [] { submit_against_close({.worker = 0}); });
 
 // A task is run by the worker of another pool that waits for it, which is not done with this one
 // when the task is.
@@ -125,7 +129,6 @@ const Scenario pause("thread_pool/pause", [] {
   });
   pool.submit([&ran] { ran.write() = 1; }).get();
   explore::check(ran.read() == 1, "it ran");
-  other.join();
 });
 
 // The task waits for another one, which needs a stand-in; that one goes when the task goes on.
@@ -152,20 +155,6 @@ const Scenario aside("thread_pool/aside", [] {
   pool.submit([&ran] { ran.write() = 1; }, {.priority = Priority::low}).get();
   pool.submit([&ran] { ran.write() = 2; }, {.priority = Priority::high}).get();
   explore::check(ran.read() == 2, "both ran");
-});
-
-const Scenario pinned_against_close("thread_pool/pinned_against_close", [] {
-  test::AuditedPool pool({.width = 1});
-  sync::cell<int> ran;
-  int accepted = 0;
-  explore::Thread submitter([&] {
-    if (pool.try_post([&ran] { ++ran.write(); }, {.worker = 0}) == Status::ok) ++accepted;
-  });
-  const Tally tally = pool.close();
-  submitter.join();
-  explore::check(ran.read() == accepted, "what was accepted ran");
-  explore::check(tally.balanced() && tally.done == static_cast<std::uint64_t>(accepted), "exact");
-  explore::outcome(tally.done);
 });
 
 const Scenario pinned_pause("thread_pool/pinned_pause", [] {
@@ -233,26 +222,26 @@ bool hands_over(F&& hand_over) {
   return false;
 }
 
-void check_books(ThreadPool& pool, int accepted) {
-  const Tally tally = pool.close();
+// Two tasks are handed over to a pool, each of which may fail to come in.
+template <class HandOver>
+void two_may_fail(const ThreadPoolOptions& options, const HandOver& hand_over) {
+  const auto pool = pool_of(options);
+  if (pool == nullptr) return;
+  int accepted = 0;
+  for (int i = 0; i < 2; ++i) accepted += hands_over([&] { return hand_over(*pool); });
+  const Tally tally = pool->close();
   explore::check(tally.balanced(), "the books are right");
   explore::check(tally.done == static_cast<std::uint64_t>(accepted), "what was accepted ran");
   explore::outcome(tally.done);
 }
 
 const SizedScenario<Size::large, 1> copy_fails("thread_pool/copy_fails", [] {
-  const auto pool = pool_of({.width = 1, .capacity = 1});
-  if (pool == nullptr) return;
   sync::atomic<int> ran{0};
   const Copied task(ran);
-  int accepted = 0;
-  for (int i = 0; i < 2; ++i) {
-    accepted += hands_over([&] {
-      pool->post(task);
-      return Status::ok;
-    });
-  }
-  check_books(*pool, accepted);
+  two_may_fail({.width = 1, .capacity = 1}, [&task](ThreadPool& pool) {
+    pool.post(task);
+    return Status::ok;
+  });
 });
 
 const SizedScenario<Size::large, 1> later_fails("thread_pool/later_fails", [] {
@@ -273,17 +262,11 @@ const SizedScenario<Size::large, 1> later_fails("thread_pool/later_fails", [] {
 // The place of a task that found no memory comes back: the next one has it. Those of high priority
 // make their queue first.
 const SizedScenario<Size::large, 1> memory_fails("thread_pool/memory_fails", [] {
-  const auto pool = pool_of({.width = 1, .capacity = 1});
-  if (pool == nullptr) return;
-  int accepted = 0;
-  for (int i = 0; i < 2; ++i) {
-    accepted += hands_over([&] {
-      pool->post([big = std::array<char, 200>{}] { static_cast<void>(big); },
-                 {.priority = Priority::high});
-      return Status::ok;
-    });
-  }
-  check_books(*pool, accepted);
+  two_may_fail({.width = 1, .capacity = 1}, [](ThreadPool& pool) {
+    pool.post([big = std::array<char, 200>{}] { static_cast<void>(big); },
+              {.priority = Priority::high});
+    return Status::ok;
+  });
 });
 
 // A task of another pool throws while its waiter runs it: the visit ends all the same.
@@ -299,27 +282,20 @@ const SizedScenario<Size::large, 1> visited_fails("thread_pool/visited_fails", [
   explore::check(home->close().done == 1, "the waiter is done");
 });
 
+ThreadPoolOptions growing() { return {.mode = PoolMode::cached, .width = 2, .core = 1}; }
+
 // The system refuses a thread: the tasks are run by those that there are.
 const SizedScenario<Size::large, 1> thread_fails("thread_pool/thread_fails", [] {
-  const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
-  if (pool == nullptr) return;
   sync::atomic<int> ran{0};
-  int accepted = 0;
-  for (int i = 0; i < 2; ++i) {
-    accepted += hands_over(
-        [&] { return pool->try_post([&ran] { ran.fetch_add(1, sync::order::relaxed); }); });
-  }
-  check_books(*pool, accepted);
+  two_may_fail(growing(), [&ran](ThreadPool& pool) {
+    return pool.try_post([&ran] { ran.fetch_add(1, sync::order::relaxed); });
+  });
 });
 
 // The thread that a pinned task calls for is refused, and the next task gets one.
 const SizedScenario<Size::large, 1> pinned_fails("thread_pool/pinned_fails", [] {
-  const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1});
-  if (pool == nullptr) return;
-  int accepted = 0;
-  for (int i = 0; i < 2; ++i)
-    accepted += hands_over([&] { return pool->try_post([] {}, {.worker = 1}); });
-  check_books(*pool, accepted);
+  two_may_fail(growing(),
+               [](ThreadPool& pool) { return pool.try_post([] {}, {.worker = 1}); });
 });
 
 }}  // namespace thread_pool_scenarios

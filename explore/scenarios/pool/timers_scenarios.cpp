@@ -195,7 +195,6 @@ const Scenario last_goes("timers/last_goes", [] {
     handle = TimerHandle();
   });
   pool.reset();
-  other.join();
 });
 
 const Scenario no_memory("timers/no_memory", [] {

@@ -186,7 +186,6 @@ const SingleScenario two_callers("thread_team/two_callers", [] {
   };
   explore::Thread other([&run] { run(3); });
   run(2);
-  other.join();
 });
 
 // Threads that the system refuses make the team narrower, and nothing else.
