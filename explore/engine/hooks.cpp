@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What instrumented code calls (tests/support/tsan_calls.hpp), and the operators new and delete of a
-// program that explores.
+// What instrumented code calls (tests/support/tsan_calls.hpp), and the operators new and delete of
+// a program that explores.
 //
 // Compiled only where what is explored is instrumented (CMakeLists.txt). Outside a scenario's own
 // code all of this does what it would do without.

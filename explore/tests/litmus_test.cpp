@@ -673,28 +673,27 @@ void add_message_passing(std::vector<Litmus>& table) {
 }
 
 void add_causality(std::vector<Litmus>& table) {
-  table.insert(
-      table.end(),
-      {
-          {"IRIW_relaxed", independent_reads(rlx, rlx), all4, agree4, agree4},
-          {"IRIW_release_acquire", independent_reads(rel, acq), all4, agree4, agree4},
-          {"IRIW_sc", independent_reads(sc, sc), agree4},
-          {"IRIW_sc_fences", independent_reads(rlx, rlx, fences(sc)), agree4},
-          // RC11 wants the writes to be seq_cst too. The text of C++20 does not.
-          {"IRIW_sc_loads_only", independent_reads(rlx, sc), all4, agree4, agree4},
-          // Without 01. the second thread wrote nothing.
-          {"WRC_relaxed", write_to_read(rlx, rlx), words("000 001 100 101 110 111"),
-           words("000 001 100 101 111"), words("000 001 100 101 111")},
-          // The relaxed read of x in the middle is enough: read-read coherence.
-          {"WRC_release_acquire", write_to_read(rel, acq), words("000 001 100 101 111")},
-          {"RWC_release_acquire", read_to_write(rel, acq), all3, all3, bits_but(3, "100")},
-          {"RWC_sc", read_to_write(sc, sc), bits_but(3, "100")},
-          {"RWC_sc_fences", read_to_write(rlx, rlx, fences(sc)), bits_but(3, "100")},
-          {"W_RWC_sc_fences", write_read_write_to_read(), bits_but(3, "100")},
-          {"ISA2_release_acquire", isa2(rel, acq), words("000 001 100 101 111")},
-          {"ISA2_relaxed_in_the_middle", isa2(rlx, rlx), words("000 001 100 101 110 111"),
-           words("000 001 100 101 111"), words("000 001 100 101 111")},
-      });
+  table.insert(table.end(),
+               {
+                   {"IRIW_relaxed", independent_reads(rlx, rlx), all4, agree4, agree4},
+                   {"IRIW_release_acquire", independent_reads(rel, acq), all4, agree4, agree4},
+                   {"IRIW_sc", independent_reads(sc, sc), agree4},
+                   {"IRIW_sc_fences", independent_reads(rlx, rlx, fences(sc)), agree4},
+                   // RC11 wants the writes to be seq_cst too. The text of C++20 does not.
+                   {"IRIW_sc_loads_only", independent_reads(rlx, sc), all4, agree4, agree4},
+                   // Without 01. the second thread wrote nothing.
+                   {"WRC_relaxed", write_to_read(rlx, rlx), words("000 001 100 101 110 111"),
+                    words("000 001 100 101 111"), words("000 001 100 101 111")},
+                   // The relaxed read of x in the middle is enough: read-read coherence.
+                   {"WRC_release_acquire", write_to_read(rel, acq), words("000 001 100 101 111")},
+                   {"RWC_release_acquire", read_to_write(rel, acq), all3, all3, bits_but(3, "100")},
+                   {"RWC_sc", read_to_write(sc, sc), bits_but(3, "100")},
+                   {"RWC_sc_fences", read_to_write(rlx, rlx, fences(sc)), bits_but(3, "100")},
+                   {"W_RWC_sc_fences", write_read_write_to_read(), bits_but(3, "100")},
+                   {"ISA2_release_acquire", isa2(rel, acq), words("000 001 100 101 111")},
+                   {"ISA2_relaxed_in_the_middle", isa2(rlx, rlx), words("000 001 100 101 110 111"),
+                    words("000 001 100 101 111"), words("000 001 100 101 111")},
+               });
 }
 
 void add_write_orders(std::vector<Litmus>& table) {
@@ -752,8 +751,10 @@ void add_coherence(std::vector<Litmus>& table) {
           {"weak_may_read_an_old_value_and_fail", read_by_exchange(true, 0),
            words("000 001 010 100 101 110"), words("001 010 101"), words("000 001 010 101"),
            words("110")},
-          {"release_sequence_through_foreign_add", release_sequence(release_one, add_two), sequence},
-          {"release_fence_before_add", release_sequence(fence_then_add, no_store), words("00 01 11")},
+          {"release_sequence_through_foreign_add", release_sequence(release_one, add_two),
+           sequence},
+          {"release_fence_before_add", release_sequence(fence_then_add, no_store),
+           words("00 01 11")},
           {"release_sequence_broken_by_own_store", release_sequence(release_then_plain, no_store),
            words("00 01 11 20 21"), plain, plain},
           {"release_sequence_broken_by_foreign_store",

@@ -56,30 +56,30 @@
   HANDOFF_FETCH(bits, T, xor)                                                                    \
   HANDOFF_FETCH(bits, T, nand)
 
-#define HANDOFF_TSAN_CALLS                                                  \
-  void __tsan_init() {}                                                     \
-  /* A destructor of a base stores the same pointer again. */               \
-  void __tsan_vptr_update(void** at, void* value) {                         \
-    if (*at != value) HANDOFF_WRITE(at, sizeof value);                      \
-  }                                                                         \
-  void __tsan_vptr_read(void** at) { HANDOFF_READ(at, sizeof *at); }        \
-  void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {      \
-    HANDOFF_READ(from, bytes);                                              \
-    HANDOFF_WRITE(to, bytes);                                               \
-    return std::memcpy(to, from, bytes);                                    \
-  }                                                                         \
-  void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {     \
-    HANDOFF_READ(from, bytes);                                              \
-    HANDOFF_WRITE(to, bytes);                                               \
-    return std::memmove(to, from, bytes);                                   \
-  }                                                                         \
-  void* __tsan_memset(void* to, int value, std::size_t bytes) {             \
-    HANDOFF_WRITE(to, bytes);                                               \
-    return std::memset(to, value, bytes);                                   \
-  }                                                                         \
-  HANDOFF_ATOMIC(8, unsigned char)                                          \
-  HANDOFF_ATOMIC(16, unsigned short)                                        \
-  HANDOFF_ATOMIC(32, unsigned)                                              \
-  HANDOFF_ATOMIC(64, unsigned long)                                         \
-  /* It keeps the compiler from reordering and costs nothing. */            \
+#define HANDOFF_TSAN_CALLS                                              \
+  void __tsan_init() {}                                                 \
+  /* A destructor of a base stores the same pointer again. */           \
+  void __tsan_vptr_update(void** at, void* value) {                     \
+    if (*at != value) HANDOFF_WRITE(at, sizeof value);                  \
+  }                                                                     \
+  void __tsan_vptr_read(void** at) { HANDOFF_READ(at, sizeof *at); }    \
+  void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {  \
+    HANDOFF_READ(from, bytes);                                          \
+    HANDOFF_WRITE(to, bytes);                                           \
+    return std::memcpy(to, from, bytes);                                \
+  }                                                                     \
+  void* __tsan_memmove(void* to, const void* from, std::size_t bytes) { \
+    HANDOFF_READ(from, bytes);                                          \
+    HANDOFF_WRITE(to, bytes);                                           \
+    return std::memmove(to, from, bytes);                               \
+  }                                                                     \
+  void* __tsan_memset(void* to, int value, std::size_t bytes) {         \
+    HANDOFF_WRITE(to, bytes);                                           \
+    return std::memset(to, value, bytes);                               \
+  }                                                                     \
+  HANDOFF_ATOMIC(8, unsigned char)                                      \
+  HANDOFF_ATOMIC(16, unsigned short)                                    \
+  HANDOFF_ATOMIC(32, unsigned)                                          \
+  HANDOFF_ATOMIC(64, unsigned long)                                     \
+  /* It keeps the compiler from reordering and costs nothing. */        \
   void __tsan_atomic_signal_fence(int) {}

@@ -77,8 +77,7 @@ const SingleScenario either("ping_pong_tasks/either", [] {
   explore::check(rob(tasks, 5) == 0 && tasks.load() == 0, "and no more");
   tasks.close();
   explore::check(!push(tasks), "this one is closed");
-  explore::check(claim(tasks, 1) == 0 && !push(tasks) && tasks.accepted() == 3,
-                 "so is the other");
+  explore::check(claim(tasks, 1) == 0 && !push(tasks) && tasks.accepted() == 3, "so is the other");
 });
 
 // They go to all in turn, and to a worker that has taken some.

@@ -69,7 +69,8 @@ void ramp_up(PoolMode mode) {
 }
 
 const HugeScenario ramp_up_fixed("thread_pool/ramp_up_fixed", [] { ramp_up(PoolMode::fixed); });
-const SingleScenario ramp_up_active("thread_pool/ramp_up_active", [] { ramp_up(PoolMode::active); });
+const SingleScenario ramp_up_active("thread_pool/ramp_up_active",
+                                    [] { ramp_up(PoolMode::active); });
 
 // A task waits, without helping, for one that it has handed over: behind the light fence only.
 const HugeScenario light_submit("thread_pool/light_submit", [] {
@@ -99,8 +100,7 @@ const LargeScenario stillborn("thread_pool/stillborn", [] {
   other.join();
   explore::check(thrown, "the submitter hears of it");
   const Tally tally = pool.close();
-  explore::check(tally.accepted == 2 && tally.done == 1 && tally.cancelled == 1,
-                 "both counted");
+  explore::check(tally.accepted == 2 && tally.done == 1 && tally.cancelled == 1, "both counted");
 });
 
 const Scenario stillborn_in_a_group("thread_pool/stillborn_in_a_group", [] {

@@ -83,7 +83,8 @@ void rejects(PoolMode mode) {
   explore::check(status_of_refusal(pool) == Status::closed, "says why");
 }
 
-const SingleScenario rejects_stealing("thread_pool/rejects_stealing", [] { rejects(PoolMode::stealing); });
+const SingleScenario rejects_stealing("thread_pool/rejects_stealing",
+                                      [] { rejects(PoolMode::stealing); });
 const SingleScenario rejects_fixed("thread_pool/rejects_fixed", [] { rejects(PoolMode::fixed); });
 
 // The first of a range that is refused is told, and not moved.
@@ -92,9 +93,8 @@ const SingleScenario part_of_a_range("thread_pool/part_of_a_range", [] {
   test::HeldPool pool(gate, bounded(2, OnFull::reject));
   sync::atomic<int> sum{0};
   const auto task = [&sum](int number) {
-    return [&sum, own = std::make_unique<int>(number)] {
-      sum.fetch_add(*own, sync::order::relaxed);
-    };
+    return
+        [&sum, own = std::make_unique<int>(number)] { sum.fetch_add(*own, sync::order::relaxed); };
   };
   std::array tasks{task(1), task(10), task(100), task(1000)};
   const auto refused = pool.try_post_all(tasks.begin(), tasks.end());
@@ -309,8 +309,11 @@ void drops(const Closing& closing, Status why) {
   explore::check(pool.close().accepted == tally.accepted, "the same again");
 }
 
-const SingleScenario abandons("thread_pool/abandons", [] { drops(Closing::abandon, Status::stopped); });
-const SingleScenario expires("thread_pool/expires", [] { drops(Closing::finish_until(sync::clock::now()), Status::timed_out); });
+const SingleScenario abandons("thread_pool/abandons",
+                              [] { drops(Closing::abandon, Status::stopped); });
+const SingleScenario expires("thread_pool/expires", [] {
+  drops(Closing::finish_until(sync::clock::now()), Status::timed_out);
+});
 
 // What a guest has begun is waited for, as what a worker has.
 const SingleScenario expires_beside_a_guest("thread_pool/expires_beside_a_guest", [] {
@@ -419,8 +422,7 @@ const SingleScenario refuses_options("thread_pool/refuses_options", [] {
   explore::check(refused({.width = 1, .on_full = OnFull::overwrite_oldest}), "loses nothing");
   explore::check(refused({.mode = static_cast<PoolMode>(9), .width = 1}), "no such mode");
   const test::AuditedPool wide({.mode = PoolMode::cached, .width = 1, .core = 1});
-  explore::check(wide.width() == 1 && wide.statistics().threads == 1,
-                 "a core as wide as it all");
+  explore::check(wide.width() == 1 && wide.statistics().threads == 1, "a core as wide as it all");
 });
 
 // ---- Thrown -------------------------------------------------------------------------------------
@@ -448,8 +450,7 @@ const SingleScenario on_error_is_told("thread_pool/on_error", [] {
   sync::atomic<int> told{0};
   ThreadPoolOptions options{.width = 1};
   options.on_error = [&told](const TaskFailure& failure) {
-    told.fetch_add(thrown_by([&] { std::rethrow_exception(failure.error); }),
-                   sync::order::relaxed);
+    told.fetch_add(thrown_by([&] { std::rethrow_exception(failure.error); }), sync::order::relaxed);
   };
   test::AuditedPool pool(options);
   pool.post([] { throw Failure{1}; });

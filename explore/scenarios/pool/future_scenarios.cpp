@@ -304,8 +304,7 @@ const SingleScenario runs_a_gathering("future/runs_a_gathering", [] {
   test::AuditedPool pool({.width = 1});
   pool.post([&pool] {
     std::vector<Future<int>> futures;
-    futures.push_back(
-        pool.submit([] { return 1; }).then([](int number) { return number + 1; }));
+    futures.push_back(pool.submit([] { return 1; }).then([](int number) { return number + 1; }));
     futures.push_back(pool.submit([] { return 3; }));
     auto sum = when_all(std::move(futures)).then([](std::vector<Future<int>> ready) {
       return ready[0].get() + ready[1].get();

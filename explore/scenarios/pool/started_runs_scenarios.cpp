@@ -202,19 +202,20 @@ const SizedScenario<Size::single, 1> no_memory("thread_pool/run_without_memory",
   for (const auto& each : times) explore::check(each.read() == 1, "each index once");
 });
 
-const SizedScenario<Size::single, 1> start_without_memory("thread_pool/started_run_without_memory", [] {
-  Freed<3>::Told told;
-  bool taken = false;
-  auto pool = test::pool_of({.width = 1});
-  if (pool == nullptr) return;
-  try {
-    const explore::MayFail may_fail;
-    taken = Freed<3>::try_start(*pool, told);
-  } catch (const std::bad_alloc&) {
-  }
-  (void)pool->close();
-  explore::check(told.times.load(sync::order::relaxed) == (taken ? 1 : 0), "told if taken");
-  explore::outcome(taken ? 1 : 0);
-});
+const SizedScenario<Size::single, 1> start_without_memory(
+    "thread_pool/started_run_without_memory", [] {
+      Freed<3>::Told told;
+      bool taken = false;
+      auto pool = test::pool_of({.width = 1});
+      if (pool == nullptr) return;
+      try {
+        const explore::MayFail may_fail;
+        taken = Freed<3>::try_start(*pool, told);
+      } catch (const std::bad_alloc&) {
+      }
+      (void)pool->close();
+      explore::check(told.times.load(sync::order::relaxed) == (taken ? 1 : 0), "told if taken");
+      explore::outcome(taken ? 1 : 0);
+    });
 
 }}  // namespace pool_started_runs_scenarios

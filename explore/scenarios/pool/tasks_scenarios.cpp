@@ -69,9 +69,11 @@ void turns(PoolMode mode, bool low) {
   explore::check(order == (low ? "pnl" : "hpn"), "in this order");
 }
 
-const SingleScenario turns_stealing("thread_pool/turns_stealing", [] { turns(PoolMode::stealing, true); });
+const SingleScenario turns_stealing("thread_pool/turns_stealing",
+                                    [] { turns(PoolMode::stealing, true); });
 const SingleScenario turns_fixed("thread_pool/turns_fixed", [] { turns(PoolMode::fixed, false); });
-const SingleScenario turns_active("thread_pool/turns_active", [] { turns(PoolMode::active, true); });
+const SingleScenario turns_active("thread_pool/turns_active",
+                                  [] { turns(PoolMode::active, true); });
 
 // What a task hands over comes before what was there: the other way round where the queue is all
 // there is.
@@ -93,8 +95,12 @@ std::string order_of_made(PoolMode mode) {
   return order;
 }
 
-const SingleScenario made_stealing("thread_pool/made_by_a_task_stealing", [] { explore::check(order_of_made(PoolMode::stealing) == "amb", "the worker's own first"); });
-const SingleScenario made_fixed("thread_pool/made_by_a_task_fixed", [] { explore::check(order_of_made(PoolMode::fixed) == "abm", "one after the other"); });
+const SingleScenario made_stealing("thread_pool/made_by_a_task_stealing", [] {
+  explore::check(order_of_made(PoolMode::stealing) == "amb", "the worker's own first");
+});
+const SingleScenario made_fixed("thread_pool/made_by_a_task_fixed", [] {
+  explore::check(order_of_made(PoolMode::fixed) == "abm", "one after the other");
+});
 
 // While it is paused nothing begins, also if it was paused twice; and then all of it, also if
 // nobody comes to wake the worker for what it has to run itself.
@@ -143,8 +149,7 @@ const SingleScenario stop_tokens("thread_pool/stop_tokens", [] {
   const sync::StopSource other;
   pool.post([counted] { explore::check(false, "stopped"); }, {.until = source.token()});
   auto stopped = pool.submit([counted] { return 1; }, {.until = source.token()});
-  auto kept =
-      pool.submit([] { return 2; }, {.until = other.token(), .priority = Priority::high});
+  auto kept = pool.submit([] { return 2; }, {.until = other.token(), .priority = Priority::high});
   int once = 0;
   pool.post([&once] { ++once; }, {.until = other.token()});
   explore::check(source.request_stop(), "the first to ask");
@@ -222,8 +227,7 @@ const SingleScenario comes_and_goes("thread_pool/comes_and_goes", [] {
 const SizedScenario<Size::single, 1> asks_later("thread_pool/asks_later", [] {
   const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h});
   if (!pool) return;
-  while (pool->statistics().sum().sleeps == 0)
-    sync::pause();  // so that it comes for the first one
+  while (pool->statistics().sum().sleeps == 0) sync::pause();  // so that it comes for the first one
   OpenOnce gate;
   test::hold(*pool, gate);
   pool->post([] {});
@@ -376,8 +380,10 @@ void narrower(PoolMode mode) {
   explore::outcome(threads);
 }
 
-const SizedScenario<Size::single, 1> narrower_fixed("thread_pool/narrower_fixed", [] { narrower(PoolMode::fixed); });
-const SizedScenario<Size::single, 1> narrower_cached("thread_pool/narrower_cached", [] { narrower(PoolMode::cached); });
+const SizedScenario<Size::single, 1> narrower_fixed("thread_pool/narrower_fixed",
+                                                    [] { narrower(PoolMode::fixed); });
+const SizedScenario<Size::single, 1> narrower_cached("thread_pool/narrower_cached",
+                                                     [] { narrower(PoolMode::cached); });
 
 // The model has two CPUs.
 const SingleScenario as_wide_as_cpus("thread_pool/as_wide_as_cpus", [] {
@@ -596,8 +602,7 @@ const SingleScenario group_sleeps_again("thread_pool/group_sleeps_again", [] {
       ran.write() += 1;
     });
     while (!begun.load(sync::order::relaxed)) sync::pause();
-    explore::check(group.wait(Until()) == Status::ok && ran.read() == round,
-                   "each is waited for");
+    explore::check(group.wait(Until()) == Status::ok && ran.read() == round, "each is waited for");
   }
 });
 
@@ -709,33 +714,36 @@ void leaves_what_the_thief_made(bool of_a_group) {
   pool.wait();
 }
 
-const SingleScenario group_leaves_anothers_task("thread_pool/group_leaves_anothers_task", [] { leaves_what_the_thief_made(true); });
-const SingleScenario group_leaves_a_post("thread_pool/group_leaves_a_post", [] { leaves_what_the_thief_made(false); });
+const SingleScenario group_leaves_anothers_task("thread_pool/group_leaves_anothers_task",
+                                                [] { leaves_what_the_thief_made(true); });
+const SingleScenario group_leaves_a_post("thread_pool/group_leaves_a_post",
+                                         [] { leaves_what_the_thief_made(false); });
 
 // A thief that has ended the task begins one of another problem: the thread that waits for the
 // first, and has not seen its end yet, takes nothing of that.
-const SingleScenario group_leaves_a_thief_that_has_gone_on("thread_pool/group_leaves_a_thief_that_has_gone_on", [] {
-  test::AuditedPool pool({.width = 1});
-  OpenOnce over;
-  OpenOnce begun;
-  OpenOnce posted;
-  TaskGroup group(pool);
-  group.run([&] {
-    begun.open();
-    posted.wait();
-  });
-  begun.wait();
-  pool.post([&] {
-    TaskGroup parts(pool);
-    parts.run([&over] { over.wait(); });
-    sync::pause();  // the other thread's turn
-    parts.wait();
-  });
-  posted.open();
-  explore::check(group.wait(Until()) == Status::ok, "it ran");
-  over.open();
-  pool.wait();
-});
+const SingleScenario group_leaves_a_thief_that_has_gone_on(
+    "thread_pool/group_leaves_a_thief_that_has_gone_on", [] {
+      test::AuditedPool pool({.width = 1});
+      OpenOnce over;
+      OpenOnce begun;
+      OpenOnce posted;
+      TaskGroup group(pool);
+      group.run([&] {
+        begun.open();
+        posted.wait();
+      });
+      begun.wait();
+      pool.post([&] {
+        TaskGroup parts(pool);
+        parts.run([&over] { over.wait(); });
+        sync::pause();  // the other thread's turn
+        parts.wait();
+      });
+      posted.open();
+      explore::check(group.wait(Until()) == Status::ok, "it ran");
+      over.open();
+      pool.wait();
+    });
 
 // A worker waits for a Future, and has handed over what would wait for the end of that: a stand-in
 // takes it.
@@ -796,8 +804,7 @@ const SingleScenario guest_tells("thread_pool/guest_tells", [] {
     };
     while (!asleep()) sync::pause();
   });
-  explore::Thread other(
-      [&pool] { explore::check(test::wait_idly(pool) == Status::ok, "told"); });
+  explore::Thread other([&pool] { explore::check(test::wait_idly(pool) == Status::ok, "told"); });
   pool.wait();
 });
 

@@ -105,10 +105,8 @@ void two_tasks_meet(ThreadPool& pool) {
 // The first task waits for the second, which needs another thread; one of the two goes when it has
 // had nothing to do.
 const HugeScenario grows_and_shrinks("thread_pool/grows_and_shrinks", [] {
-  test::AuditedPool pool({.mode = PoolMode::cached,
-                          .width = 2,
-                          .core = 1,
-                          .idle_time = std::chrono::nanoseconds(1)});
+  test::AuditedPool pool(
+      {.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = std::chrono::nanoseconds(1)});
   two_tasks_meet(pool);
 });
 
@@ -294,8 +292,7 @@ const SizedScenario<Size::large, 1> thread_fails("thread_pool/thread_fails", [] 
 
 // The thread that a pinned task calls for is refused, and the next task gets one.
 const SizedScenario<Size::large, 1> pinned_fails("thread_pool/pinned_fails", [] {
-  two_may_fail(growing(),
-               [](ThreadPool& pool) { return pool.try_post([] {}, {.worker = 1}); });
+  two_may_fail(growing(), [](ThreadPool& pool) { return pool.try_post([] {}, {.worker = 1}); });
 });
 
 }}  // namespace thread_pool_scenarios

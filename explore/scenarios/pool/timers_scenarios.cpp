@@ -375,8 +375,7 @@ const SingleScenario given_up("timers/given_up", [] {
   test::audit(pool.timers);
   pool.timers.close();
   explore::check(pool.timers.figures().cancelled == 0, "nothing was");
-  explore::check(add_timed(pool.timers, sync::clock::now(), 0ns, {}, fragile) == nullptr,
-                 "closed");
+  explore::check(add_timed(pool.timers, sync::clock::now(), 0ns, {}, fragile) == nullptr, "closed");
 });
 
 // No memory for its place at first, and by then nobody wants it any more.
@@ -560,7 +559,8 @@ void close_comes_between(std::chrono::nanoseconds period) {
 }
 
 const SingleScenario close_between("timers/close_comes_between", [] { close_comes_between(0ns); });
-const SingleScenario close_between_series("timers/close_comes_between_series", [] { close_comes_between(1h); });
+const SingleScenario close_between_series("timers/close_comes_between_series",
+                                          [] { close_comes_between(1h); });
 
 // A place that is refused is asked for again a moment later, not at once.
 const SingleScenario tries_again("timers/tries_again", [] {
@@ -652,8 +652,7 @@ const SingleScenario called_off_when_due("thread_pool/called_off_when_due", [] {
   explore::check(once.cancel() && !once.cancel(), "it has not begun");
   gate.open();
   pool.wait();
-  explore::check(!once.cancel_and_wait() && alive.load(sync::order::relaxed) == 0,
-                 "it is gone");
+  explore::check(!once.cancel_and_wait() && alive.load(sync::order::relaxed) == 0, "it is gone");
   test::check_tally(pool.close(), 1, 0, 1);
 });
 
@@ -671,8 +670,7 @@ const SingleScenario waits_for_its_moment("thread_pool/waits_for_its_moment", []
   test::check_tally(pool.close(), 0, 0, 2);
   explore::check(!other.cancel() && !series.cancel(), "the close did");
   explore::check(test::throws<NotRun>([&] { (void)pool.post_after(0s, [] {}); }), "closed");
-  explore::check(test::throws<std::logic_error>([&] { (void)pool.post_every(0s, [] {}); }),
-                 "!");
+  explore::check(test::throws<std::logic_error>([&] { (void)pool.post_every(0s, [] {}); }), "!");
 });
 
 // A series that throws goes on, and each run is a task.
@@ -713,8 +711,7 @@ const SingleScenario dropped_when_due("thread_pool/dropped_when_due", [] {
     series = pool.post_every(1h, [counted = test::Counted(alive)] {});
     due.open();
     const Tally tally = pool.close(Closing::abandon);
-    explore::check(tally.cancelled >= 2 && tally.done + tally.cancelled == tally.accepted,
-                   "told");
+    explore::check(tally.cancelled >= 2 && tally.done + tally.cancelled == tally.accepted, "told");
     explore::check(alive.load(sync::order::relaxed) == 0, "what they held is gone");
   }
   explore::check(!once.cancel_and_wait() && !series.cancel_and_wait(), "over");

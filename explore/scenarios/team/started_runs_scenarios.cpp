@@ -193,8 +193,7 @@ const SingleScenario all_come("started_run/all_come", [] {
   sync::atomic<int> told{0};
   std::optional<ThreadTeam> team(std::in_place, ThreadTeamOptions{.width = 4});
   BulkOperation run(
-      *team, 3,
-      [&meeting](std::size_t, std::size_t) { meeting.come(); },
+      *team, 3, [&meeting](std::size_t, std::size_t) { meeting.come(); },
       [&](const Tally& tally) noexcept {
         told.fetch_add(tally.done == 3 ? 1 : 9, order::relaxed);  // order: relaxed
       },
@@ -209,8 +208,7 @@ void two_come(std::size_t width) {
   test::Meeting meeting(2);
   std::optional<ThreadTeam> team(std::in_place, ThreadTeamOptions{.width = width});
   BulkOperation run(
-      *team, 2,
-      [&meeting](std::size_t, std::size_t) { meeting.come(); },
+      *team, 2, [&meeting](std::size_t, std::size_t) { meeting.come(); },
       [](const Tally&) noexcept {}, {.block = 1});
   explore::check(run.start() == Status::ok, "taken");
   team.reset();  // waits for the run, which ends later

@@ -212,9 +212,7 @@ const SizedScenario<Size::single, 1> no_memory("thread_team/no_memory", [] {
 const SingleScenario all_come("thread_team/all_come", [] {
   ThreadTeam team({.width = 4});
   test::Meeting meeting(4);
-  const Tally tally = team.run(4,
-                               [&meeting](IndexRange) { meeting.come(); },
-                               {.block = 1});
+  const Tally tally = team.run(4, [&meeting](IndexRange) { meeting.come(); }, {.block = 1});
   explore::check(tally.done == 4, "all met");
 });
 
@@ -223,9 +221,7 @@ const SingleScenario at_once("thread_team/at_once", [] {
   ThreadTeam team({.width = 2});
   const sync::Deadline begin = sync::clock::now();
   test::Meeting meeting(2);
-  const Tally tally = team.run(2,
-                               [&meeting](IndexRange) { meeting.come(); },
-                               {.block = 1});
+  const Tally tally = team.run(2, [&meeting](IndexRange) { meeting.come(); }, {.block = 1});
   explore::check(tally.done == 2 && sync::clock::now() == begin, "nobody napped");
 });
 

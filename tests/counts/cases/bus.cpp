@@ -58,11 +58,9 @@ void bus_rows(const std::string& type) {
     drain(bus, type + ".drain/32 messages, two producers", counts);
   });
   rounds([&](bool counts) {
-    note_asleep(one, counts, type + ".wait/asleep", [&] {
-      (void)bus.wait();
-    }, type + ".publish/the consumer asleep", [&] {
-      (void)bus.publish(Reading{7});
-    });
+    note_asleep(
+        one, counts, type + ".wait/asleep", [&] { (void)bus.wait(); },
+        type + ".publish/the consumer asleep", [&] { (void)bus.publish(Reading{7}); });
     bus.drain([](const Reading&) {});
   });
   const auto handle = bus.template subscribe<Reading>([](const Reading& r) { keep(r); });
@@ -126,11 +124,10 @@ HANDOFF_COUNT_CASE(broadcast) {
   });
   rounds([&](bool counts) { consume(one, "Broadcast.consume/empty", counts); });
   rounds([&](bool counts) {
-    note_asleep(first, counts, "Broadcast.wait_and_consume/asleep", [&] {
-      (void)one.wait_and_consume([](const Reading& reading) { keep(reading); });
-    }, "Broadcast.push/a consumer asleep", [&] {
-      (void)broadcast.push(Reading{7});
-    });
+    note_asleep(
+        first, counts, "Broadcast.wait_and_consume/asleep",
+        [&] { (void)one.wait_and_consume([](const Reading& reading) { keep(reading); }); },
+        "Broadcast.push/a consumer asleep", [&] { (void)broadcast.push(Reading{7}); });
     two.consume([](const Reading&) {});
   });
 }
@@ -159,22 +156,17 @@ HANDOFF_COUNT_CASE(latest) {
     (void)latest.read([](const Reading& reading) { keep(reading); });
   };
   rounds([&](bool counts) {
-    note("Latest.store/one reader, hot", counts, [&] {
-      (void)latest.store(Reading{7});
-    });
+    note("Latest.store/one reader, hot", counts, [&] { (void)latest.store(Reading{7}); });
     reader.run([&] { read("Latest.read/one writer, hot", counts); });
   });
   rounds([&](bool counts) { read("Latest.read/alone", counts); });
-  note_rounds("Latest.store/alone", [&] {
-    (void)latest.store(Reading{7});
-  });
+  note_rounds("Latest.store/alone", [&] { (void)latest.store(Reading{7}); });
   std::uint64_t seen = latest.version();
   rounds([&](bool counts) {
-    note_asleep(reader, counts, "Latest.read_newer/asleep", [&] {
-      (void)latest.read_newer(seen, [](const Reading& reading) { keep(reading); });
-    }, "Latest.store/a reader asleep", [&] {
-      (void)latest.store(Reading{7});
-    });
+    note_asleep(
+        reader, counts, "Latest.read_newer/asleep",
+        [&] { (void)latest.read_newer(seen, [](const Reading& reading) { keep(reading); }); },
+        "Latest.store/a reader asleep", [&] { (void)latest.store(Reading{7}); });
   });
 }
 

@@ -52,12 +52,9 @@ HANDOFF_COUNT_CASE(functions) {
 
 HANDOFF_COUNT_CASE(inline_executor) {
   const handoff::InlineExecutor here;
-  note_rounds("InlineExecutor.try_post/alone", [&] {
-    (void)here.try_post([] {});
-  });
-  note_rounds("parallel_for.loop/64 indices, inline executor", [&] {
-    handoff::parallel_for(here, 0, 64, [](int i) { keep(i); });
-  });
+  note_rounds("InlineExecutor.try_post/alone", [&] { (void)here.try_post([] {}); });
+  note_rounds("parallel_for.loop/64 indices, inline executor",
+              [&] { handoff::parallel_for(here, 0, 64, [](int i) { keep(i); }); });
 }
 
 HANDOFF_COUNT_CASE(future) {
@@ -65,9 +62,7 @@ HANDOFF_COUNT_CASE(future) {
   rounds([&](bool counts) {
     auto future = pool.submit([] { return 1; });
     settle();
-    note("Future.is_ready/ready", counts, [&] {
-      keep(future.is_ready());
-    });
+    note("Future.is_ready/ready", counts, [&] { keep(future.is_ready()); });
     const Counted counted("Future.get/ready", counts);
     keep(future.get());
   });

@@ -26,15 +26,12 @@ HANDOFF_COUNT_CASE(arenas) {
     arena.reset();
   });
   rounds([&](bool counts) {
-    note("LinearArena.allocate/larger than a chunk", counts, [&] {
-      keep(arena.allocate(std::size_t{1} << 20));
-    });
+    note("LinearArena.allocate/larger than a chunk", counts,
+         [&] { keep(arena.allocate(std::size_t{1} << 20)); });
     arena.reset();
   });
   handoff::ArenaResource resource(arena);
-  note_rounds("ArenaResource.allocate/hot", [&] {
-    keep(resource.allocate(64));
-  });
+  note_rounds("ArenaResource.allocate/hot", [&] { keep(resource.allocate(64)); });
   handoff::ThreadArenas arenas;
   Helper other;
   rounds([&](bool counts) {
@@ -52,22 +49,16 @@ HANDOFF_COUNT_CASE(frame) {
   handoff::Frame frame;
   Helper holder;
   rounds([&](bool counts) {
-    note("Frame.hold + end/alone", counts, [&] {
-      const handoff::Frame::Hold hold = frame.hold();
-    });
-    note("Frame.arena make/hot", counts, [&] {
-      keep(frame.arena().make<std::uint64_t>(1U));
-    });
+    note("Frame.hold + end/alone", counts, [&] { const handoff::Frame::Hold hold = frame.hold(); });
+    note("Frame.arena make/hot", counts, [&] { keep(frame.arena().make<std::uint64_t>(1U)); });
     const Counted counted("Frame.next/nobody holds", counts);
     (void)frame.next();
   });
   rounds([&](bool counts) {
     handoff::Frame::Hold hold = frame.hold();
     (void)frame.next();
-    note_asleep(holder, counts, "Frame.next/asleep", [&] {
-      (void)frame.next();
-    }, "Frame.end of a hold/next asleep", [&] {
-      hold = {};
-    });
+    note_asleep(
+        holder, counts, "Frame.next/asleep", [&] { (void)frame.next(); },
+        "Frame.end of a hold/next asleep", [&] { hold = {}; });
   });
 }

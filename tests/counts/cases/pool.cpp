@@ -112,9 +112,7 @@ HANDOFF_COUNT_CASE(pool_full) {
   pool.pause();
   while (pool.try_post([] {}) == handoff::Status::ok) {
   }
-  note_rounds("ThreadPool.try_post/full", [&] {
-    (void)pool.try_post([] {});
-  });
+  note_rounds("ThreadPool.try_post/full", [&] { (void)pool.try_post([] {}); });
   pool.resume();
 }
 
@@ -163,12 +161,8 @@ HANDOFF_COUNT_CASE(pool_groups) {
       group.wait();
     });
     handoff::PerWorker<int> numbers(pool);
-    note_rounds("PerWorker.here/hot", [&] {
-      ++numbers.here();
-    });
-    note_rounds("blocking.enter + leave/nobody is needed", [&] {
-      handoff::blocking([] {});
-    });
+    note_rounds("PerWorker.here/hot", [&] { ++numbers.here(); });
+    note_rounds("blocking.enter + leave/nobody is needed", [&] { handoff::blocking([] {}); });
   });
   settle();
   hot_and_asleep("TaskGroup.run + wait/one task, from outside, ", [&] {

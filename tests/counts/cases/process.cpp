@@ -93,8 +93,9 @@ HANDOFF_COUNT_CASE(shared_mpsc_ring) {
   Helper one, two;
   rounds([&](bool counts) {
     const std::string row = "SharedMpscRing.push/two producers, racing";
-    race(one, [&] { push(out, row, counts, kBatch / 2); },
-         two, [&] { push(second, row, counts, kBatch / 2); });
+    race(
+        one, [&] { push(out, row, counts, kBatch / 2); }, two,
+        [&] { push(second, row, counts, kBatch / 2); });
     pop(in, "SharedMpscRing.pop/two producers, racing", counts);
   });
 }

@@ -109,9 +109,7 @@ void in_batches(Queue& queue, const std::string& type) {
   Item items[8]{};
   Helper consumer;
   rounds([&](bool counts) {
-    note(type + ".try_push_batch/eight, hot", counts, [&] {
-      keep(queue.try_push_batch(items));
-    });
+    note(type + ".try_push_batch/eight, hot", counts, [&] { keep(queue.try_push_batch(items)); });
     consumer.run([&] {
       Item taken[8]{};
       const Counted counted(type + ".try_pop_batch/eight, hot", counts);
@@ -125,11 +123,9 @@ template <class Channel>
 void sleeping(Channel& channel, const std::string& type) {
   Helper other;
   rounds([&](bool counts) {
-    note_asleep(other, counts, type + ".pop/asleep", [&] {
-      keep(channel.pop());
-    }, type + ".push/the consumer asleep", [&] {
-      (void)channel.push(1);
-    });
+    note_asleep(
+        other, counts, type + ".pop/asleep", [&] { keep(channel.pop()); },
+        type + ".push/the consumer asleep", [&] { (void)channel.push(1); });
   });
 }
 

@@ -19,12 +19,8 @@ using handoff::sync::EventCount;
 HANDOFF_COUNT_CASE(event_count) {
   EventCount events;
   Helper sleeper;
-  note_rounds("EventCount.notify_one/nobody waits", [&] {
-    events.notify_one();
-  });
-  note_rounds("EventCount.await/true at once", [&] {
-    (void)events.await([] { return true; });
-  });
+  note_rounds("EventCount.notify_one/nobody waits", [&] { events.notify_one(); });
+  note_rounds("EventCount.await/true at once", [&] { (void)events.await([] { return true; }); });
   bool told = false;
   rounds([&](bool counts) {
     told = false;
@@ -34,9 +30,7 @@ HANDOFF_COUNT_CASE(event_count) {
     });
     let_all_sleep();
     told = true;
-    note("EventCount.notify_one/one asleep", counts, [&] {
-      events.notify_one();
-    });
+    note("EventCount.notify_one/one asleep", counts, [&] { events.notify_one(); });
     sleeper.wait();
   });
   Helper second;
@@ -47,9 +41,7 @@ HANDOFF_COUNT_CASE(event_count) {
     }
     let_all_sleep();
     told = true;
-    note("EventCount.notify_all/two asleep", counts, [&] {
-      events.notify_all();
-    });
+    note("EventCount.notify_all/two asleep", counts, [&] { events.notify_all(); });
     sleeper.wait();
     second.wait();
   });
@@ -64,25 +56,22 @@ HANDOFF_COUNT_CASE(mutex) {
   });
   rounds([&](bool counts) {
     mutex.lock();
-    note_asleep(other, counts, "Mutex.lock + unlock/asleep", [&] {
-      mutex.lock();
-      mutex.unlock();
-    }, "Mutex.unlock/one asleep", [&] {
-      mutex.unlock();
-    });
+    note_asleep(
+        other, counts, "Mutex.lock + unlock/asleep",
+        [&] {
+          mutex.lock();
+          mutex.unlock();
+        },
+        "Mutex.unlock/one asleep", [&] { mutex.unlock(); });
   });
 }
 
 HANDOFF_COUNT_CASE(stop_token) {
-  note_rounds("StopSource.make + end/alone", [&] {
-    const handoff::sync::StopSource source;
-  });
+  note_rounds("StopSource.make + end/alone", [&] { const handoff::sync::StopSource source; });
   rounds([](bool counts) {
     handoff::sync::StopSource source;
     const handoff::sync::StopToken token = source.token();
-    note("StopToken.stop_requested/not yet", counts, [&] {
-      keep(token.stop_requested());
-    });
+    note("StopToken.stop_requested/not yet", counts, [&] { keep(token.stop_requested()); });
     const auto nothing = [](void*) noexcept {};
     const auto registered = [&](const char* row) {
       const Counted counted(row, counts);
@@ -96,10 +85,7 @@ HANDOFF_COUNT_CASE(stop_token) {
 }
 
 HANDOFF_COUNT_CASE(clock) {
-  note_rounds("clock.now/alone", [&] {
-    keep(handoff::sync::clock::now());
-  });
-  note_rounds("CpuBudget.recent_cpu_budget/within a second", [&] {
-    keep(handoff::sync::recent_cpu_budget());
-  });
+  note_rounds("clock.now/alone", [&] { keep(handoff::sync::clock::now()); });
+  note_rounds("CpuBudget.recent_cpu_budget/within a second",
+              [&] { keep(handoff::sync::recent_cpu_budget()); });
 }

@@ -28,12 +28,10 @@ HANDOFF_COUNT_CASE(team_run) {
 
 HANDOFF_COUNT_CASE(team_claim) {
   ThreadTeam team(1);
-  note_rounds("ThreadTeam.run/1024 indices, the caller alone", [&] {
-    team.run(1024, [](IndexRange range) { keep(range); }, {.block = 1});
-  });
-  note_rounds("parallel_for.loop/1024 indices, team of one", [&] {
-    handoff::parallel_for(team, 0, 1024, [](int i) { keep(i); });
-  });
+  note_rounds("ThreadTeam.run/1024 indices, the caller alone",
+              [&] { team.run(1024, [](IndexRange range) { keep(range); }, {.block = 1}); });
+  note_rounds("parallel_for.loop/1024 indices, team of one",
+              [&] { handoff::parallel_for(team, 0, 1024, [](int i) { keep(i); }); });
 }
 
 HANDOFF_COUNT_CASE(team_start) {

@@ -309,8 +309,7 @@ TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
       pool.post([&] { ++ran; }, {.priority = Priority::high});
       pool.post([&] { ++ran; }, {.worker = 0});
     }
-    const Tally tally =
-        test::close_a_held(pool, gate, drains ? Closing::finish : Closing::abandon);
+    const Tally tally = test::close_a_held(pool, gate, drains ? Closing::finish : Closing::abandon);
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(tally.pending, 0U);
     EXPECT_GE(tally.accepted, 62U);
