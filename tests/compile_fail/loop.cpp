@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <handoff/core/parallel_for.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
 

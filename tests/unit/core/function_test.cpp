@@ -40,7 +40,8 @@ class AnyFunction : public testing::Test {
   template <class Signature>
   using Function = typename Kind::template Function<Signature>;
 };
-TYPED_TEST_SUITE(AnyFunction, testing::Types<Unique, Copyable>);
+using Kinds = testing::Types<Unique, Copyable>;
+TYPED_TEST_SUITE(AnyFunction, Kinds);
 
 #define FUNCTION typename TestFixture::template Function
 
