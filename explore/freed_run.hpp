@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A started run that frees itself when it is told of: a thread that touches it later uses memory
-// that was given back. What the scenarios of teams and of pools start.
+// What the scenarios of teams and of pools run: a started run that frees itself when it is told of,
+// so that a thread that touches it later uses memory that was given back; and blocks that meet.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,23 @@
 #include "explore/scenario.hpp"
 
 namespace handoff::test {
+
+// So many threads wait for one another. It orders nothing that they did before.
+class Meeting {
+ public:
+  explicit Meeting(int count) : missing_(count) {}
+
+  void come() {
+    // order: relaxed, here and below: a count and nothing else.
+    if (missing_.fetch_sub(1, sync::order::relaxed) == 1) return met_.notify_all();
+    (void)met_.await([this] { return over(); });
+  }
+  bool over() const { return missing_.load(sync::order::relaxed) == 0; }  // order: relaxed
+
+ private:
+  sync::atomic<int> missing_;
+  sync::EventCount met_;
+};
 
 // Plain counters, one an index, and what the completion was told. The run is freed by its own
 // completion: a thread that looks at it later uses memory that was given back.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What instrumented code calls: the interface between the compilers and ThreadSanitizer's runtime,
-// of which the explorer links none, and the operators new and delete of a program that explores.
+// What instrumented code calls (tests/support/tsan_calls.hpp), and the operators new and delete of
+// a program that explores.
 //
 // Compiled only where what is explored is instrumented (CMakeLists.txt). Outside a scenario's own
 // code all of this does what it would do without.
 #include <cstdlib>
-#include <cstring>
 #include <new>
+
+#include <tests/support/tsan_calls.hpp>
 
 #include "engine.hpp"
 #include "sight.hpp"
@@ -65,6 +66,9 @@ void pass_foreign_atomic() {
   const explore::Unseen unseen;
   explore::Engine::instance().foreign_atomic();
 }
+void before_load(const volatile void*, std::size_t, int) { pass_foreign_atomic(); }
+void before_store(const volatile void*, std::size_t, int) { pass_foreign_atomic(); }
+void before_modify(const volatile void*, std::size_t, int) { pass_foreign_atomic(); }
 
 }  // namespace
 
@@ -81,52 +85,13 @@ void pass_foreign_atomic() {
   void __tsan_unaligned_write##bytes(void* at) { see_write(at, bytes, HANDOFF_HERE); } \
   void __tsan_unaligned_read_write##bytes(void* at) { see_write(at, bytes, HANDOFF_HERE); }
 
-#define HANDOFF_FETCH(bits, T, name)                                     \
-  T __tsan_atomic##bits##_fetch_##name(volatile T* at, T operand, int) { \
-    pass_foreign_atomic();                                               \
-    return __atomic_fetch_##name(at, operand, __ATOMIC_SEQ_CST);         \
-  }
-
-#define HANDOFF_ATOMIC(bits, T)                                                                   \
-  T __tsan_atomic##bits##_load(const volatile T* at, int) {                                       \
-    pass_foreign_atomic();                                                                        \
-    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                 \
-  }                                                                                               \
-  void __tsan_atomic##bits##_store(volatile T* at, T value, int) {                                \
-    pass_foreign_atomic();                                                                        \
-    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                                                \
-  }                                                                                               \
-  T __tsan_atomic##bits##_exchange(volatile T* at, T value, int) {                                \
-    pass_foreign_atomic();                                                                        \
-    return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                                      \
-  }                                                                                               \
-  T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T desired, int, int) { \
-    pass_foreign_atomic();                                                                        \
-    __atomic_compare_exchange_n(at, &expected, desired, false, __ATOMIC_SEQ_CST,                  \
-                                __ATOMIC_SEQ_CST);                                                \
-    return expected;                                                                              \
-  }                                                                                               \
-  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* at, T* expected, T desired, int,  \
-                                                    int) {                                        \
-    pass_foreign_atomic();                                                                        \
-    return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,            \
-                                       __ATOMIC_SEQ_CST);                                         \
-  }                                                                                               \
-  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* at, T* expected, T desired, int,    \
-                                                  int) {                                          \
-    pass_foreign_atomic();                                                                        \
-    return __atomic_compare_exchange_n(at, expected, desired, false, __ATOMIC_SEQ_CST,            \
-                                       __ATOMIC_SEQ_CST);                                         \
-  }                                                                                               \
-  HANDOFF_FETCH(bits, T, add)                                                                     \
-  HANDOFF_FETCH(bits, T, sub)                                                                     \
-  HANDOFF_FETCH(bits, T, and)                                                                     \
-  HANDOFF_FETCH(bits, T, or)                                                                      \
-  HANDOFF_FETCH(bits, T, xor)
+#define HANDOFF_READ(at, bytes) see_read(at, bytes, HANDOFF_HERE)
+#define HANDOFF_WRITE(at, bytes) see_write(at, bytes, HANDOFF_HERE)
 
 extern "C" {
 
-void __tsan_init() {}
+HANDOFF_TSAN_CALLS
+
 void __tsan_func_entry(void*) {}
 void __tsan_func_exit() {}
 
@@ -148,34 +113,7 @@ void __tsan_volatile_write16(void* at) { see_write(at, 16, HANDOFF_HERE); }
 void __tsan_read_range(void* at, std::size_t bytes) { see_read(at, bytes, HANDOFF_HERE); }
 void __tsan_write_range(void* at, std::size_t bytes) { see_write(at, bytes, HANDOFF_HERE); }
 
-// A destructor of a base stores the same pointer again where it is not overridden.
-void __tsan_vptr_update(void** at, void* value) {
-  if (*at != value) see_write(at, sizeof value, HANDOFF_HERE);
-}
-void __tsan_vptr_read(void** at) { see_read(at, sizeof *at, HANDOFF_HERE); }
-
-void* __tsan_memcpy(void* to, const void* from, std::size_t bytes) {
-  see_read(from, bytes, HANDOFF_HERE);
-  see_write(to, bytes, HANDOFF_HERE);
-  return std::memcpy(to, from, bytes);
-}
-void* __tsan_memmove(void* to, const void* from, std::size_t bytes) {
-  see_read(from, bytes, HANDOFF_HERE);
-  see_write(to, bytes, HANDOFF_HERE);
-  return std::memmove(to, from, bytes);
-}
-void* __tsan_memset(void* to, int value, std::size_t bytes) {
-  see_write(to, bytes, HANDOFF_HERE);
-  return std::memset(to, value, bytes);
-}
-
-HANDOFF_ATOMIC(8, unsigned char)
-HANDOFF_ATOMIC(16, unsigned short)
-HANDOFF_ATOMIC(32, unsigned)
-HANDOFF_ATOMIC(64, unsigned long)
-
 void __tsan_atomic_thread_fence(int) { pass_foreign_atomic(); }
-void __tsan_atomic_signal_fence(int) {}
 
 }  // extern "C"
 

@@ -23,6 +23,18 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace explore {
 
 namespace {
 Engine& engine() noexcept { return Engine::instance(); }
+
+// Calls the engine, whose own accesses are not looked at.
+template <class R, class... P, class... A>
+R pass_on(R (Engine::*call)(P...), A&&... arguments) {
+  const Unseen unseen;
+  return (engine().*call)(std::forward<A>(arguments)...);
+}
+// Outside an execution: nothing.
+template <class R, class... P, class... A>
+R in_execution(R (Engine::*call)(P...), A&&... arguments) {
+  return engine().active() ? pass_on(call, std::forward<A>(arguments)...) : R();
+}
 }  // namespace
 
 namespace model {
@@ -57,70 +69,45 @@ bool compare_exchange(Location& location, std::uint64_t& expected, std::uint64_t
   return same;
 }
 
-void construct(Location& location) noexcept {
-  const Unseen unseen;
-  if (engine().active()) engine().construct(location);
-}
+void construct(Location& location) noexcept { in_execution(&Engine::construct, location); }
 void destroy(Location& location, const Where& where) {
-  const Unseen unseen;
-  if (engine().active()) engine().destroy(location, where);
+  in_execution(&Engine::destroy, location, where);
 }
-void fence(order o, const Where& where) {
-  const Unseen unseen;
-  if (engine().active()) engine().fence(o, where);
-}
-void fence_heavy(const Where& where) {
-  const Unseen unseen;
-  if (engine().active()) engine().fence_heavy(where);
-}
+void fence(order o, const Where& where) { in_execution(&Engine::fence, o, where); }
+void fence_heavy(const Where& where) { in_execution(&Engine::fence_heavy, where); }
 void access(Accesses& accesses, Access how, const Where& where) {
-  const Unseen unseen;
-  if (engine().active()) return engine().access(accesses, how, where);
+  if (engine().active()) return in_execution(&Engine::access, accesses, how, where);
   if (how == Access::construct || how == Access::destroy) {
     accesses.alive = accesses.initially_alive = how == Access::construct;
   }
 }
-void pause(const Where& where) {
-  const Unseen unseen;
-  if (engine().active()) engine().pause(where);
-}
-void point(const char* label, const Where& where) {
-  const Unseen unseen;
-  if (engine().active()) engine().point(label, where);
-}
+void pause(const Where& where) { in_execution(&Engine::pause, where); }
+void point(const char* label, const Where& where) { in_execution(&Engine::point, label, where); }
 bool park(Location& word, std::uint64_t expected, std::int64_t deadline, const Where& where) {
-  const Unseen unseen;
-  return engine().park(word, expected, deadline, where);
+  return pass_on(&Engine::park, word, expected, deadline, where);
 }
 std::uint32_t unpark(Location& word, std::uint32_t most, const Where& where) {
-  const Unseen unseen;
-  return engine().active() ? engine().unpark(word, most, where) : 0;
+  return in_execution(&Engine::unpark, word, most, where);
 }
 std::int64_t now_ns() noexcept { return engine().now_ns(); }
 int start_thread(Entry entry, void* argument, bool is_process, const Where& where) {
-  const Unseen unseen;
-  return engine().start_thread(entry, argument, is_process, where);
+  return pass_on(&Engine::start_thread, entry, argument, is_process, where);
 }
 bool join_thread(int thread, const Where& where) {
-  const Unseen unseen;
-  return engine().join_thread(thread, where);
+  return pass_on(&Engine::join_thread, thread, where);
 }
 int this_thread() noexcept { return engine().this_thread(); }
 void* thread_value(const void* key, void* (*make)(), void (*end)(void*)) {
-  const Unseen unseen;
-  return engine().thread_value(key, make, end);
+  return pass_on(&Engine::thread_value, key, make, end);
 }
 bool fails(const char* what, const Where& where) {
-  const Unseen unseen;
-  return engine().active() && engine().fails(what, where);
+  return in_execution(&Engine::fails, what, where);
 }
 bool thread_is_refused(const Where& where) {
-  const Unseen unseen;
-  return engine().active() && engine().thread_is_refused(where);
+  return in_execution(&Engine::thread_is_refused, where);
 }
 void* allocate(std::size_t bytes, std::size_t alignment, const Where& where) noexcept {
-  const Unseen unseen;
-  return engine().allocate(bytes, alignment, where);
+  return pass_on(&Engine::allocate, bytes, alignment, where);
 }
 void deallocate(void* memory, const Where& where) {
   const Unseen unseen;

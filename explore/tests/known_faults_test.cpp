@@ -386,52 +386,40 @@ struct Known {
   const char* name;
   Fault fault;
   Fault on_x86;              // plain data is not looked at there
-  std::uint64_t executions;  // within which it is found
   void (*wrong)();
   void (*right)();
+  std::uint64_t executions;  // within which it is found
   unsigned deaths = 0;
 };
 
 std::ostream& operator<<(std::ostream& out, const Known& known) { return out << known.name; }
 
+#define KNOWN(name, fault, on_x86, ...) \
+  {#name, Fault::fault, Fault::on_x86, name<true>, name<false>, __VA_ARGS__}
+
 const Known known_faults[] = {
-    {"distance_runs_over", Fault::assertion, Fault::assertion, 100, distance_runs_over<true>,
-     distance_runs_over<false>},
-    {"claims_a_taken_place", Fault::race, Fault::assertion, 10, claims_a_taken_place<true>,
-     claims_a_taken_place<false>},
-    {"killed_between_claim_and_publication", Fault::livelock, Fault::livelock, 100,
-     killed_between_claim_and_publication<true>, killed_between_claim_and_publication<false>, 1},
-    {"published_without_release", Fault::race, Fault::none, 10, published_without_release<true>,
-     published_without_release<false>},
-    {"taken_without_acquire", Fault::race, Fault::none, 10, taken_without_acquire<true>,
-     taken_without_acquire<false>},
-    {"given_back_without_release", Fault::race, Fault::none, 10, given_back_without_release<true>,
-     given_back_without_release<false>},
-    {"row_of_a_killed_worker", Fault::assertion, Fault::assertion, 100,
-     row_of_a_killed_worker<true>, row_of_a_killed_worker<false>, 1},
-    {"master_waits_for_a_killed_worker", Fault::deadlock, Fault::deadlock, 1000,
-     master_waits_for_a_killed_worker<true>, master_waits_for_a_killed_worker<false>, 1},
-    {"node_comes_back", Fault::assertion, Fault::assertion, 10'000, node_comes_back<true>,
-     node_comes_back<false>},
-    {"exit_flag_after_wake_up", Fault::deadlock, Fault::deadlock, 100,
-     exit_flag_after_wake_up<true>, exit_flag_after_wake_up<false>},
-    {"sleeps_beside_a_token", Fault::deadlock, Fault::deadlock, 10'000, sleeps_beside_a_token<true>,
-     sleeps_beside_a_token<false>},
-    {"no_second_look", Fault::deadlock, Fault::deadlock, 100, wait_and_notify<Gate::no_second_look>,
-     wait_and_notify<Gate::whole>},
-    {"no_fence_in_wait", Fault::deadlock, Fault::none, 1000,
-     wait_and_notify<Gate::no_fence_in_wait>, wait_and_notify<Gate::whole>},
-    {"no_fence_in_notify", Fault::deadlock, Fault::deadlock, 1000,
-     wait_and_notify<Gate::no_fence_in_notify>, wait_and_notify<Gate::whole>},
-    {"last_item_is_stolen_and_popped", Fault::assertion, Fault::assertion, 10'000,
-     last_item_is_stolen_and_popped<true>, last_item_is_stolen_and_popped<false>},
-    {"last_reference", Fault::race, Fault::none, 10, last_reference<true>, last_reference<false>},
-    {"unlocked_without_release", Fault::race, Fault::none, 10, unlocked_without_release<true>,
-     unlocked_without_release<false>},
-    {"torn_snapshot", Fault::assertion, Fault::none, 1000, torn_snapshot<true>,
-     torn_snapshot<false>},
-    {"made_on_first_use", Fault::race, Fault::none, 100, made_on_first_use<true>,
-     made_on_first_use<false>},
+    KNOWN(distance_runs_over, assertion, assertion, 100),
+    KNOWN(claims_a_taken_place, race, assertion, 10),
+    KNOWN(killed_between_claim_and_publication, livelock, livelock, 100, 1),
+    KNOWN(published_without_release, race, none, 10),
+    KNOWN(taken_without_acquire, race, none, 10),
+    KNOWN(given_back_without_release, race, none, 10),
+    KNOWN(row_of_a_killed_worker, assertion, assertion, 100, 1),
+    KNOWN(master_waits_for_a_killed_worker, deadlock, deadlock, 1000, 1),
+    KNOWN(node_comes_back, assertion, assertion, 10'000),
+    KNOWN(exit_flag_after_wake_up, deadlock, deadlock, 100),
+    KNOWN(sleeps_beside_a_token, deadlock, deadlock, 10'000),
+    {"no_second_look", Fault::deadlock, Fault::deadlock, wait_and_notify<Gate::no_second_look>,
+     wait_and_notify<Gate::whole>, 100},
+    {"no_fence_in_wait", Fault::deadlock, Fault::none, wait_and_notify<Gate::no_fence_in_wait>,
+     wait_and_notify<Gate::whole>, 1000},
+    {"no_fence_in_notify", Fault::deadlock, Fault::deadlock,
+     wait_and_notify<Gate::no_fence_in_notify>, wait_and_notify<Gate::whole>, 1000},
+    KNOWN(last_item_is_stolen_and_popped, assertion, assertion, 10'000),
+    KNOWN(last_reference, race, none, 10),
+    KNOWN(unlocked_without_release, race, none, 10),
+    KNOWN(torn_snapshot, assertion, none, 1000),
+    KNOWN(made_on_first_use, race, none, 100),
 };
 
 class KnownFault : public testing::TestWithParam<Known> {

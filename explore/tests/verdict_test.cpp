@@ -309,26 +309,39 @@ TEST(Exploration, random_searches_find_a_fault_of_depth_two) {
   }
 }
 
+// What program() says in each execution; all of them are well.
+using Said = std::multiset<std::string>;
+Said all_said(const Options& options, const std::function<std::string()>& program) {
+  Said said;
+  const Result result = explore::run(options, [&] {
+    const std::string word = program();
+    const explore::Unwatched unwatched;
+    said.insert(word);
+  });
+  EXPECT_TRUE(result.ok()) << result.report();
+  return said;
+}
+std::set<std::string> once_each(const Said& said) { return {said.begin(), said.end()}; }
+
 // ---- Deaths, time-outs, wake-ups for no reason -------------------------------------------------
 
+const std::set<std::string> kDeaths{"dead 0", "dead 1", "dead 2", "dead 3", "done 3"};
+
 TEST(Exploration, a_process_dies_at_every_step) {
-  std::set<std::string> seen;
-  const Result result = explore::run({.deaths = 1}, [&] {
+  const Said said = all_said({.deaths = 1}, [] {
     Word progress(0);
     Process process([&] {
       for (std::uint32_t i = 1; i <= 3; ++i) progress.store(i, rlx);
     });
     const bool died = process.wait();
-    seen.insert((died ? "dead " : "done ") + std::to_string(progress.load(rlx)));
+    return (died ? "dead " : "done ") + std::to_string(progress.load(rlx));
   });
-  EXPECT_TRUE(result.ok()) << result.report();
-  EXPECT_EQ(seen, (std::set<std::string>{"dead 0", "dead 1", "dead 2", "dead 3", "done 3"}));
+  EXPECT_EQ(once_each(said), kDeaths);
 }
 
 // All threads of a process go with it: after its end nothing of it moves any more.
 TEST(Exploration, a_death_takes_every_thread_of_the_process) {
-  std::set<std::string> seen;
-  const Result result = explore::run({.name = "group", .deviations = 3, .deaths = 1}, [&] {
+  const Said said = all_said({.name = "group", .deviations = 3, .deaths = 1}, [] {
     Word progress(0);
     Process process([&] {
       Thread second([&] {
@@ -342,21 +355,18 @@ TEST(Exploration, a_death_takes_every_thread_of_the_process) {
       sync::pause();
       explore::check(progress.load(rlx) == at_the_end, "a thread outlived its process");
     }
-    seen.insert((died ? "dead " : "done ") + std::to_string(at_the_end));
+    return (died ? "dead " : "done ") + std::to_string(at_the_end);
   });
-  EXPECT_TRUE(result.ok()) << result.report();
-  EXPECT_EQ(seen, (std::set<std::string>{"dead 0", "dead 1", "dead 2", "dead 3", "done 3"}));
+  EXPECT_EQ(once_each(said), kDeaths);
 }
 
 TEST(Exploration, nobody_dies_without_leave) {
-  bool died = false;
-  const Result result = explore::run({}, [&] {
+  const Said said = all_said({}, [] {
     Word progress(0);
     Process process([&] { progress.store(1, rlx); });
-    died |= process.wait();
+    return process.wait() ? "dead" : "done";
   });
-  EXPECT_TRUE(result.ok()) << result.report();
-  EXPECT_FALSE(died);
+  EXPECT_EQ(once_each(said), std::set<std::string>{"done"});
 }
 
 // A death must not excuse those who would have slept for ever without it.
@@ -368,36 +378,34 @@ TEST(Exploration, a_death_hides_no_deadlock) {
   EXPECT_EQ(result.fault, Fault::deadlock) << result.report();
 }
 
-TEST(Exploration, time_runs_out_early_or_not) {
-  std::set<std::string> seen;
-  const Result result = explore::run({}, [&] {
+// A sleeper that another thread wakes; what sleep(word) says.
+std::set<std::string> said_by_a_sleeper(const std::function<std::string(Word& word)>& sleep) {
+  return once_each(all_said({}, [&] {
     Word word(0);
     Thread waker([&] {
       word.store(1, rlx);
       sync::unpark(word, all_waiters, ParkScope::process);
     });
+    return sleep(word);
+  }));
+}
+
+TEST(Exploration, time_runs_out_early_or_not) {
+  const auto said = said_by_a_sleeper([](Word& word) {
     const auto deadline = sync::deadline_after(std::chrono::seconds(1));
     const bool woken = sync::park(word, 0, deadline, ParkScope::process);
-    seen.insert(woken ? "woken" : "timed out");
     EXPECT_EQ(sync::clock::now() >= deadline, !woken);
+    return woken ? "woken" : "timed out";
   });
-  EXPECT_TRUE(result.ok()) << result.report();
-  EXPECT_EQ(seen, (std::set<std::string>{"woken", "timed out"}));
+  EXPECT_EQ(said, (std::set<std::string>{"woken", "timed out"}));
 }
 
 TEST(Exploration, a_sleeper_wakes_for_no_reason) {
-  std::set<std::uint32_t> seen;
-  const Result result = explore::run({}, [&] {
-    Word word(0);
-    Thread waker([&] {
-      word.store(1, rlx);
-      sync::unpark(word, all_waiters, ParkScope::process);
-    });
+  const auto said = said_by_a_sleeper([](Word& word) {
     sync::park(word, 0, sync::no_deadline, ParkScope::process);
-    seen.insert(word.load(order::seq_cst));
+    return std::to_string(word.load(order::seq_cst));
   });
-  EXPECT_TRUE(result.ok()) << result.report();
-  EXPECT_EQ(seen, (std::set<std::uint32_t>{0, 1}));
+  EXPECT_EQ(said, (std::set<std::string>{"0", "1"}));
 }
 
 // ---- Failures ----------------------------------------------------------------------------------
@@ -423,46 +431,26 @@ std::string failure_of_three_calls() {
 }
 
 TEST(Exploration, each_call_that_may_fail_does) {
-  std::multiset<std::string> seen;
-  const Result result = explore::run({.deviations = 1, .failures = 1}, [&] {
-    const std::string failure = failure_of_three_calls();
-    const explore::Unwatched unwatched;
-    seen.insert(failure);
-  });
-  EXPECT_TRUE(result.ok()) << result.report();
-  EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()),
-            (std::set<std::string>{"all well", "memory", "a closure", "thread"}));
-  EXPECT_EQ(seen.count("memory"), 2U);  // of both kinds
+  const Said said = all_said({.deviations = 1, .failures = 1}, failure_of_three_calls);
+  EXPECT_EQ(once_each(said), (std::set<std::string>{"all well", "memory", "a closure", "thread"}));
+  EXPECT_EQ(said.count("memory"), 2U);  // of both kinds
 }
 
 TEST(Exploration, nothing_fails_without_leave) {
-  std::set<std::string> seen;
-  const Result result = explore::run({.deviations = 2}, [&] {
-    const std::string failure = failure_of_three_calls();
-    const explore::Unwatched unwatched;
-    seen.insert(failure);
-  });
-  EXPECT_TRUE(result.ok()) << result.report();
-  EXPECT_EQ(seen, (std::set<std::string>{"all well"}));
+  EXPECT_EQ(once_each(all_said({.deviations = 2}, failure_of_three_calls)),
+            std::set<std::string>{"all well"});
 }
 
 TEST(Exploration, a_thread_that_is_refused_is_no_choice) {
-  std::multiset<std::string> seen;
-  const Result result = explore::run({.deviations = 1}, [&] {
-    const auto before = failure_of_three_calls();
-    std::string failure;
+  const Said said = all_said({.deviations = 1}, [] {
+    std::string all = failure_of_three_calls();
     {
       const explore::NoThreads refused;
-      failure = failure_of_three_calls();
+      all += ", " + failure_of_three_calls();
     }
-    const auto after = failure_of_three_calls();
-    const explore::Unwatched unwatched;
-    seen.insert({before, failure, after});
+    return all + ", " + failure_of_three_calls();
   });
-  EXPECT_TRUE(result.ok()) << result.report();
-  EXPECT_EQ(std::set<std::string>(seen.begin(), seen.end()),
-            (std::set<std::string>{"all well", "thread"}));
-  EXPECT_EQ(seen.count("thread"), result.executions);
+  EXPECT_EQ(once_each(said), std::set<std::string>{"all well, thread, all well"});
 }
 
 // A fault that takes a failure and a switch is found, replayed and as short as that.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What the interface forbids must not compile, and for the reason it gives.
 
-Each source marks its wrong uses with `#if defined(WRONG_name)  // expect: regular expression`. It
-must compile without any of them, so that nothing else in it is at fault, and fail with each one,
-naming the reason in the first lines: nobody reads on. What it includes before its first `#if` is
-compiled once for all of them, which would otherwise be most of the work.
+Each source has its wrong uses in comments, below `// wrong: regular expression`. It must compile as
+it is, so that nothing else in it is at fault, and fail with each one, naming the reason in the
+first lines: nobody reads on. What it includes is compiled once for all of them, which would
+otherwise be most of the work.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-WRONG = re.compile(r"^#if defined\(WRONG_(\w+)\)  // expect: (.+)$", re.MULTILINE)
+WRONG = re.compile(r"^ *// wrong: (.+)\n((?: *//(?! wrong: ).*\n)+)", re.MULTILINE)
 FLAGS = ("-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable")
 INCLUDE = re.compile(r"^#include <.+>\n", re.MULTILINE)
 
@@ -23,8 +23,7 @@ def precompile(arguments, folder):
     """The headers that each case includes; for both compilers it is enough that `headers.hpp` is
     included and has the compiled one beside it."""
     header = folder / "headers.hpp"
-    always = Path(arguments.source).read_text().partition("\n#if")[0]
-    header.write_text("".join(INCLUDE.findall(always + "\n")))
+    header.write_text("".join(INCLUDE.findall(Path(arguments.source).read_text())))
     suffix = ".pch" if "clang" in arguments.compiler else ".gch"
     subprocess.run([arguments.compiler, *FLAGS, *includes(arguments), "-x", "c++-header", header,
                     "-o", folder / f"headers.hpp{suffix}"], check=True)
@@ -35,12 +34,11 @@ def includes(arguments):
     return [f"-I{folder}" for folder in arguments.include]
 
 
-def compile_it(arguments, wrong=None):
+def compile_it(arguments, text):
     command = [arguments.compiler, *FLAGS, "-fsyntax-only", "-include", arguments.headers,
-               *includes(arguments), arguments.source]
-    if wrong:
-        command.append(f"-DWRONG_{wrong}")
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+               *includes(arguments), "-x", "c++", "-"]
+    return subprocess.run(command, input=f'#line 1 "{arguments.source}"\n{text}',
+                          capture_output=True, text=True, check=False)
 
 
 def first_lines(arguments, said):
@@ -53,20 +51,23 @@ def first_lines(arguments, said):
 
 
 def faults(arguments):
-    right = compile_it(arguments)
+    text = Path(arguments.source).read_text()
+    right = compile_it(arguments, text)
     if right.returncode != 0:
         yield f"does not compile without a wrong use:\n{right.stderr}"
-    cases = WRONG.findall(Path(arguments.source).read_text())
+    cases = list(WRONG.finditer(text))
     if not cases:
         yield "has no wrong use marked, mark one as the other sources do"
-    for name, expected in cases:
-        done = compile_it(arguments, name)
+    for case in cases:
+        code = re.sub(r"^( *)// ?", r"\1", case[2], flags=re.MULTILINE)
+        done = compile_it(arguments, text[:case.start(2)] + code + text[case.end(2):])
+        said = f"line {text.count(chr(10), 0, case.start(2)) + 1}"
         if done.returncode == 0:
-            yield f"compiles with {name}"
-        elif not re.search(expected, first_lines(arguments, done.stderr)):
-            yield f"{name} does not say '{expected}' in {arguments.lines} lines:\n{done.stderr}"
+            yield f"{said}: compiles"
+        elif not re.search(case[1], first_lines(arguments, done.stderr)):
+            yield f"{said} does not say '{case[1]}' in {arguments.lines} lines:\n{done.stderr}"
         else:
-            print(f"{name}: refused, as it must be")
+            print(f"{said}: refused, as it must be")
 
 
 def main():

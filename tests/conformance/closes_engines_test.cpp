@@ -35,13 +35,14 @@ using namespace std::chrono_literals;
 
 // ---- Pools and engines ----
 
-template <bool kFinishes, OnFull kOnFull>
+template <PoolMode kMode, bool kFinishes, OnFull kOnFull>
 struct OfPool : OfEngine<ThreadPool> {
   static constexpr unsigned ways_in = 4;
 
   OfPool(const ClosePlan& plan, CloseLog& log)
       : OfEngine(kFinishes, log,
-                 ThreadPoolOptions{.width = 2, .capacity = plan.capacity, .on_full = kOnFull}) {}
+                 ThreadPoolOptions{
+                     .mode = kMode, .width = 2, .capacity = plan.capacity, .on_full = kOnFull}) {}
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return one_by_one(items, [&](CloseItem& item) {
@@ -256,8 +257,13 @@ struct BroadcastEnds : EndsOf<SharedBroadcast<std::uint32_t>> {
   Producer out{ring};
 };
 
-using Pools = testing::Types<OfPool<true, OnFull::wait>, OfPool<false, OnFull::wait>,
-                             OfPool<true, OnFull::run_here>, OfPool<false, OnFull::reject>>;
+using Pools = testing::Types<
+    OfPool<PoolMode::stealing, true, OnFull::wait>, OfPool<PoolMode::stealing, false, OnFull::wait>,
+    OfPool<PoolMode::fixed, true, OnFull::run_here>, OfPool<PoolMode::fixed, false, OnFull::reject>,
+    OfPool<PoolMode::active, true, OnFull::wait>, OfPool<PoolMode::active, false, OnFull::reject>,
+    OfPool<PoolMode::cached, true, OnFull::run_here>, OfPool<PoolMode::cached, false, OnFull::wait>,
+    OfPool<PoolMode::stealing, true, OnFull::run_here>,
+    OfPool<PoolMode::stealing, false, OnFull::reject>>;
 using Engines =
     testing::Types<OfFileEngine<true, FileBackend::pool>, OfFileEngine<false, FileBackend::pool>,
                    OfFileEngine<true, FileBackend::io_thread>,

@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace handoff::counts {
@@ -91,6 +92,55 @@ class Helper {
 template <class F>
 void rounds(const F& function, int times = 8) {
   for (int round = -times; round < times; ++round) function(round >= 0);
+}
+
+// Makes what operate() does in this thread count for a row.
+template <class F>
+void note(std::string_view row, bool counts, const F& operate) {
+  const Counted counted(row, counts);
+  operate();
+}
+
+// Nothing but that, in rounds.
+template <class F>
+void note_rounds(std::string_view row, const F& operate) {
+  rounds([&](bool counts) { note(row, counts, operate); });
+}
+
+// The other thread falls asleep in wait(), and this one wakes it up.
+template <class W, class F>
+void note_asleep(Helper& other, bool counts, std::string_view row, const W& wait,
+                 std::string_view waking_row, const F& wake) {
+  other.begin([=] { note(row, counts, wait); });  // nothing of it in this thread's lines
+  let_all_sleep();
+  note(waking_row, counts, wake);
+  other.wait();
+}
+
+// Both functions at the same time, with a turn after each access, so that they lose races.
+template <class F, class G>
+void race(Helper& one, const F& first, Helper& two, const G& second) {
+  const Slice turns(1);
+  one.begin(first);
+  two.begin(second);
+  one.wait();
+  two.wait();
+}
+
+// By all threads, from rest to rest: where workers look for more (hot), or sleep.
+template <class F>
+void hot_and_asleep(const std::string& row, const F& operate) {
+  rounds([&](bool counts) {
+    const CountedOfAll counted(row + "hot", counts);
+    operate();
+    settle();
+  });
+  rounds([&](bool counts) {
+    let_all_sleep();
+    const CountedOfAll counted(row + "asleep", counts);
+    operate();
+    let_all_sleep();
+  });
 }
 
 // The compiler has to make the value.

@@ -3,7 +3,7 @@
 too.
 
 Each ```cpp block of README and the guides, and each example in the head comment of a public header
-of X/, is compiled without a warning, all in one unit. examples.toml says what stands
+of X/, is compiled without a warning, all in one unit. examples.txt says what stands
 around them. What shows another library is compiled where its headers are. README's example is also
 cut out of a program that is run.
 """
@@ -12,8 +12,8 @@ import json
 import re
 import subprocess
 import sys
-import tomllib
 import unittest
+from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,28 +92,54 @@ def without_dots(code):
     return re.sub(r"\) \.\.\.(?=  //|$)", ") {}", code, flags=re.MULTILINE)
 
 
+def read_contexts(text):
+    """(path, number, what stands around) of each section of examples.txt; number: 0 is all."""
+    for head, lines in re.findall(r"^\[(.*)\]\n((?:(?!\[).*\n)*)", text, re.MULTILINE):
+        path, *numbers = head.split()
+        for number in numbers or [0]:
+            yield path, int(number), lines
+
+
+def context_of(path, number, contexts):
+    """(before the function, its type, in it)"""
+    lines = "".join(lines for at, which, lines in contexts if at == path and which in (0, number))
+    around = {"outside": [], "inside": [], "type": ["void"]}
+    depth, ended = 0, True
+    for line in lines.splitlines(keepends=True):
+        if line.startswith("-> "):
+            around["type"] = [line[3:].strip()]
+            continue
+        if ended:
+            where = around["inside" if line.startswith("  ") else "outside"]
+        where.append(line)
+        depth += sum(map(line.count, "{(")) - sum(map(line.count, ")}"))
+        ended = depth == 0 and line.endswith((";\n", "}\n"))
+    return ["".join(around[key]) for key in ("outside", "type", "inside")]
+
+
 def unit_of(all_examples, contexts):
     """The unit in which each stands in a namespace of its own, in what its context says."""
     parts = ["#include <cmath>\n#include <mutex>\n#include <thread>\n",
              "#include <handoff/handoff.hpp>\n",
              "using namespace handoff;\nusing namespace std::chrono_literals;\n"]
-    turns = {path: iter(of_path) for path, of_path in contexts.items()}
+    turns = Counter()
     for number, (path, first, code) in enumerate(all_examples):
-        context = next(turns.get(path, iter(())), {})
+        turns[path] += 1
+        outside, result, inside = context_of(path, turns[path], contexts)
         peers = "".join(f" && __has_include(<{name}>)" for name in PEERS.findall(code))
         guard, end = (f"#if 1{peers}\n", "#endif\n") if peers else ("", "")
         parts.insert(0, guard + "".join(f"{line}\n" for line in code.splitlines()
                                         if line.startswith("#include")) + end)
         parts.append(guard)
         code = re.sub(r"^#include.*$", "", without_dots(code), flags=re.MULTILINE)
-        parts += [f"namespace example_{number} {{\n", context.get("outside", ""), "\n"]
+        parts += [f"namespace example_{number} {{\n", outside, "\n"]
         if DECLARATION.match(code.lstrip("\n")):
             own = TYPE.match(code)
             rest = code[own.end():] if own else ""
             rest = "" if DECLARATION.match(rest) else rest
             parts += [f'#line {first} "{path}"\n', code[:len(code) - len(rest)]]
             first, code = first + code.count("\n") - rest.count("\n"), rest
-        parts += [context.get("result", "void"), " example() {\n", context.get("inside", ""),
+        parts += [result, " example() {\n", inside,
                   f'\n#line {first} "{path}"\n', code, "}\n}\n", end]
     return "".join(parts)
 
@@ -153,21 +179,21 @@ class ReadmeTest(unittest.TestCase):
 
     def test_every_example_compiles_without_a_warning(self):
         found = list(examples())
-        contexts = tomllib.loads((ROOT / "tests/house/examples.toml").read_text())
+        contexts = list(read_contexts((ROOT / "tests/house/examples.txt").read_text()))
         self.assertGreater(len(found), 20)
-        self.assertEqual([path for path, of_path in contexts.items()
-                          if len(of_path) > sum(1 for each in found if each[0] == path)], [],
-                         "more contexts than examples")
+        there = Counter(path for path, _, _ in found)
+        self.assertEqual([path for path, number, _ in contexts if max(number, 1) > there[path]],
+                         [], "more contexts than examples")
         said = compile_unit(unit_of(found, contexts))
         if said:
-            self.fail(f"mend the example, or what examples.toml says stands around it:\n{said}")
+            self.fail(f"mend the example, or what examples.txt says stands around it:\n{said}")
 
     def test_an_example_that_warns_is_found(self):
         for code, words in (("int n = 1L << 40;\n", "conversion"),
                             ("handoff::UnboundedChannel<int> log;\nlog.push(1);\n", "nodiscard"),
                             ("int n = 0;\nauto f = [](int n) { ... };\n", "shadow"),
                             ("queue.no_such_call();\n", "queue")):
-            said = compile_unit(unit_of([("docs/guide/none.md", 7, code)], {}))
+            said = compile_unit(unit_of([("docs/guide/none.md", 7, code)], []))
             self.assertIn(words, said)
             self.assertIn("docs/guide/none.md:", said)
 
@@ -175,7 +201,7 @@ class ReadmeTest(unittest.TestCase):
         wrong = "no_such_call();\n"
         said = compile_unit(unit_of(
             [("docs/guide/there.md", 7, f"#include <{IN_DEBIAN}>\n{wrong}"),
-             ("docs/guide/absent.md", 7, f"#include <taskflow/absent.hpp>\n{wrong}")], {}))
+             ("docs/guide/absent.md", 7, f"#include <taskflow/absent.hpp>\n{wrong}")], []))
         if not said:
             self.skipTest(f"no {IN_DEBIAN} here: the lines of oneTBB are not compiled")
         self.assertIn("docs/guide/there.md:8", said)

@@ -44,7 +44,6 @@ const Scenario wait("future/wait", [] {
   future.wait();
   explore::check(seen.read() == 1, "what the task did before");
   explore::check(future.get() == 2, "the result");
-  task.join();
 });
 
 const Scenario future_ends("future/future_ends", [] {
@@ -53,7 +52,6 @@ const Scenario future_ends("future/future_ends", [] {
   {
     auto future = FutureAccess::make<int>(state);
   }
-  task.join();
 });
 
 const Scenario dropped("future/dropped", [] {
@@ -61,7 +59,6 @@ const Scenario dropped("future/dropped", [] {
   auto future = FutureAccess::make<int>(state);
   explore::Thread task([&] { (void)state->drop_as_task(Outcome::cancelled); });
   explore::check(why_not_run(future) != Status::ok, "says so");
-  task.join();
 });
 
 const Scenario then("future/then", [] {
@@ -74,7 +71,6 @@ const Scenario then("future/then", [] {
   explore::Thread task([&] { (void)state->run_as_task(); });
   auto next = std::move(future).then([&seen](int result) { return result + seen.read(); });
   explore::check(next.get() == 3, "the result of what comes next");
-  task.join();
 });
 
 const Scenario then_ends("future/then_ends", [] {
@@ -83,7 +79,6 @@ const Scenario then_ends("future/then_ends", [] {
   {
     auto next = FutureAccess::make<int>(state).then([](int) {});
   }
-  task.join();
 });
 
 const Scenario all("future/when_all", [] {
@@ -96,8 +91,6 @@ const Scenario all("future/when_all", [] {
   explore::Thread two([&] { (void)second->run_as_task(); });
   auto ready = when_all(std::move(futures)).get();
   explore::check(ready[0].get() + ready[1].get() == 3, "all results");
-  one.join();
-  two.join();
 });
 
 // Two parts that end at once: one of them brings the result of both, of whatever type.
@@ -109,8 +102,6 @@ const Scenario all_of_any_type("future/when_all_of_any_type", [] {
   explore::Thread one([&] { (void)first->run_as_task(); });
   explore::Thread two([&] { (void)second->run_as_task(); });
   explore::check(std::get<0>(both.get()) + seen.read() == 3, "all results");
-  one.join();
-  two.join();
 });
 
 // One of them fails, and its like is all that is left: no result of the other lives on.
@@ -124,8 +115,6 @@ const Scenario all_fail_with_one("future/when_all_fails_with_one", [] {
   both.wait();
   explore::check(alive.load(sync::order::relaxed) == 0, "none");
   explore::check(why_not_run(both) != Status::ok, "says so");
-  one.join();
-  two.join();
 });
 
 // Nobody waits for what follows: it ends with its source, whichever thread lets go last.
@@ -140,8 +129,6 @@ const Scenario gathering_ends("future/gathering_ends", [] {
   {
     auto next = when_all(std::move(futures)).then([](std::vector<Future<int>>) {});
   }
-  one.join();
-  two.join();
 });
 
 // The function is destroyed before the result is ready: it may hold what the waiting thread is
@@ -167,7 +154,6 @@ const Scenario follower_ends_first("future/follower_ends_first", [] {
   explore::Thread task([&] { (void)state->run_as_task(); });
   next.wait();
   explore::check(alive.load(sync::order::relaxed) == 0, "none");
-  task.join();
 });
 
 // ---- From elsewhere -----------------------------------------------------------------------------
@@ -181,7 +167,6 @@ const Scenario promised("future/promised", [] {
     promise.set_value(2);
   });
   explore::check(future.get() == 2 && seen.read() == 1, "the result, and what came before");
-  maker.join();
 });
 
 const Scenario promise_ends("future/promise_ends", [] {
@@ -195,7 +180,6 @@ const Scenario promise_ends("future/promise_ends", [] {
   });
   other = {};
   explore::check(why_not_run(future) != Status::ok, "says so");
-  maker.join();
 });
 
 // ---- Coroutines ---------------------------------------------------------------------------------
@@ -237,7 +221,6 @@ const Scenario lends("future/lends", [] {
   });
   explore::check(future.get() == 2 && seen.read() == 1, "the result");
   explore::check(place.lent == 1 && place.returned == 1, "for so long");
-  stand_in.join();
 });
 
 // Another thread of the same executor runs a task, and what follows it, while this one waits for
@@ -253,7 +236,6 @@ const Scenario lends_nobody("future/lends_nobody", [] {
   auto next = FutureAccess::make<int>(state).then([](int n) { return n + 1; });
   explore::check(next.get() == 2, "the result");
   explore::check(place.lent == 0, "by one of us");
-  task.join();
 });
 
 // The same, while what follows is about to be made and takes its time: a thread that comes too late
@@ -278,7 +260,6 @@ const Scenario knows_the_maker("future/knows_the_maker", [] {
   while (begun.load(sync::order::relaxed) == 0) sync::pause();
   explore::check(next.get() == 2, "the result");
   explore::check(place.lent == 0, "by one of us");
-  task.join();
 });
 
 }}  // namespace core_future_scenarios

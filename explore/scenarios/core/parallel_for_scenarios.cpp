@@ -24,6 +24,7 @@
 namespace parallel_for_scenarios { namespace {
 
 using namespace handoff;
+using test::LargeScenario;
 using test::Scenario;
 
 // Two members beside a stop, and a block that throws.
@@ -110,21 +111,15 @@ const Scenario helped("lent_loop/helped", [] {
   Shelf shelf(1);
   explore::Thread helper([&] { explore::outcome(shelf.run_one(0) ? 1 : 0); });
   loop_each_once<2>(shelf);
-  helper.join();
 });
 
 // The first helper calls the second.
-const Scenario chain(
-    "lent_loop/chain",
-    [] {
-      Shelf shelf(2);
-      explore::Thread first([&] { (void)shelf.run_one(0); });
-      explore::Thread second([&] { (void)shelf.run_one(1); });
-      loop_each_once<3>(shelf);
-      first.join();
-      second.join();
-    },
-    test::Size::large);
+const LargeScenario chain("lent_loop/chain", [] {
+  Shelf shelf(2);
+  explore::Thread first([&] { (void)shelf.run_one(0); });
+  explore::Thread second([&] { (void)shelf.run_one(1); });
+  loop_each_once<3>(shelf);
+});
 
 // The function ends uncalled, on another thread, after the loop: it ends what they shared.
 const Scenario dropped("lent_loop/dropped", [] {
@@ -132,7 +127,6 @@ const Scenario dropped("lent_loop/dropped", [] {
   Shelf& there = *shelf;
   loop_each_once<2>(there);
   explore::Thread ends([&] { shelf.reset(); });
-  ends.join();
 });
 
 const Scenario refused("lent_loop/refused", [] {
@@ -161,7 +155,6 @@ const Scenario throws("lent_loop/throws", [] {
     ran += static_cast<std::size_t>(each.read());
   }
   explore::outcome(ran);
-  helper.join();
 });
 
 }}  // namespace parallel_for_scenarios

@@ -33,7 +33,6 @@ const Scenario brings_the_gift("take_one/brings_what_came_before", [] {
     count.fetch_add(1, sync::order::release);
   });
   if (take_one(count) != 0) explore::check(data.read() == 1, "what came before the gift");
-  giver.join();
 });
 
 }}  // namespace take_one_scenarios

@@ -67,8 +67,6 @@ const Scenario two_holds("frame/two_holds", [] {
   explore::Thread first([&] { read(one); });
   explore::Thread second([&] { read(other); });
   explore::check(frame.next() == Status::ok, "both end");
-  first.join();
-  second.join();
 });
 
 // A thread that sees the number of a frame may use its memory.
@@ -87,7 +85,6 @@ const Scenario number_is_seen("frame/number", [] {
   if (const Frame::Hold hold = frame.try_hold(2)) {
     explore::check(before.read() == 1, "what came before next()");
   }
-  owner.join();
 });
 
 // Threads that come and go: each has an arena of its own while it lives, and what it made stays.

@@ -18,6 +18,7 @@ namespace active_scenarios { namespace {
 using namespace handoff;
 using namespace handoff::detail;
 using test::Scenario;
+using test::SingleScenario;
 
 // Hands over a task that does nothing; false once closed.
 template <class Queues>
@@ -67,47 +68,40 @@ const Scenario thief("ping_pong_tasks/thief", [] {
 });
 
 // A thief takes from either queue, from one at a time; a close closes both.
-const Scenario either(
-    "ping_pong_tasks/either",
-    [] {
-      PingPongTasks tasks;
-      explore::Thread other([&tasks] { explore::check(tasks.accepted() <= 3, "so many"); });
-      explore::check(push(tasks) && push(tasks) && claim(tasks, 1) == 1, "the worker's half");
-      explore::check(push(tasks) && tasks.load() == 2, "one in each");
-      explore::check(rob(tasks, 5) == 1 && rob(tasks, 5) == 1, "one after the other");
-      explore::check(rob(tasks, 5) == 0 && tasks.load() == 0, "and no more");
-      tasks.close();
-      explore::check(!push(tasks), "this one is closed");
-      explore::check(claim(tasks, 1) == 0 && !push(tasks) && tasks.accepted() == 3,
-                     "so is the other");
-    },
-    test::Size::single);
+const SingleScenario either("ping_pong_tasks/either", [] {
+  PingPongTasks tasks;
+  explore::Thread other([&tasks] { explore::check(tasks.accepted() <= 3, "so many"); });
+  explore::check(push(tasks) && push(tasks) && claim(tasks, 1) == 1, "the worker's half");
+  explore::check(push(tasks) && tasks.load() == 2, "one in each");
+  explore::check(rob(tasks, 5) == 1 && rob(tasks, 5) == 1, "one after the other");
+  explore::check(rob(tasks, 5) == 0 && tasks.load() == 0, "and no more");
+  tasks.close();
+  explore::check(!push(tasks), "this one is closed");
+  explore::check(claim(tasks, 1) == 0 && !push(tasks) && tasks.accepted() == 3, "so is the other");
+});
 
 // They go to all in turn, and to a worker that has taken some.
-const Scenario even(
-    "active_queues/even",
-    [] {
-      ActiveQueues queues(3);
-      explore::Thread other([&queues] { explore::check(queues.accepted() <= 8, "so many"); });
-      const auto loads = [&queues](std::int64_t first, std::int64_t second, std::int64_t third) {
-        explore::check(queues.of(0).load() == first, "even");
-        explore::check(queues.of(1).load() == second, "even");
-        explore::check(queues.of(2).load() == third, "even");
-      };
-      explore::check(push(queues), "open");
-      loads(1, 0, 0);
-      explore::check(push(queues) && push(queues), "open");
-      loads(1, 1, 1);
-      for (int i = 0; i < 3; ++i) explore::check(push(queues), "open");
-      loads(2, 2, 2);
-      explore::check(claim(queues.of(2), 2) + claim(queues.of(2), 2) == 2, "its own");
-      explore::check(push(queues) && push(queues), "open");
-      loads(2, 2, 2);
-      queues.close();
-      explore::check(!push(queues) && !push(queues) && queues.accepted() == 8, "closed is closed");
-      explore::check(queues.has_tickets(), "what was accepted is there");
-    },
-    test::Size::single);
+const SingleScenario even("active_queues/even", [] {
+  ActiveQueues queues(3);
+  explore::Thread other([&queues] { explore::check(queues.accepted() <= 8, "so many"); });
+  const auto loads = [&queues](std::int64_t first, std::int64_t second, std::int64_t third) {
+    explore::check(queues.of(0).load() == first, "even");
+    explore::check(queues.of(1).load() == second, "even");
+    explore::check(queues.of(2).load() == third, "even");
+  };
+  explore::check(push(queues), "open");
+  loads(1, 0, 0);
+  explore::check(push(queues) && push(queues), "open");
+  loads(1, 1, 1);
+  for (int i = 0; i < 3; ++i) explore::check(push(queues), "open");
+  loads(2, 2, 2);
+  explore::check(claim(queues.of(2), 2) + claim(queues.of(2), 2) == 2, "its own");
+  explore::check(push(queues) && push(queues), "open");
+  loads(2, 2, 2);
+  queues.close();
+  explore::check(!push(queues) && !push(queues) && queues.accepted() == 8, "closed is closed");
+  explore::check(queues.has_tickets(), "what was accepted is there");
+});
 
 // A submitter that was refused is refused from then on, also by queues that are closed later.
 const Scenario close("active_queues/close", [] {

@@ -56,7 +56,6 @@ const Scenario sits_and_stands_up("crew/sits_and_stands_up", [] {
   };
   explore::Thread other(visit);
   visit();
-  other.join();
 });
 
 // A guest that wakes nobody, because somebody searches, is seen by that one when it has found work.
@@ -85,7 +84,6 @@ const Scenario worker_counter("worker/counter", [] {
     figure.add();
   });
   if (figure.read() == 1) explore::check(effect.read() == 1, "what was counted is seen");
-  worker.join();
 });
 
 const Scenario unqueued_count("unqueued_tasks/count", [] {
@@ -100,7 +98,6 @@ const Scenario unqueued_count("unqueued_tasks/count", [] {
     explore::check(effect.read() == 1, "what was counted is seen");
     explore::check(tasks.accepted() == 1, "and was accepted before");
   }
-  caller.join();
 });
 
 // Either the task is refused, or the closer knows of it.

@@ -23,8 +23,10 @@ namespace engine_scenarios { namespace {
 using namespace handoff;
 using test::Arrivals;
 using test::Fragile;
+using test::HugeScenario;
+using test::LargeScenario;
 using test::Scenario;
-using test::Size;
+using test::SingleScenario;
 
 ThreadPoolOptions options(PoolMode mode, std::size_t width) {
   ThreadPoolOptions given;
@@ -66,48 +68,40 @@ void ramp_up(PoolMode mode) {
   explore::check(pool.close().done == 2, "both ran");
 }
 
-const Scenario ramp_up_fixed(
-    "thread_pool/ramp_up_fixed", [] { ramp_up(PoolMode::fixed); }, Size::huge);
-const Scenario ramp_up_active(
-    "thread_pool/ramp_up_active", [] { ramp_up(PoolMode::active); }, Size::single);
+const HugeScenario ramp_up_fixed("thread_pool/ramp_up_fixed", [] { ramp_up(PoolMode::fixed); });
+const SingleScenario ramp_up_active("thread_pool/ramp_up_active",
+                                    [] { ramp_up(PoolMode::active); });
 
 // A task waits, without helping, for one that it has handed over: behind the light fence only.
-const Scenario light_submit(
-    "thread_pool/light_submit",
-    [] {
-      test::AuditedPool pool(options(PoolMode::stealing, 2));
-      Arrivals meeting;
-      pool.post([&pool, &meeting] {
-        pool.post([&meeting] { meeting.arrive(); });
-        meeting.await(1);
-      });
-      meeting.await(1);
-      explore::check(pool.close().done == 2, "both ran");
-    },
-    Size::huge);
+const HugeScenario light_submit("thread_pool/light_submit", [] {
+  test::AuditedPool pool(options(PoolMode::stealing, 2));
+  Arrivals meeting;
+  pool.post([&pool, &meeting] {
+    pool.post([&meeting] { meeting.arrive(); });
+    meeting.await(1);
+  });
+  meeting.await(1);
+  explore::check(pool.close().done == 2, "both ran");
+});
 
 // A closure that cannot be made: an empty task is left in its place, and is counted like others.
-const Scenario stillborn(
-    "thread_pool/stillborn",
-    [] {
-      auto given = options(PoolMode::stealing, 1);
-      given.capacity = 1;
-      test::AuditedPool pool(given);
-      const Fragile fragile;
-      bool thrown = false;
-      explore::Thread other([&pool] { pool.post([] {}); });  // its place comes back
-      try {
-        pool.post(fragile);
-      } catch (const std::bad_alloc&) {
-        thrown = true;
-      }
-      other.join();
-      explore::check(thrown, "the submitter hears of it");
-      const Tally tally = pool.close();
-      explore::check(tally.accepted == 2 && tally.done == 1 && tally.cancelled == 1,
-                     "both counted");
-    },
-    Size::large);
+const LargeScenario stillborn("thread_pool/stillborn", [] {
+  auto given = options(PoolMode::stealing, 1);
+  given.capacity = 1;
+  test::AuditedPool pool(given);
+  const Fragile fragile;
+  bool thrown = false;
+  explore::Thread other([&pool] { pool.post([] {}); });  // its place comes back
+  try {
+    pool.post(fragile);
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  }
+  other.join();
+  explore::check(thrown, "the submitter hears of it");
+  const Tally tally = pool.close();
+  explore::check(tally.accepted == 2 && tally.done == 1 && tally.cancelled == 1, "both counted");
+});
 
 const Scenario stillborn_in_a_group("thread_pool/stillborn_in_a_group", [] {
   test::AuditedPool pool(options(PoolMode::stealing, 1));

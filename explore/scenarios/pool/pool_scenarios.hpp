@@ -77,6 +77,13 @@ inline void hold(ThreadPool& pool, OpenOnce& gate) {
   while (!begun.load(sync::order::acquire)) sync::pause();
 }
 
+struct HeldPool : AuditedPool {
+  explicit HeldPool(OpenOnce& gate, const ThreadPoolOptions& options = {.width = 1})
+      : AuditedPool(options) {
+    hold(*this, gate);
+  }
+};
+
 // A wait that can be stopped does not help.
 inline Status wait_idly(ThreadPool& pool) {
   const sync::StopSource source;

@@ -16,6 +16,7 @@ namespace side_queues_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
+using test::LargeScenario;
 using test::Scenario;
 
 // Made by one of two, used by both.
@@ -112,33 +113,28 @@ const Scenario expected("side_queues/expected", [] {
   Sleepers::Place bed;
   explore::Thread other([&] { hand_to(0, queues, sleepers, bed); });
   sleep_until_it_has_tasks(0, queues, sleepers, bed);
-  other.join();
 });
 
 // ... and of two workers that one, however deep the other one sleeps.
-const Scenario expected_of_two(
-    "side_queues/expected_of_two",
-    [] {
-      SideQueues queues(2);
-      Sleepers sleepers;
-      Sleepers::Place bed(1);
-      Sleepers::Place other_bed(0);
-      sync::atomic<bool> over{false};
-      explore::Thread neighbour([&] {
-        sleepers.begin_search();
-        (void)sleepers.sleep(other_bed, test::by_seq_cst, [&] {
-          return queues.has_tasks_for(0) || over.load(sync::order::seq_cst);
-        });
-        (void)sleepers.end_search();
-      });
-      explore::Thread submitter([&] { hand_to(1, queues, sleepers, bed); });
-      sleep_until_it_has_tasks(1, queues, sleepers, bed);
-      submitter.join();
-      explore::check(!queues.has_tasks_for(0), "it is the other one's task");
-      over.store(true, sync::order::seq_cst);
-      sleepers.wake_all();
-      neighbour.join();
-    },
-    test::Size::large);
+const LargeScenario expected_of_two("side_queues/expected_of_two", [] {
+  SideQueues queues(2);
+  Sleepers sleepers;
+  Sleepers::Place bed(1);
+  Sleepers::Place other_bed(0);
+  sync::atomic<bool> over{false};
+  explore::Thread neighbour([&] {
+    sleepers.begin_search();
+    (void)sleepers.sleep(other_bed, test::by_seq_cst, [&] {
+      return queues.has_tasks_for(0) || over.load(sync::order::seq_cst);
+    });
+    (void)sleepers.end_search();
+  });
+  explore::Thread submitter([&] { hand_to(1, queues, sleepers, bed); });
+  sleep_until_it_has_tasks(1, queues, sleepers, bed);
+  submitter.join();
+  explore::check(!queues.has_tasks_for(0), "it is the other one's task");
+  over.store(true, sync::order::seq_cst);
+  sleepers.wake_all();
+});
 
 }}  // namespace side_queues_scenarios

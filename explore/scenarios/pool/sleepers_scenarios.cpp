@@ -19,6 +19,7 @@ namespace sleepers_scenarios { namespace {
 using namespace handoff;
 using namespace handoff::detail;
 using sync::order;
+using test::LargeScenario;
 using test::Scenario;
 
 // Work is a number. A worker takes until `left` is none, and sleeps in between, as Engine does.
@@ -261,48 +262,45 @@ const Scenario found("sleepers/found", [] {
 
 // A slow producer finds tickets in a segment that is used again, while the one that appends it has
 // not come back: a worker that looks for work finds that segment too.
-const Scenario found_in_used(
-    "sleepers/found_in_used_segment",
-    [] {
-      test::Audited<TaskQueue> queue;
-      Sleepers sleepers;
-      const auto push = [&queue](std::uint64_t number) {
-        Task* const task = queue.reserve();
-        ::new (static_cast<void*>(task->storage)) std::uint64_t(number);
-        task->group.write() = nullptr;
-        task->publish(StillbornKind::kind);
-      };
-      bool slow_one_is_taken = false;
-      const auto pop_all = [&queue, &slow_one_is_taken] {
-        Task node;
-        while (queue.claim(1, [&node] { return &node; }) != 0) {
-          if (node.as<std::uint64_t>() == 0) slow_one_is_taken = true;
-        }
-      };
-      test::beside_a_sleeper(sleepers, [&] {
-        bool told = false;
-        bool seen = false;
-        sleepers.begin_search();
-        explore::Thread fast([&] {
-          for (std::uint64_t i = 1; i <= 3; ++i) push(i);
-          pop_all();
-          push(4);
-          pop_all();
-          push(5);
-        });
-        explore::Thread worker([&] {
-          const auto left = sleepers.end_search();
-          seen = left.nobody_searches && left.asleep != 0 && queue.has_tickets();
-        });
-        push(0);
-        told = sleepers.wanted();
-        worker.join();
-        fast.join();
-        explore::check(told || seen || slow_one_is_taken, "one of the two sees the other");
-      });
+const LargeScenario found_in_used("sleepers/found_in_used_segment", [] {
+  test::Audited<TaskQueue> queue;
+  Sleepers sleepers;
+  const auto push = [&queue](std::uint64_t number) {
+    Task* const task = queue.reserve();
+    ::new (static_cast<void*>(task->storage)) std::uint64_t(number);
+    task->group.write() = nullptr;
+    task->publish(StillbornKind::kind);
+  };
+  bool slow_one_is_taken = false;
+  const auto pop_all = [&queue, &slow_one_is_taken] {
+    Task node;
+    while (queue.claim(1, [&node] { return &node; }) != 0) {
+      if (node.as<std::uint64_t>() == 0) slow_one_is_taken = true;
+    }
+  };
+  test::beside_a_sleeper(sleepers, [&] {
+    bool told = false;
+    bool seen = false;
+    sleepers.begin_search();
+    explore::Thread fast([&] {
+      for (std::uint64_t i = 1; i <= 3; ++i) push(i);
       pop_all();
-    },
-    test::Size::large);
+      push(4);
+      pop_all();
+      push(5);
+    });
+    explore::Thread worker([&] {
+      const auto left = sleepers.end_search();
+      seen = left.nobody_searches && left.asleep != 0 && queue.has_tickets();
+    });
+    push(0);
+    told = sleepers.wanted();
+    worker.join();
+    fast.join();
+    explore::check(told || seen || slow_one_is_taken, "one of the two sees the other");
+  });
+  pop_all();
+});
 
 // The same where the ticket is in a segment that is made for it.
 const Scenario found_in_next("sleepers/found_in_next_segment", [] {

@@ -20,8 +20,12 @@
 namespace pool_started_runs_scenarios { namespace {
 
 using namespace handoff;
+using test::HugeScenario;
+using test::LargeScenario;
 using test::Scenario;
+using test::SingleScenario;
 using test::Size;
+using test::SizedScenario;
 
 template <std::size_t count>
 using Freed = test::FreedRun<ThreadPool, count>;
@@ -35,52 +39,43 @@ const Scenario freed("thread_pool/started_run", [] {
   explore::check(tally.done == 1 && tally.balanced(), "one task");
 });
 
-const Scenario waited_for(
-    "thread_pool/started_run_told",
-    [] {
-      Freed<2>::Told told;
-      test::AuditedPool pool({.width = 1});
-      Freed<2>::start(pool, told);
-      told.await();
-      explore::check(told.once().done == 2, "each index once");
-    },
-    Size::single);
+const SingleScenario waited_for("thread_pool/started_run_told", [] {
+  Freed<2>::Told told;
+  test::AuditedPool pool({.width = 1});
+  Freed<2>::start(pool, told);
+  told.await();
+  explore::check(told.once().done == 2, "each index once");
+});
 
 // Two members: one calls the other, which comes by the deque or is called back.
-const Scenario two_members(
-    "thread_pool/started_run_shared",
-    [] {
-      Freed<2>::Told told;
-      test::AuditedPool pool({.width = 2});
-      Freed<2>::start(pool, told, {.block = 1});
-      (void)pool.close();
-      explore::check(told.once().done == 2, "each index once");
-    },
-    Size::huge);
+const HugeScenario two_members("thread_pool/started_run_shared", [] {
+  Freed<2>::Told told;
+  test::AuditedPool pool({.width = 2});
+  Freed<2>::start(pool, told, {.block = 1});
+  (void)pool.close();
+  explore::check(told.once().done == 2, "each index once");
+});
 
 // The blocks wait for one another: the second member comes.
-const Scenario both_come(
-    "thread_pool/started_run_meets",
-    [] {
-      test::Arrivals come;
-      test::AuditedPool pool({.width = 2});
-      BulkOperation run(
-          pool, 2,
-          [&come](std::size_t, std::size_t) {
-            come.arrive();
-            come.await(2);
-          },
-          [&come](const Tally& tally) noexcept {
-            explore::check(tally.done == 2, "both");
-            come.arrive();
-          },
-          {.block = 1});
-      explore::check(run.start() == Status::ok, "taken");
-      come.await(3);
-      (void)pool.close();
-      explore::check(come.count() == 3, "told once");
-    },
-    Size::single);
+const SingleScenario both_come("thread_pool/started_run_meets", [] {
+  test::Arrivals come;
+  test::AuditedPool pool({.width = 2});
+  BulkOperation run(
+      pool, 2,
+      [&come](std::size_t, std::size_t) {
+        come.arrive();
+        come.await(2);
+      },
+      [&come](const Tally& tally) noexcept {
+        explore::check(tally.done == 2, "both");
+        come.arrive();
+      },
+      {.block = 1});
+  explore::check(run.start() == Status::ok, "taken");
+  come.await(3);
+  (void)pool.close();
+  explore::check(come.count() == 3, "told once");
+});
 
 const Scenario close("thread_pool/started_run_beside_close", [] {
   Freed<2>::Told told;
@@ -109,17 +104,14 @@ const Scenario abandoned("thread_pool/started_run_abandoned", [] {
 });
 
 // ... and a member that nobody has stolen when the pool drops its tasks does nothing but leave.
-const Scenario abandoned_amid(
-    "thread_pool/started_run_abandoned_amid",
-    [] {
-      Freed<3>::Told told;
-      test::AuditedPool pool({.width = 2});
-      Freed<3>::start(pool, told, {.block = 1});
-      (void)pool.close(Closing::abandon);
-      const Tally tally = told.once();
-      explore::check(tally.done == 3 || tally.cancelled == 3, "all or nothing");
-    },
-    Size::single);
+const SingleScenario abandoned_amid("thread_pool/started_run_abandoned_amid", [] {
+  Freed<3>::Told told;
+  test::AuditedPool pool({.width = 2});
+  Freed<3>::start(pool, told, {.block = 1});
+  (void)pool.close(Closing::abandon);
+  const Tally tally = told.once();
+  explore::check(tally.done == 3 || tally.cancelled == 3, "all or nothing");
+});
 
 const Scenario stop("thread_pool/started_run_beside_stop", [] {
   Freed<2>::Told told;
@@ -134,100 +126,84 @@ const Scenario stop("thread_pool/started_run_beside_stop", [] {
   explore::outcome(tally.cancelled);
 });
 
-const Scenario throws(
-    "thread_pool/started_run_throws",
-    [] {
-      Freed<2>::Told told;
-      test::AuditedPool pool({.width = 2});
-      Freed<2>::start(pool, told, {.block = 1}, 0);
-      const Tally pools = pool.close();
-      const Tally tally = told.once();
-      explore::check(tally.failed == 1 && tally.done == 1, "the block alone");
-      explore::check(tally.first_failure != nullptr, "and why");
-      explore::check(pools.failed == 0, "no failure of the pool");
-    },
-    Size::single);
+const SingleScenario throws("thread_pool/started_run_throws", [] {
+  Freed<2>::Told told;
+  test::AuditedPool pool({.width = 2});
+  Freed<2>::start(pool, told, {.block = 1}, 0);
+  const Tally pools = pool.close();
+  const Tally tally = told.once();
+  explore::check(tally.failed == 1 && tally.done == 1, "the block alone");
+  explore::check(tally.first_failure != nullptr, "and why");
+  explore::check(pools.failed == 0, "no failure of the pool");
+});
 
 // The completion starts the run again.
-const Scenario again(
-    "thread_pool/started_run_again",
-    [] {
-      struct Again final : BulkWork {
-        explicit Again(ThreadPool& the_pool) : pool(the_pool) {}
-        void block(std::size_t first, std::size_t last) override { done += last - first; }
-        void ended(const Tally&) noexcept override {
-          if (++told < 3) explore::check(pool.start(2, *this, storage) == Status::ok, "taken");
-        }
-        ThreadPool& pool;
-        std::size_t done = 0;
-        int told = 0;
-        ThreadPool::BulkStorage storage;
-      };
-      test::AuditedPool pool({.width = 1});
-      Again run(pool);
-      explore::check(pool.start(2, run, run.storage) == Status::ok, "taken");
-      pool.wait();
-      explore::check(run.told == 3 && run.done == 6, "three times");
-    },
-    Size::single);
+const SingleScenario again("thread_pool/started_run_again", [] {
+  struct Again final : BulkWork {
+    explicit Again(ThreadPool& the_pool) : pool(the_pool) {}
+    void block(std::size_t first, std::size_t last) override { done += last - first; }
+    void ended(const Tally&) noexcept override {
+      if (++told < 3) explore::check(pool.start(2, *this, storage) == Status::ok, "taken");
+    }
+    ThreadPool& pool;
+    std::size_t done = 0;
+    int told = 0;
+    ThreadPool::BulkStorage storage;
+  };
+  test::AuditedPool pool({.width = 1});
+  Again run(pool);
+  explore::check(pool.start(2, run, run.storage) == Status::ok, "taken");
+  pool.wait();
+  explore::check(run.told == 3 && run.done == 6, "three times");
+});
 
 // The caller of run() and the worker.
-const Scenario waits(
-    "thread_pool/run",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      std::array<sync::cell<int>, 2> times{};
-      const Tally tally = pool.run(2,
-                                   [&times](IndexRange range) {
-                                     for (const std::size_t i : range) times[i].write() += 1;
-                                   },
-                                   {.block = 1});
-      explore::check(tally.done == 2 && tally.balanced(), "exact");
-      for (const auto& each : times) explore::check(each.read() == 1, "each index once");
-    },
-    Size::large);
+const LargeScenario waits("thread_pool/run", [] {
+  test::AuditedPool pool({.width = 1});
+  std::array<sync::cell<int>, 2> times{};
+  const Tally tally = pool.run(2,
+                               [&times](IndexRange range) {
+                                 for (const std::size_t i : range) times[i].write() += 1;
+                               },
+                               {.block = 1});
+  explore::check(tally.done == 2 && tally.balanced(), "exact");
+  for (const auto& each : times) explore::check(each.read() == 1, "each index once");
+});
 
 // The worker comes to a run whose first block goes on until it has come; one of the two throws.
-const Scenario run_throws(
-    "thread_pool/run_throws",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      test::Arrivals come;
-      const int thrown = test::thrown_by([&] {
-        (void)pool.run(2,
-                       [&come](IndexRange range) {
-                         come.arrive();
-                         come.await(2);
-                         if (range.first == 1) throw test::Failure{7};
-                       },
-                       {.block = 1});
-      });
-      explore::check(thrown == 7 && come.count() == 2, "when both are done");
-      explore::check(pool.close().failed == 0, "no failure of the pool");
-    },
-    Size::single);
+const SingleScenario run_throws("thread_pool/run_throws", [] {
+  test::AuditedPool pool({.width = 1});
+  test::Arrivals come;
+  const int thrown = test::thrown_by([&] {
+    (void)pool.run(2,
+                   [&come](IndexRange range) {
+                     come.arrive();
+                     come.await(2);
+                     if (range.first == 1) throw test::Failure{7};
+                   },
+                   {.block = 1});
+  });
+  explore::check(thrown == 7 && come.count() == 2, "when both are done");
+  explore::check(pool.close().failed == 0, "no failure of the pool");
+});
 
 // No memory for members: those that are there do it.
-const Scenario no_memory(
-    "thread_pool/run_without_memory",
-    [] {
-      const auto pool = test::pool_of({.width = 1});
-      if (pool == nullptr) return;
-      std::array<sync::cell<int>, 3> times{};
-      const auto body = [&times](IndexRange range) {
-        for (const std::size_t i : range) times[i].write() += 1;
-      };
-      {
-        const explore::MayFail may_fail;
-        explore::check(pool->run(3, body, {.block = 1}).done == 3, "all of it");
-      }
-      for (const auto& each : times) explore::check(each.read() == 1, "each index once");
-    },
-    Size::single, 0, 1);
+const SizedScenario<Size::single, 1> no_memory("thread_pool/run_without_memory", [] {
+  const auto pool = test::pool_of({.width = 1});
+  if (pool == nullptr) return;
+  std::array<sync::cell<int>, 3> times{};
+  const auto body = [&times](IndexRange range) {
+    for (const std::size_t i : range) times[i].write() += 1;
+  };
+  {
+    const explore::MayFail may_fail;
+    explore::check(pool->run(3, body, {.block = 1}).done == 3, "all of it");
+  }
+  for (const auto& each : times) explore::check(each.read() == 1, "each index once");
+});
 
-const Scenario start_without_memory(
-    "thread_pool/started_run_without_memory",
-    [] {
+const SizedScenario<Size::single, 1> start_without_memory(
+    "thread_pool/started_run_without_memory", [] {
       Freed<3>::Told told;
       bool taken = false;
       auto pool = test::pool_of({.width = 1});
@@ -240,7 +216,6 @@ const Scenario start_without_memory(
       (void)pool->close();
       explore::check(told.times.load(sync::order::relaxed) == (taken ? 1 : 0), "told if taken");
       explore::outcome(taken ? 1 : 0);
-    },
-    Size::single, 0, 1);
+    });
 
 }}  // namespace pool_started_runs_scenarios

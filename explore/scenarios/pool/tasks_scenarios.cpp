@@ -40,7 +40,9 @@ using test::Failure;
 using test::OpenOnce;
 using test::pool_of;
 using test::Scenario;
+using test::SingleScenario;
 using test::Size;
+using test::SizedScenario;
 using test::thrown_by;
 using test::throws;
 
@@ -55,10 +57,9 @@ ThreadPoolOptions one_of(PoolMode mode) {
 
 // One of the two, as the model has no room for more queues.
 void turns(PoolMode mode, bool low) {
-  test::AuditedPool pool(one_of(mode));
   OpenOnce gate;
+  test::HeldPool pool(gate, one_of(mode));
   std::string order;
-  test::hold(pool, gate);
   if (low) pool.post([&order] { order += 'l'; }, {.priority = Priority::low});
   pool.post([&order] { order += 'n'; });
   pool.post([&order] { order += 'p'; }, {.worker = 0});
@@ -68,20 +69,18 @@ void turns(PoolMode mode, bool low) {
   explore::check(order == (low ? "pnl" : "hpn"), "in this order");
 }
 
-const Scenario turns_stealing(
-    "thread_pool/turns_stealing", [] { turns(PoolMode::stealing, true); }, Size::single);
-const Scenario turns_fixed(
-    "thread_pool/turns_fixed", [] { turns(PoolMode::fixed, false); }, Size::single);
-const Scenario turns_active(
-    "thread_pool/turns_active", [] { turns(PoolMode::active, true); }, Size::single);
+const SingleScenario turns_stealing("thread_pool/turns_stealing",
+                                    [] { turns(PoolMode::stealing, true); });
+const SingleScenario turns_fixed("thread_pool/turns_fixed", [] { turns(PoolMode::fixed, false); });
+const SingleScenario turns_active("thread_pool/turns_active",
+                                  [] { turns(PoolMode::active, true); });
 
 // What a task hands over comes before what was there: the other way round where the queue is all
 // there is.
 std::string order_of_made(PoolMode mode) {
   std::string order;
-  test::AuditedPool pool(one_of(mode));
   OpenOnce gate;
-  test::hold(pool, gate);
+  test::HeldPool pool(gate, one_of(mode));
   pool.post([&] {
     order += 'a';
     pool.post([&order] { order += 'm'; });
@@ -96,91 +95,78 @@ std::string order_of_made(PoolMode mode) {
   return order;
 }
 
-const Scenario made_stealing(
-    "thread_pool/made_by_a_task_stealing",
-    [] { explore::check(order_of_made(PoolMode::stealing) == "amb", "the worker's own first"); },
-    Size::single);
-const Scenario made_fixed(
-    "thread_pool/made_by_a_task_fixed",
-    [] { explore::check(order_of_made(PoolMode::fixed) == "abm", "one after the other"); },
-    Size::single);
+const SingleScenario made_stealing("thread_pool/made_by_a_task_stealing", [] {
+  explore::check(order_of_made(PoolMode::stealing) == "amb", "the worker's own first");
+});
+const SingleScenario made_fixed("thread_pool/made_by_a_task_fixed", [] {
+  explore::check(order_of_made(PoolMode::fixed) == "abm", "one after the other");
+});
 
 // While it is paused nothing begins, also if it was paused twice; and then all of it, also if
 // nobody comes to wake the worker for what it has to run itself.
-const Scenario pauses(
-    "thread_pool/pauses",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce first;
-      OpenOnce second;
-      pool.post([&first] { first.open(); });
-      first.wait();
-      pool.wait();
-      pool.pause();
-      pool.pause();
-      pool.post([&second] { second.open(); }, {.worker = 0});
-      pool.post([] {}, {.priority = Priority::high});
-      explore::check(pool.wait(1ns) == Status::timed_out, "nothing runs");
-      const Tally now = pool.tally();
-      explore::check(now.done == 1 && now.pending == 2, "nothing ran");
-      pool.resume();
-      pool.resume();
-      second.wait();
-      check_tally(pool.close(), 3, 0, 0);
-      pool.pause();
-      pool.resume();
-      check_tally(pool.tally(), 3, 0, 0);
-    },
-    Size::single);
+const SingleScenario pauses("thread_pool/pauses", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce first;
+  OpenOnce second;
+  pool.post([&first] { first.open(); });
+  first.wait();
+  pool.wait();
+  pool.pause();
+  pool.pause();
+  pool.post([&second] { second.open(); }, {.worker = 0});
+  pool.post([] {}, {.priority = Priority::high});
+  explore::check(pool.wait(1ns) == Status::timed_out, "nothing runs");
+  const Tally now = pool.tally();
+  explore::check(now.done == 1 && now.pending == 2, "nothing ran");
+  pool.resume();
+  pool.resume();
+  second.wait();
+  check_tally(pool.close(), 3, 0, 0);
+  pool.pause();
+  pool.resume();
+  check_tally(pool.tally(), 3, 0, 0);
+});
 
 // A pool that closes is not paused any more, however late somebody says so.
-const Scenario pauses_too_late(
-    "thread_pool/pauses_too_late",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      std::uint64_t more = 0;
-      pool.post([&] {
-        for (; pool.try_post([] {}) == Status::ok; ++more) sync::pause();
-        pool.pause();
-      });
-      pool.post([] {});
-      const Tally tally = pool.close();
-      check_tally(tally, 2 + more, 0, 0);
-    },
-    Size::single);
+const SingleScenario pauses_too_late("thread_pool/pauses_too_late", [] {
+  test::AuditedPool pool({.width = 1});
+  std::uint64_t more = 0;
+  pool.post([&] {
+    for (; pool.try_post([] {}) == Status::ok; ++more) sync::pause();
+    pool.pause();
+  });
+  pool.post([] {});
+  const Tally tally = pool.close();
+  check_tally(tally, 2 + more, 0, 0);
+});
 
-const Scenario stop_tokens(
-    "thread_pool/stop_tokens",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce gate;
-      sync::atomic<int> alive{0};
-      const test::Counted counted(alive);
-      test::hold(pool, gate);
-      sync::StopSource source;
-      const sync::StopSource other;
-      pool.post([counted] { explore::check(false, "stopped"); }, {.until = source.token()});
-      auto stopped = pool.submit([counted] { return 1; }, {.until = source.token()});
-      auto kept =
-          pool.submit([] { return 2; }, {.until = other.token(), .priority = Priority::high});
-      int once = 0;
-      pool.post([&once] { ++once; }, {.until = other.token()});
-      explore::check(source.request_stop(), "the first to ask");
-      gate.open();
-      stopped.wait();
-      explore::check(alive.load(sync::order::relaxed) == 1, "what they held is gone by then");
-      try {
-        (void)stopped.get();
-        explore::check(false, "it was not begun");
-      } catch (const NotRun& error) {
-        explore::check(error.status() == Status::stopped, "says why");
-      }
-      explore::check(kept.get() == 2, "nobody stopped this one");
-      check_tally(pool.close(), 3, 0, 2);
-      explore::check(once == 1, "nor that");
-      explore::check(alive.load(sync::order::relaxed) == 1, "what they held is gone");
-    },
-    Size::single);
+const SingleScenario stop_tokens("thread_pool/stop_tokens", [] {
+  OpenOnce gate;
+  test::HeldPool pool(gate);
+  sync::atomic<int> alive{0};
+  const test::Counted counted(alive);
+  sync::StopSource source;
+  const sync::StopSource other;
+  pool.post([counted] { explore::check(false, "stopped"); }, {.until = source.token()});
+  auto stopped = pool.submit([counted] { return 1; }, {.until = source.token()});
+  auto kept = pool.submit([] { return 2; }, {.until = other.token(), .priority = Priority::high});
+  int once = 0;
+  pool.post([&once] { ++once; }, {.until = other.token()});
+  explore::check(source.request_stop(), "the first to ask");
+  gate.open();
+  stopped.wait();
+  explore::check(alive.load(sync::order::relaxed) == 1, "what they held is gone by then");
+  try {
+    (void)stopped.get();
+    explore::check(false, "it was not begun");
+  } catch (const NotRun& error) {
+    explore::check(error.status() == Status::stopped, "says why");
+  }
+  explore::check(kept.get() == 2, "nobody stopped this one");
+  check_tally(pool.close(), 3, 0, 2);
+  explore::check(once == 1, "nor that");
+  explore::check(alive.load(sync::order::relaxed) == 1, "what they held is gone");
+});
 
 // ---- Hooks --------------------------------------------------------------------------------------
 
@@ -194,217 +180,189 @@ class Log {
   std::string text_;
 };
 
-const Scenario hooks(
-    "thread_pool/hooks",
-    [] {
-      Log log;
-      ThreadPoolOptions options{.width = 1};
-      options.on_start = [&log](std::size_t index) { log.add(index == 0 ? '<' : '?'); };
-      options.on_stop = [&log](std::size_t index) { log.add(index == 0 ? '>' : '?'); };
-      test::AuditedPool pool(options);
-      pool.post([&] {
-        log.add('1');
-        explore::check(pool.worker_index() == 0, "there is one");
-      });
-      pool.post([&log] { log.add('2'); });
-      check_tally(pool.close(), 2, 0, 0);
-      explore::check(log.text() == "<12>", "before the first and after the last");
-    },
-    Size::single);
+const SingleScenario hooks("thread_pool/hooks", [] {
+  Log log;
+  ThreadPoolOptions options{.width = 1};
+  options.on_start = [&log](std::size_t index) { log.add(index == 0 ? '<' : '?'); };
+  options.on_stop = [&log](std::size_t index) { log.add(index == 0 ? '>' : '?'); };
+  test::AuditedPool pool(options);
+  pool.post([&] {
+    log.add('1');
+    explore::check(pool.worker_index() == 0, "there is one");
+  });
+  pool.post([&log] { log.add('2'); });
+  check_tally(pool.close(), 2, 0, 0);
+  explore::check(log.text() == "<12>", "before the first and after the last");
+});
 
 // Two tasks that need a thread each, twice; in between the thread beyond the core has gone.
-const Scenario comes_and_goes(
-    "thread_pool/comes_and_goes",
-    [] {
-      Arrivals started;
-      Arrivals stopped;
-      Arrivals met;
-      ThreadPoolOptions options{.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1ns};
-      options.on_start = [&started](std::size_t) { started.arrive(); };
-      options.on_stop = [&stopped](std::size_t) { stopped.arrive(); };
-      test::AuditedPool pool(options);
-      explore::check(pool.width() == 2 && pool.statistics().threads == 1, "the core");
-      int stops = 0;
-      for (int round = 1; round <= 2; ++round) {
-        const auto meet = [&met, round] {
-          met.arrive();
-          met.await(2 * round);
-        };
-        pool.post(meet);
-        pool.post(meet);
-        do stopped.await(++stops);
-        while (pool.statistics().threads != 1);
-        explore::check(pool.statistics().started > 1, "one came for them");
-      }
-      check_tally(pool.close(), 4, 0, 0);
-      const int ever = static_cast<int>(pool.statistics().started);
-      explore::check(started.count() == stopped.count(), "each that begins ends");
-      explore::check(started.count() >= ever, "each hears, again if it was about to go and stayed");
-    },
-    Size::single);
+const SingleScenario comes_and_goes("thread_pool/comes_and_goes", [] {
+  Arrivals started;
+  Arrivals stopped;
+  Arrivals met;
+  ThreadPoolOptions options{.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1ns};
+  options.on_start = [&started](std::size_t) { started.arrive(); };
+  options.on_stop = [&stopped](std::size_t) { stopped.arrive(); };
+  test::AuditedPool pool(options);
+  explore::check(pool.width() == 2 && pool.statistics().threads == 1, "the core");
+  int stops = 0;
+  for (int round = 1; round <= 2; ++round) {
+    const auto meet = [&met, round] {
+      met.arrive();
+      met.await(2 * round);
+    };
+    pool.post(meet);
+    pool.post(meet);
+    do stopped.await(++stops);
+    while (pool.statistics().threads != 1);
+    explore::check(pool.statistics().started > 1, "one came for them");
+  }
+  check_tally(pool.close(), 4, 0, 0);
+  const int ever = static_cast<int>(pool.statistics().started);
+  explore::check(started.count() == stopped.count(), "each that begins ends");
+  explore::check(started.count() >= ever, "each hears, again if it was about to go and stayed");
+});
 
 // A system that has just refused a thread is not asked again at once.
-const Scenario asks_later(
-    "thread_pool/asks_later",
-    [] {
-      const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h});
-      if (!pool) return;
-      while (pool->statistics().sum().sleeps == 0)
-        sync::pause();  // so that it comes for the first one
-      OpenOnce gate;
-      test::hold(*pool, gate);
-      pool->post([] {});
-      const bool refused = pool->statistics().started == 1;
-      pool->post([] {});
-      explore::check(!refused || pool->statistics().started == 1, "it would refuse again");
-      gate.open();
-      check_tally(pool->close(), 3, 0, 0);
-      explore::outcome(refused);
-    },
-    Size::single, 0, 1);
+const SizedScenario<Size::single, 1> asks_later("thread_pool/asks_later", [] {
+  const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h});
+  if (!pool) return;
+  while (pool->statistics().sum().sleeps == 0) sync::pause();  // so that it comes for the first one
+  OpenOnce gate;
+  test::hold(*pool, gate);
+  pool->post([] {});
+  const bool refused = pool->statistics().started == 1;
+  pool->post([] {});
+  explore::check(!refused || pool->statistics().started == 1, "it would refuse again");
+  gate.open();
+  check_tally(pool->close(), 3, 0, 0);
+  explore::outcome(refused);
+});
 
 // A submitter calls a worker that gets no thread. Meanwhile the other one falls asleep, and the
 // next task wakes nobody, as somebody seems to come: the refused submitter has to look.
-const Scenario refused_beside_submit(
-    "thread_pool/refused_beside_submit",
-    [] {
-      const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h});
-      if (!pool) return;
-      Arrivals ran;
-      Arrivals ready;
-      OpenOnce gate;
-      // Asleep, or the first task calls another worker, too.
-      while (pool->statistics().sum().sleeps == 0) sync::pause();
-      test::hold(*pool, gate);
-      explore::Thread refused([&] {
-        const explore::NoThreads none;
-        ready.arrive();
-        pool->post([&] { ran.arrive(); });
-      });
-      ready.await(1);
-      gate.open();
-      ran.await(1);
-      pool->post([&] { ran.arrive(); });
-      ran.await(2);
-      refused.join();
-      check_tally(pool->close(), 3, 0, 0);
-      explore::outcome(pool->statistics().started);
-    },
-    Size::single);
+const SingleScenario refused_beside_submit("thread_pool/refused_beside_submit", [] {
+  const auto pool = pool_of({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h});
+  if (!pool) return;
+  Arrivals ran;
+  Arrivals ready;
+  OpenOnce gate;
+  // Asleep, or the first task calls another worker, too.
+  while (pool->statistics().sum().sleeps == 0) sync::pause();
+  test::hold(*pool, gate);
+  explore::Thread refused([&] {
+    const explore::NoThreads none;
+    ready.arrive();
+    pool->post([&] { ran.arrive(); });
+  });
+  ready.await(1);
+  gate.open();
+  ran.await(1);
+  pool->post([&] { ran.arrive(); });
+  ran.await(2);
+  refused.join();
+  check_tally(pool->close(), 3, 0, 0);
+  explore::outcome(pool->statistics().started);
+});
 
 // A hook may wait for tasks that were handed over while its worker counted as searching: they woke
 // nobody else.
-const Scenario hook_waits(
-    "thread_pool/hook_waits",
-    [] {
-      Arrivals ran;
-      ThreadPoolOptions options{.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h};
-      options.on_start = [&ran](std::size_t index) {
-        if (index == 1) ran.await(2);
-      };
-      test::AuditedPool pool(options);
-      for (int i = 0; i < 2; ++i) pool.post([&ran] { ran.arrive(); });
-      ran.await(2);
-      check_tally(pool.close(), 2, 0, 0);
-    },
-    Size::single);
+const SingleScenario hook_waits("thread_pool/hook_waits", [] {
+  Arrivals ran;
+  ThreadPoolOptions options{.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1h};
+  options.on_start = [&ran](std::size_t index) {
+    if (index == 1) ran.await(2);
+  };
+  test::AuditedPool pool(options);
+  for (int i = 0; i < 2; ++i) pool.post([&ran] { ran.arrive(); });
+  ran.await(2);
+  check_tally(pool.close(), 2, 0, 0);
+});
 
 // A stand-in comes for a task that blocks, and goes when that one goes on.
-const Scenario lends(
-    "thread_pool/lends",
-    [] {
-      Arrivals started;
-      Arrivals stopped;
-      std::size_t index = 0;
-      std::size_t threads = 0;
-      ThreadPoolOptions options{.width = 1};
-      options.on_start = [&started](std::size_t) { started.arrive(); };
-      options.on_stop = [&stopped](std::size_t) { stopped.arrive(); };
-      test::AuditedPool pool(options);
-      OpenOnce gate;
-      Arrivals come;
-      pool.post([&] {
-        blocking([&] { blocking([&] { come.await(1); }); });
-        gate.wait();
-      });
-      pool.post([&] {
-        index = pool.worker_index().value();
-        threads = pool.statistics().threads;
-        {
-          TaskGroup group(pool);
-          group.run_and_wait([] {});  // which leaves the seat to us
-        }
-        come.arrive();
-      });
-      stopped.await(1);
-      while (pool.statistics().threads != 1) sync::pause();
-      const PoolStatistics figures = pool.statistics();
-      explore::check(figures.started == 2 && started.count() == 2, "one came and went");
-      explore::check(threads == 2, "and was counted meanwhile");
-      explore::check(figures.lent == 1, "the outer region counts");
-      explore::check(figures.workers[1].run == 1 && index == 1, "and ran the task");
-      gate.open();
-      check_tally(pool.close(), 2, 0, 0);
-    },
-    Size::single);
+const SingleScenario lends("thread_pool/lends", [] {
+  Arrivals started;
+  Arrivals stopped;
+  std::size_t index = 0;
+  std::size_t threads = 0;
+  ThreadPoolOptions options{.width = 1};
+  options.on_start = [&started](std::size_t) { started.arrive(); };
+  options.on_stop = [&stopped](std::size_t) { stopped.arrive(); };
+  test::AuditedPool pool(options);
+  OpenOnce gate;
+  Arrivals come;
+  pool.post([&] {
+    blocking([&] { blocking([&] { come.await(1); }); });
+    gate.wait();
+  });
+  pool.post([&] {
+    index = pool.worker_index().value();
+    threads = pool.statistics().threads;
+    {
+      TaskGroup group(pool);
+      group.run_and_wait([] {});  // which leaves the seat to us
+    }
+    come.arrive();
+  });
+  stopped.await(1);
+  while (pool.statistics().threads != 1) sync::pause();
+  const PoolStatistics figures = pool.statistics();
+  explore::check(figures.started == 2 && started.count() == 2, "one came and went");
+  explore::check(threads == 2, "and was counted meanwhile");
+  explore::check(figures.lent == 1, "the outer region counts");
+  explore::check(figures.workers[1].run == 1 && index == 1, "and ran the task");
+  gate.open();
+  check_tally(pool.close(), 2, 0, 0);
+});
 
 // Threads beyond the core stay until their time is up, and the core does not wake for nothing.
-const Scenario stays(
-    "thread_pool/stays",
-    [] {
-      Arrivals met;
-      test::AuditedPool pool({.mode = PoolMode::cached,
-                              .width = 2,
-                              .core = 1,
-                              .idle_time = std::chrono::nanoseconds::max()});
-      const auto meet = [&met] {
-        met.arrive();
-        met.await(2);
-      };
-      pool.post(meet);
-      pool.post(meet);
-      explore::check(test::wait_idly(pool) == Status::ok, "both");
-      sync::EventCount nobody;
-      (void)nobody.await([] { return false; }, sync::deadline_after(1h));
-      const PoolStatistics figures = pool.statistics();
-      explore::check(figures.threads == 2 && figures.started == 2, "both stay");
-      check_tally(pool.close(), 2, 0, 0);
-    },
-    Size::single);
+const SingleScenario stays("thread_pool/stays", [] {
+  Arrivals met;
+  test::AuditedPool pool({.mode = PoolMode::cached,
+                          .width = 2,
+                          .core = 1,
+                          .idle_time = std::chrono::nanoseconds::max()});
+  const auto meet = [&met] {
+    met.arrive();
+    met.await(2);
+  };
+  pool.post(meet);
+  pool.post(meet);
+  explore::check(test::wait_idly(pool) == Status::ok, "both");
+  sync::EventCount nobody;
+  (void)nobody.await([] { return false; }, sync::deadline_after(1h));
+  const PoolStatistics figures = pool.statistics();
+  explore::check(figures.threads == 2 && figures.started == 2, "both stay");
+  check_tally(pool.close(), 2, 0, 0);
+});
 
-const Scenario core_sleeps(
-    "thread_pool/core_sleeps",
-    [] {
-      test::AuditedPool pool({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1ns});
-      sync::EventCount nobody;
-      (void)nobody.await([] { return false; }, sync::deadline_after(1h));
-      explore::check(pool.statistics().workers[0].sleeps <= 2, "until there is something to do");
-      pool.post([] {});
-      check_tally(pool.close(), 1, 0, 0);
-    },
-    Size::single);
+const SingleScenario core_sleeps("thread_pool/core_sleeps", [] {
+  test::AuditedPool pool({.mode = PoolMode::cached, .width = 2, .core = 1, .idle_time = 1ns});
+  sync::EventCount nobody;
+  (void)nobody.await([] { return false; }, sync::deadline_after(1h));
+  explore::check(pool.statistics().workers[0].sleeps <= 2, "until there is something to do");
+  pool.post([] {});
+  check_tally(pool.close(), 1, 0, 0);
+});
 
 // There is nothing to do for a stand-in, so none is started; and its seat is free for others.
-const Scenario lends_in_vain(
-    "thread_pool/lends_in_vain",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      sync::cell<int> ran;
-      pool.post([&ran] { blocking([&ran] { ran.write() = 1; }); });
-      explore::check(test::wait_idly(pool) == Status::ok && ran.read() == 1, "it ran");
-      const PoolStatistics figures = pool.statistics();
-      explore::check(figures.lent == 1 && figures.started == 1, "nobody came");
-      {
-        TaskGroup group(pool);
-        explore::check(pool.worker_index() == 1, "the seat is ours");
-        pool.post([] { blocking([] {}); });
-        explore::check(test::wait_idly(pool) == Status::ok, "it runs all the same");
-      }
-      explore::check(pool.statistics().lent == 1, "there was nothing to lend");
-      explore::check(blocking([] { return 3; }) == 3, "outside it only calls");
-      explore::check(pool.statistics().lent == 1, "and lends nobody");
-    },
-    Size::single);
+const SingleScenario lends_in_vain("thread_pool/lends_in_vain", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  pool.post([&ran] { blocking([&ran] { ran.write() = 1; }); });
+  explore::check(test::wait_idly(pool) == Status::ok && ran.read() == 1, "it ran");
+  const PoolStatistics figures = pool.statistics();
+  explore::check(figures.lent == 1 && figures.started == 1, "nobody came");
+  {
+    TaskGroup group(pool);
+    explore::check(pool.worker_index() == 1, "the seat is ours");
+    pool.post([] { blocking([] {}); });
+    explore::check(test::wait_idly(pool) == Status::ok, "it runs all the same");
+  }
+  explore::check(pool.statistics().lent == 1, "there was nothing to lend");
+  explore::check(blocking([] { return 3; }) == 3, "outside it only calls");
+  explore::check(pool.statistics().lent == 1, "and lends nobody");
+});
 
 // Workers whose threads the system refuses: the pool is narrower, or gets them later.
 void narrower(PoolMode mode) {
@@ -422,103 +380,87 @@ void narrower(PoolMode mode) {
   explore::outcome(threads);
 }
 
-const Scenario narrower_fixed(
-    "thread_pool/narrower_fixed", [] { narrower(PoolMode::fixed); }, Size::single, 0, 1);
-const Scenario narrower_cached(
-    "thread_pool/narrower_cached", [] { narrower(PoolMode::cached); }, Size::single, 0, 1);
+const SizedScenario<Size::single, 1> narrower_fixed("thread_pool/narrower_fixed",
+                                                    [] { narrower(PoolMode::fixed); });
+const SizedScenario<Size::single, 1> narrower_cached("thread_pool/narrower_cached",
+                                                     [] { narrower(PoolMode::cached); });
 
 // The model has two CPUs.
-const Scenario as_wide_as_cpus(
-    "thread_pool/as_wide_as_cpus",
-    [] {
-      const test::AuditedPool pool{ThreadPoolOptions()};
-      explore::check(pool.width() == 2 && pool.statistics().threads == 2, "as many");
-    },
-    Size::single);
+const SingleScenario as_wide_as_cpus("thread_pool/as_wide_as_cpus", [] {
+  const test::AuditedPool pool{ThreadPoolOptions()};
+  explore::check(pool.width() == 2 && pool.statistics().threads == 2, "as many");
+});
 
 // ---- What is counted ----------------------------------------------------------------------------
 
-const Scenario figures(
-    "thread_pool/figures",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      explore::check(pool.width() == 1 && pool.index_count() == 2, "a worker and a seat");
-      sync::atomic<std::size_t> index{2};
-      pool.submit([&] { index.store(pool.worker_index().value(), sync::order::relaxed); }).get();
-      explore::check(index.load(sync::order::relaxed) == 0, "the worker");
-      explore::check(!pool.worker_index(), "not we");
-      while (pool.statistics().workers[0].sleeps == 0) sync::pause();
-      pool.post([&pool] { pool.post([] {}); });
-      pool.post([] {}, {.priority = Priority::low});
-      explore::check(test::wait_idly(pool) == Status::ok, "idle");
-      const PoolStatistics now = pool.statistics();
-      explore::check(now.workers.size() == 2 && now.workers[1].run == 0, "nobody took the seat");
-      explore::check(now.workers[0].run == 4 && now.workers[0].handed_over == 1, "one of its own");
-      explore::check(now.from_outside == 3 && now.run_by_caller == 0, "the others");
-      explore::check(now.threads == 1 && now.started == 1 && now.lent == 0, "one thread");
-      explore::check(now.workers[0].stolen == 0, "of whom?");
-      check_tally(pool.tally(), 4, 0, 0);
-    },
-    Size::single);
+const SingleScenario figures("thread_pool/figures", [] {
+  test::AuditedPool pool({.width = 1});
+  explore::check(pool.width() == 1 && pool.index_count() == 2, "a worker and a seat");
+  sync::atomic<std::size_t> index{2};
+  pool.submit([&] { index.store(pool.worker_index().value(), sync::order::relaxed); }).get();
+  explore::check(index.load(sync::order::relaxed) == 0, "the worker");
+  explore::check(!pool.worker_index(), "not we");
+  while (pool.statistics().workers[0].sleeps == 0) sync::pause();
+  pool.post([&pool] { pool.post([] {}); });
+  pool.post([] {}, {.priority = Priority::low});
+  explore::check(test::wait_idly(pool) == Status::ok, "idle");
+  const PoolStatistics now = pool.statistics();
+  explore::check(now.workers.size() == 2 && now.workers[1].run == 0, "nobody took the seat");
+  explore::check(now.workers[0].run == 4 && now.workers[0].handed_over == 1, "one of its own");
+  explore::check(now.from_outside == 3 && now.run_by_caller == 0, "the others");
+  explore::check(now.threads == 1 && now.started == 1 && now.lent == 0, "one thread");
+  explore::check(now.workers[0].stolen == 0, "of whom?");
+  check_tally(pool.tally(), 4, 0, 0);
+});
 
 // A thread that asks while tasks end never hears of more ends than there are tasks.
-const Scenario asked_meanwhile(
-    "thread_pool/asked_meanwhile",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      explore::Thread other([&pool] { (void)pool.try_post([] {}); });
-      for (int i = 0; i < 2; ++i) {
-        const Tally now = pool.tally();
-        explore::check(now.done <= now.accepted && now.pending <= 1, "in the midst of it");
-      }
-      other.join();
-      check_tally(pool.close(), 1, 0, 0);
-    },
-    Size::single);
+const SingleScenario asked_meanwhile("thread_pool/asked_meanwhile", [] {
+  test::AuditedPool pool({.width = 1});
+  explore::Thread other([&pool] { (void)pool.try_post([] {}); });
+  for (int i = 0; i < 2; ++i) {
+    const Tally now = pool.tally();
+    explore::check(now.done <= now.accepted && now.pending <= 1, "in the midst of it");
+  }
+  other.join();
+  check_tally(pool.close(), 1, 0, 0);
+});
 
 // A guest's task is stolen by the worker, which is counted, as is the guest's own part.
-const Scenario stolen(
-    "thread_pool/stolen",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      TaskGroup group(pool);
-      OpenOnce gate;
-      group.run([&gate] { gate.open(); });
-      gate.wait();
-      explore::check(group.wait(Until()) == Status::ok, "it ran");
-      const PoolStatistics now = pool.statistics();
-      explore::check(now.workers[0].stolen == 1 && now.workers[0].run == 1, "the worker took it");
-      explore::check(now.workers[1].handed_over == 1 && now.workers[1].run == 0, "from the guest");
-    },
-    Size::single);
+const SingleScenario stolen("thread_pool/stolen", [] {
+  test::AuditedPool pool({.width = 1});
+  TaskGroup group(pool);
+  OpenOnce gate;
+  group.run([&gate] { gate.open(); });
+  gate.wait();
+  explore::check(group.wait(Until()) == Status::ok, "it ran");
+  const PoolStatistics now = pool.statistics();
+  explore::check(now.workers[0].stolen == 1 && now.workers[0].run == 1, "the worker took it");
+  explore::check(now.workers[1].handed_over == 1 && now.workers[1].run == 0, "from the guest");
+});
 
 // ---- Groups -------------------------------------------------------------------------------------
 
-const Scenario group_tells(
-    "thread_pool/group_tells",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce gate;
-      test::hold(pool, gate);
-      TaskGroup group(pool);
-      int ran = 0;
-      group.run([] { throw Failure{1}; });
-      group.run([&ran] { ++ran; });
-      explore::check(thrown_by([&] { group.wait(); }) == 1 && ran == 1, "when all are done");
-      explore::check(group.wait(Until()) == Status::ok, "once");
-      explore::check(!group.cancelled(), "nobody did");
-      group.run([&ran] { ran = -1; });
-      group.cancel();
-      explore::check(group.cancelled() && group.wait(Until()) == Status::stopped, "dropped");
-      explore::check(ran == 1, "what is cancelled does not begin");
-      group.run([&ran] { ++ran; });
-      explore::check(group.wait(Until()) == Status::ok && ran == 2, "the wait has ended that");
-      explore::check(!group.cancelled(), "and the cancel");
-      gate.open();
-      check_tally(pool.close(), 3, 1, 1);
-      pool.wait();
-    },
-    Size::single);
+const SingleScenario group_tells("thread_pool/group_tells", [] {
+  OpenOnce gate;
+  test::HeldPool pool(gate);
+  TaskGroup group(pool);
+  int ran = 0;
+  group.run([] { throw Failure{1}; });
+  group.run([&ran] { ++ran; });
+  explore::check(thrown_by([&] { group.wait(); }) == 1 && ran == 1, "when all are done");
+  explore::check(group.wait(Until()) == Status::ok, "once");
+  explore::check(!group.cancelled(), "nobody did");
+  group.run([&ran] { ran = -1; });
+  group.cancel();
+  explore::check(group.cancelled() && group.wait(Until()) == Status::stopped, "dropped");
+  explore::check(ran == 1, "what is cancelled does not begin");
+  group.run([&ran] { ++ran; });
+  explore::check(group.wait(Until()) == Status::ok && ran == 2, "the wait has ended that");
+  explore::check(!group.cancelled(), "and the cancel");
+  gate.open();
+  check_tally(pool.close(), 3, 1, 1);
+  pool.wait();
+});
 
 // A stop comes while the owner waits: tasks that have not begun are dropped, wherever they are.
 const Scenario group_waits_until("thread_pool/group_waits_until", [] {
@@ -545,239 +487,204 @@ const Scenario group_waits_until("thread_pool/group_waits_until", [] {
 });
 
 // The function runs here, and its failure is the group's; so is what the group did not wait for.
-const Scenario group_runs_here(
-    "thread_pool/group_runs_here",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      sync::cell<int> ran;
-      {
-        TaskGroup group(pool);
-        group.run_and_wait([&] {
-          explore::check(pool.worker_index() == 1, "we are a guest");
-          group.run([&ran] { ran.write() += 1; });
-        });
-        explore::check(ran.read() == 1, "also what it handed over");
-        explore::check(thrown_by([&] { group.run_and_wait([] { throw Failure{5}; }); }) == 5,
-                       "what it threw");
-        group.run([&ran] { ran.write() += 1; });
-      }
-      explore::check(ran.read() == 2, "the group's end waits");
-      explore::check(!pool.worker_index(), "we are none any more");
-    },
-    Size::single);
+const SingleScenario group_runs_here("thread_pool/group_runs_here", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  {
+    TaskGroup group(pool);
+    group.run_and_wait([&] {
+      explore::check(pool.worker_index() == 1, "we are a guest");
+      group.run([&ran] { ran.write() += 1; });
+    });
+    explore::check(ran.read() == 1, "also what it handed over");
+    explore::check(thrown_by([&] { group.run_and_wait([] { throw Failure{5}; }); }) == 5,
+                   "what it threw");
+    group.run([&ran] { ran.write() += 1; });
+  }
+  explore::check(ran.read() == 2, "the group's end waits");
+  explore::check(!pool.worker_index(), "we are none any more");
+});
 
 // Without a seat the group's owner runs its tasks itself.
-const Scenario group_without_a_seat(
-    "thread_pool/group_without_a_seat",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce seated;
-      OpenOnce gate;
-      explore::Thread guest([&] {
-        const TaskGroup group(pool);
-        seated.open();
-        gate.wait();
-      });
-      seated.wait();
-      TaskGroup group(pool);
-      int ran = 0;
-      group.run([&ran] { ++ran; });
-      explore::check(ran == 1, "here and now");
-      group.run([] { throw Failure{2}; });
-      explore::check(thrown_by([&] { group.wait(); }) == 2, "told as ever");
-      explore::check(pool.tally().accepted == 0, "none of the pool's business");
-      pool.wait();
-      gate.open();
-      guest.join();
-    },
-    Size::single);
+const SingleScenario group_without_a_seat("thread_pool/group_without_a_seat", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce seated;
+  OpenOnce gate;
+  explore::Thread guest([&] {
+    const TaskGroup group(pool);
+    seated.open();
+    gate.wait();
+  });
+  seated.wait();
+  TaskGroup group(pool);
+  int ran = 0;
+  group.run([&ran] { ++ran; });
+  explore::check(ran == 1, "here and now");
+  group.run([] { throw Failure{2}; });
+  explore::check(thrown_by([&] { group.wait(); }) == 2, "told as ever");
+  explore::check(pool.tally().accepted == 0, "none of the pool's business");
+  pool.wait();
+  gate.open();
+});
 
 // Two groups of one thread have one seat, until the last of them is gone.
-const Scenario seat_of_two_groups(
-    "thread_pool/seat_of_two_groups",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      auto first = std::make_unique<TaskGroup>(pool);
-      auto second = std::make_unique<TaskGroup>(pool);
-      first.reset();
-      explore::check(pool.worker_index() == 1, "the second is left");
-      sync::cell<int> ran;
-      second->run([&ran] { ran.write() = 1; });
-      explore::check(second->wait(Until()) == Status::ok && ran.read() == 1, "of use still");
-      second.reset();
-      explore::check(!pool.worker_index(), "gone from here");
-    },
-    Size::single);
+const SingleScenario seat_of_two_groups("thread_pool/seat_of_two_groups", [] {
+  test::AuditedPool pool({.width = 1});
+  auto first = std::make_unique<TaskGroup>(pool);
+  auto second = std::make_unique<TaskGroup>(pool);
+  first.reset();
+  explore::check(pool.worker_index() == 1, "the second is left");
+  sync::cell<int> ran;
+  second->run([&ran] { ran.write() = 1; });
+  explore::check(second->wait(Until()) == Status::ok && ran.read() == 1, "of use still");
+  second.reset();
+  explore::check(!pool.worker_index(), "gone from here");
+});
 
 // Seats in two pools, left in the order in which they were taken.
-const Scenario seats_crosswise(
-    "thread_pool/seats_crosswise",
-    [] {
-      ThreadPool one({.width = 1});
-      ThreadPool other({.width = 1});
-      auto first = std::make_unique<TaskGroup>(one);
-      auto second = std::make_unique<TaskGroup>(other);
-      first.reset();
-      explore::check(!one.worker_index(), "gone from the first");
-      explore::check(other.worker_index() == 1, "but not from the second");
-      second.reset();
-      explore::check(!other.worker_index(), "gone from there too");
-    },
-    Size::single);
+const SingleScenario seats_crosswise("thread_pool/seats_crosswise", [] {
+  ThreadPool one({.width = 1});
+  ThreadPool other({.width = 1});
+  auto first = std::make_unique<TaskGroup>(one);
+  auto second = std::make_unique<TaskGroup>(other);
+  first.reset();
+  explore::check(!one.worker_index(), "gone from the first");
+  explore::check(other.worker_index() == 1, "but not from the second");
+  second.reset();
+  explore::check(!other.worker_index(), "gone from there too");
+});
 
 // A thread in pool.wait() steals a part of a group in a task; the group is told when it is over.
-const Scenario group_in_a_task(
-    "thread_pool/group_in_a_task",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce gate;
-      sync::cell<int> sum;
-      pool.post([&] {
-        sync::cell<int> part;
-        TaskGroup group(pool);
-        group.run([&] {
-          part.write() = 1;
-          gate.open();
-        });
-        gate.wait();  // so somebody else ran it
-        explore::check(group.wait(Until()) == Status::ok, "it ran");
-        sum.write() = part.read() + 1;
-      });
-      pool.wait();
-      explore::check(sum.read() == 2, "both");
-      explore::check(pool.statistics().sum().stolen == 1, "it was taken");
-    },
-    Size::single);
+const SingleScenario group_in_a_task("thread_pool/group_in_a_task", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce gate;
+  sync::cell<int> sum;
+  pool.post([&] {
+    sync::cell<int> part;
+    TaskGroup group(pool);
+    group.run([&] {
+      part.write() = 1;
+      gate.open();
+    });
+    gate.wait();  // so somebody else ran it
+    explore::check(group.wait(Until()) == Status::ok, "it ran");
+    sum.write() = part.read() + 1;
+  });
+  pool.wait();
+  explore::check(sum.read() == 2, "both");
+  explore::check(pool.statistics().sum().stolen == 1, "it was taken");
+});
 
 // A part that runs elsewhere hands over more of the group, whose owner sleeps until that is done.
-const Scenario group_grows_elsewhere(
-    "thread_pool/group_grows_elsewhere",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce begun;
-      sync::cell<int> ran;
-      TaskGroup group(pool);
-      group.run([&] {
-        begun.open();
-        group.run([&ran] { ran.write() = 1; });
-      });
-      begun.wait();
-      explore::check(group.wait(Until()) == Status::ok && ran.read() == 1, "that too");
-    },
-    Size::single);
+const SingleScenario group_grows_elsewhere("thread_pool/group_grows_elsewhere", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce begun;
+  sync::cell<int> ran;
+  TaskGroup group(pool);
+  group.run([&] {
+    begun.open();
+    group.run([&ran] { ran.write() = 1; });
+  });
+  begun.wait();
+  explore::check(group.wait(Until()) == Status::ok && ran.read() == 1, "that too");
+});
 
 // The owner sleeps for what runs elsewhere, again and again.
-const Scenario group_sleeps_again(
-    "thread_pool/group_sleeps_again",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      TaskGroup group(pool);
-      sync::cell<int> ran;
-      for (int round = 1; round <= 2; ++round) {
-        sync::atomic<bool> begun{false};
-        group.run([&begun, &ran] {
-          begun.store(true, sync::order::relaxed);
-          sync::pause();
-          ran.write() += 1;
-        });
-        while (!begun.load(sync::order::relaxed)) sync::pause();
-        explore::check(group.wait(Until()) == Status::ok && ran.read() == round,
-                       "each is waited for");
-      }
-    },
-    Size::single);
+const SingleScenario group_sleeps_again("thread_pool/group_sleeps_again", [] {
+  test::AuditedPool pool({.width = 1});
+  TaskGroup group(pool);
+  sync::cell<int> ran;
+  for (int round = 1; round <= 2; ++round) {
+    sync::atomic<bool> begun{false};
+    group.run([&begun, &ran] {
+      begun.store(true, sync::order::relaxed);
+      sync::pause();
+      ran.write() += 1;
+    });
+    while (!begun.load(sync::order::relaxed)) sync::pause();
+    explore::check(group.wait(Until()) == Status::ok && ran.read() == round, "each is waited for");
+  }
+});
 
 // A group waits for a stolen task and runs what the thief has spawned: nobody else could.
-const Scenario group_helps_thief(
-    "thread_pool/group_helps_thief",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce handed_over;
-      OpenOnce gate;
-      TaskGroup group(pool);
-      group.run([&] {
-        TaskGroup inner(pool);
-        inner.run([&gate] { gate.open(); });
-        handed_over.open();
-        gate.wait();
-        explore::check(inner.wait(Until()) == Status::ok, "it ran");
-      });
-      handed_over.wait();
-      explore::check(group.wait(Until()) == Status::ok, "all of it");
-    },
-    Size::single);
+const SingleScenario group_helps_thief("thread_pool/group_helps_thief", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce handed_over;
+  OpenOnce gate;
+  TaskGroup group(pool);
+  group.run([&] {
+    TaskGroup inner(pool);
+    inner.run([&gate] { gate.open(); });
+    handed_over.open();
+    gate.wait();
+    explore::check(inner.wait(Until()) == Status::ok, "it ran");
+  });
+  handed_over.wait();
+  explore::check(group.wait(Until()) == Status::ok, "all of it");
+});
 
 // In the next scenarios a task waits until a wait is over: a wait that ran it would never end.
 
 // The owner of two groups waits for one of them, whose task runs elsewhere. A task of the other one
 // waits for what comes after that.
-const Scenario group_leaves_another(
-    "thread_pool/group_leaves_another",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce over;
-      OpenOnce begun;
-      sync::cell<int> ran;
-      TaskGroup other(pool);
-      TaskGroup group(pool);
-      group.run([&] {
-        begun.open();
-        ran.write() += 1;
-      });
-      begun.wait();
-      other.run([&over] { over.wait(); });
-      explore::check(group.wait(Until()) == Status::ok && ran.read() == 1, "it ran");
-      over.open();
-      explore::check(other.wait(Until()) == Status::ok, "where it was, or in its place again");
-    },
-    Size::single);
+const SingleScenario group_leaves_another("thread_pool/group_leaves_another", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce over;
+  OpenOnce begun;
+  sync::cell<int> ran;
+  TaskGroup other(pool);
+  TaskGroup group(pool);
+  group.run([&] {
+    begun.open();
+    ran.write() += 1;
+  });
+  begun.wait();
+  other.run([&over] { over.wait(); });
+  explore::check(group.wait(Until()) == Status::ok && ran.read() == 1, "it ran");
+  over.open();
+  explore::check(other.wait(Until()) == Status::ok, "where it was, or in its place again");
+});
 
 // What the wait has left is for the wait of its own group, where no other thread is free.
-const Scenario group_puts_back(
-    "thread_pool/group_puts_back",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce begun;
-      OpenOnce handed_over;
-      OpenOnce over;
-      TaskGroup other(pool);
-      TaskGroup group(pool);
-      group.run([&] {
-        begun.open();
-        handed_over.wait();
-      });
-      begun.wait();
-      pool.post([&over] { over.wait(); });
-      other.run([] {});
-      handed_over.open();
-      explore::check(group.wait(Until()) == Status::ok, "it ran");
-      explore::check(other.wait(Until()) == Status::ok, "here, or before the post");
-      over.open();
-      pool.wait();
-    },
-    Size::single);
+const SingleScenario group_puts_back("thread_pool/group_puts_back", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce begun;
+  OpenOnce handed_over;
+  OpenOnce over;
+  TaskGroup other(pool);
+  TaskGroup group(pool);
+  group.run([&] {
+    begun.open();
+    handed_over.wait();
+  });
+  begun.wait();
+  pool.post([&over] { over.wait(); });
+  other.run([] {});
+  handed_over.open();
+  explore::check(group.wait(Until()) == Status::ok, "it ran");
+  explore::check(other.wait(Until()) == Status::ok, "here, or before the post");
+  over.open();
+  pool.wait();
+});
 
 // A worker that sleeps in a wait is lent if it has left something there: what it waits for runs
 // elsewhere and needs that.
-const Scenario group_lends(
-    "thread_pool/group_lends",
-    [] {
-      test::AuditedPool pool({.width = 2});
-      OpenOnce begun;
-      OpenOnce gate;
-      pool.post([&] {
-        TaskGroup group(pool);
-        group.run([&] {
-          begun.open();
-          gate.wait();
-        });
-        begun.wait();
-        pool.post([&gate] { gate.open(); });
-        explore::check(group.wait(Until()) == Status::ok, "it ran");
-      });
-      explore::check(test::wait_idly(pool) == Status::ok, "idle");
-    },
-    Size::single);
+const SingleScenario group_lends("thread_pool/group_lends", [] {
+  test::AuditedPool pool({.width = 2});
+  OpenOnce begun;
+  OpenOnce gate;
+  pool.post([&] {
+    TaskGroup group(pool);
+    group.run([&] {
+      begun.open();
+      gate.wait();
+    });
+    begun.wait();
+    pool.post([&gate] { gate.open(); });
+    explore::check(group.wait(Until()) == Status::ok, "it ran");
+  });
+  explore::check(test::wait_idly(pool) == Status::ok, "idle");
+});
 
 // The task that is waited for hands over what waits for the end of the wait: a task of another
 // group, or one of none. Its own parts are there to be helped with.
@@ -807,17 +714,15 @@ void leaves_what_the_thief_made(bool of_a_group) {
   pool.wait();
 }
 
-const Scenario group_leaves_anothers_task(
-    "thread_pool/group_leaves_anothers_task", [] { leaves_what_the_thief_made(true); },
-    Size::single);
-const Scenario group_leaves_a_post(
-    "thread_pool/group_leaves_a_post", [] { leaves_what_the_thief_made(false); }, Size::single);
+const SingleScenario group_leaves_anothers_task("thread_pool/group_leaves_anothers_task",
+                                                [] { leaves_what_the_thief_made(true); });
+const SingleScenario group_leaves_a_post("thread_pool/group_leaves_a_post",
+                                         [] { leaves_what_the_thief_made(false); });
 
 // A thief that has ended the task begins one of another problem: the thread that waits for the
 // first, and has not seen its end yet, takes nothing of that.
-const Scenario group_leaves_a_thief_that_has_gone_on(
-    "thread_pool/group_leaves_a_thief_that_has_gone_on",
-    [] {
+const SingleScenario group_leaves_a_thief_that_has_gone_on(
+    "thread_pool/group_leaves_a_thief_that_has_gone_on", [] {
       test::AuditedPool pool({.width = 1});
       OpenOnce over;
       OpenOnce begun;
@@ -838,176 +743,143 @@ const Scenario group_leaves_a_thief_that_has_gone_on(
       explore::check(group.wait(Until()) == Status::ok, "it ran");
       over.open();
       pool.wait();
-    },
-    Size::single);
+    });
 
 // A worker waits for a Future, and has handed over what would wait for the end of that: a stand-in
 // takes it.
-const Scenario future_leaves_a_post(
-    "thread_pool/future_leaves_a_post",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce over;
-      TaskGroup seat(pool);  // so that this thread may run the task
-      Future<int> future;
-      pool.post([&] {
-        future = pool.submit([] { return 1; });
-        pool.post([&over] { over.wait(); });
-        explore::check(future.get() == 1, "it ran");
-        over.open();
-      });
-      pool.wait();
-    },
-    Size::single);
+const SingleScenario future_leaves_a_post("thread_pool/future_leaves_a_post", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce over;
+  TaskGroup seat(pool);  // so that this thread may run the task
+  Future<int> future;
+  pool.post([&] {
+    future = pool.submit([] { return 1; });
+    pool.post([&over] { over.wait(); });
+    explore::check(future.get() == 1, "it ran");
+    over.open();
+  });
+  pool.wait();
+});
 
 // Without memory for a seat a waiting thread only sleeps; a group's owner runs its tasks itself.
-const Scenario no_memory_for_a_seat(
-    "thread_pool/no_memory_for_a_seat",
-    [] {
-      const auto pool = pool_of({.width = 1});
-      if (pool == nullptr) return;
-      int ran = 0;
-      std::optional<TaskGroup> group;
-      {
-        const explore::MayFail may_fail;
-        pool->wait();
-        group.emplace(*pool);
-      }
-      group->run([&ran] { ++ran; });
-      explore::check(group->wait(Until()) == Status::ok && ran == 1, "by somebody");
-    },
-    Size::single, 0, 1);
+const SizedScenario<Size::single, 1> no_memory_for_a_seat("thread_pool/no_memory_for_a_seat", [] {
+  const auto pool = pool_of({.width = 1});
+  if (pool == nullptr) return;
+  int ran = 0;
+  std::optional<TaskGroup> group;
+  {
+    const explore::MayFail may_fail;
+    pool->wait();
+    group.emplace(*pool);
+  }
+  group->run([&ran] { ++ran; });
+  explore::check(group->wait(Until()) == Status::ok && ran == 1, "by somebody");
+});
 
 // A node that held a task of a group is used again for a task of no group.
-const Scenario after_a_group(
-    "thread_pool/after_a_group",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      sync::atomic<int> ran{0};
-      const auto task = [&ran] { ran.fetch_add(1, sync::order::relaxed); };
-      pool.post([&] {
-        auto group = std::make_unique<TaskGroup>(pool);
-        group->run(task);
-        explore::check(group->wait(Until()) == Status::ok, "it ran");
-        group.reset();
-        pool.post(task);
-      });
-      explore::check(test::wait_idly(pool) == Status::ok, "idle");
-      explore::check(ran.load(sync::order::relaxed) == 2, "both");
-    },
-    Size::single);
+const SingleScenario after_a_group("thread_pool/after_a_group", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::atomic<int> ran{0};
+  const auto task = [&ran] { ran.fetch_add(1, sync::order::relaxed); };
+  pool.post([&] {
+    auto group = std::make_unique<TaskGroup>(pool);
+    group->run(task);
+    explore::check(group->wait(Until()) == Status::ok, "it ran");
+    group.reset();
+    pool.post(task);
+  });
+  explore::check(test::wait_idly(pool) == Status::ok, "idle");
+  explore::check(ran.load(sync::order::relaxed) == 2, "both");
+});
 
 // The last task is a guest's, whose end somebody else waits for: the worker sleeps by then.
-const Scenario guest_tells(
-    "thread_pool/guest_tells",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce gate;
-      test::hold(pool, gate);
-      pool.post([&] {
-        gate.open();
-        const auto asleep = [&pool] {
-          const PoolStatistics now = pool.statistics();
-          return now.workers[0].run == 1 && now.workers[0].sleeps != 0;
-        };
-        while (!asleep()) sync::pause();
-      });
-      explore::Thread other(
-          [&pool] { explore::check(test::wait_idly(pool) == Status::ok, "told"); });
-      pool.wait();
-      other.join();
-    },
-    Size::single);
+const SingleScenario guest_tells("thread_pool/guest_tells", [] {
+  OpenOnce gate;
+  test::HeldPool pool(gate);
+  pool.post([&] {
+    gate.open();
+    const auto asleep = [&pool] {
+      const PoolStatistics now = pool.statistics();
+      return now.workers[0].run == 1 && now.workers[0].sleeps != 0;
+    };
+    while (!asleep()) sync::pause();
+  });
+  explore::Thread other([&pool] { explore::check(test::wait_idly(pool) == Status::ok, "told"); });
+  pool.wait();
+});
 
 // ---- Loops --------------------------------------------------------------------------------------
 
-const Scenario loop_of_ranges(
-    "thread_pool/loop_of_ranges",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      std::array<sync::cell<int>, 5> times{};
-      parallel_for(pool, 1, 5, [&times](IndexRange range) {
-        explore::check(range.first < range.last && range.last <= 5, "within, and not empty");
-        for (const std::size_t index : range) times[index].write() += 1;
-      });
-      explore::check(times[0].read() == 0, "not before the first");
-      for (std::size_t i = 1; i < 5; ++i) explore::check(times[i].read() == 1, "each once");
-      parallel_for(pool, 3, 3, [](std::size_t) { explore::check(false, "there is none"); });
-      parallel_for(pool, 3, 2, [](std::size_t) { explore::check(false, "there is none"); });
-    },
-    Size::single);
+const SingleScenario loop_of_ranges("thread_pool/loop_of_ranges", [] {
+  test::AuditedPool pool({.width = 1});
+  std::array<sync::cell<int>, 5> times{};
+  parallel_for(pool, 1, 5, [&times](IndexRange range) {
+    explore::check(range.first < range.last && range.last <= 5, "within, and not empty");
+    for (const std::size_t index : range) times[index].write() += 1;
+  });
+  explore::check(times[0].read() == 0, "not before the first");
+  for (std::size_t i = 1; i < 5; ++i) explore::check(times[i].read() == 1, "each once");
+  parallel_for(pool, 3, 3, [](std::size_t) { explore::check(false, "there is none"); });
+  parallel_for(pool, 3, 2, [](std::size_t) { explore::check(false, "there is none"); });
+});
 
 // What one part throws comes out, and what nobody has begun is left out: here all but the first.
-const Scenario loop_throws(
-    "thread_pool/loop_throws",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce gate;
-      test::hold(pool, gate);
-      int ran = 0;
-      explore::check(thrown_by([&] {
-                       parallel_for(pool, 0, 3, [&ran](std::size_t) {
-                         ++ran;
-                         throw Failure{6};
-                       });
-                     }) == 6,
-                     "what it threw");
-      explore::check(ran == 1, "the rest is left out");
-      gate.open();
-      const Tally tally = pool.close();
-      explore::check(tally.balanced() && tally.failed == 0, "no failure of the pool");
-    },
-    Size::single);
+const SingleScenario loop_throws("thread_pool/loop_throws", [] {
+  OpenOnce gate;
+  test::HeldPool pool(gate);
+  int ran = 0;
+  explore::check(thrown_by([&] {
+                   parallel_for(pool, 0, 3, [&ran](std::size_t) {
+                     ++ran;
+                     throw Failure{6};
+                   });
+                 }) == 6,
+                 "what it threw");
+  explore::check(ran == 1, "the rest is left out");
+  gate.open();
+  const Tally tally = pool.close();
+  explore::check(tally.balanced() && tally.failed == 0, "no failure of the pool");
+});
 
 // The same on the worker, while the caller's own part waits for that.
-const Scenario loop_throws_elsewhere(
-    "thread_pool/loop_throws_elsewhere",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      sync::atomic<int> blocks{0};
-      explore::check(thrown_by([&] {
-                       parallel_for(pool, 0, 4, [&](IndexRange) {
-                         blocks.fetch_add(1, sync::order::relaxed);
-                         if (pool.worker_index() == 0) throw Failure{7};
-                         while (pool.tally().done == 0) sync::pause();  // it has ended
-                       });
-                     }) == 7,
-                     "what it threw");
-      explore::check(blocks.load(sync::order::relaxed) == 2, "the rest is left out");
-    },
-    Size::single);
+const SingleScenario loop_throws_elsewhere("thread_pool/loop_throws_elsewhere", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::atomic<int> blocks{0};
+  explore::check(thrown_by([&] {
+                   parallel_for(pool, 0, 4, [&](IndexRange) {
+                     blocks.fetch_add(1, sync::order::relaxed);
+                     if (pool.worker_index() == 0) throw Failure{7};
+                     while (pool.tally().done == 0) sync::pause();  // it has ended
+                   });
+                 }) == 7,
+                 "what it threw");
+  explore::check(blocks.load(sync::order::relaxed) == 2, "the rest is left out");
+});
 
 // From parts in their order: `combine` need not commute.
-const Scenario reduces(
-    "thread_pool/reduces",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      const auto word = [&pool](std::size_t first, std::size_t last) {
-        return parallel_reduce(
-            pool, first, last, 1U, [](std::size_t i) { return static_cast<unsigned>(i); },
-            [](unsigned so_far, unsigned next) { return so_far == 1 ? next : so_far * 10 + next; });
-      };
-      explore::check(word(2, 6) == 2345, "in their order");
-      explore::check(word(4, 4) == 1 && word(5, 4) == 1, "nothing is the identity");
-    },
-    Size::single);
+const SingleScenario reduces("thread_pool/reduces", [] {
+  test::AuditedPool pool({.width = 1});
+  const auto word = [&pool](std::size_t first, std::size_t last) {
+    return parallel_reduce(
+        pool, first, last, 1U, [](std::size_t i) { return static_cast<unsigned>(i); },
+        [](unsigned so_far, unsigned next) { return so_far == 1 ? next : so_far * 10 + next; });
+  };
+  explore::check(word(2, 6) == 2345, "in their order");
+  explore::check(word(4, 4) == 1 && word(5, 4) == 1, "nothing is the identity");
+});
 
 // More indices than parts, so some parts have two.
-const Scenario reduces_many(
-    "thread_pool/reduces_many",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      OpenOnce gate;
-      test::hold(pool, gate);
-      constexpr std::size_t first = 3;
-      constexpr std::size_t last = 262;
-      const std::size_t sum = parallel_reduce(
-          pool, first, last, std::size_t{0}, [](std::size_t i) { return i; },
-          [](std::size_t a, std::size_t b) { return a + b; });
-      explore::check(sum == (first + last - 1) * (last - first) / 2, "each once");
-      gate.open();
-      (void)pool.close();
-    },
-    Size::single);
+const SingleScenario reduces_many("thread_pool/reduces_many", [] {
+  OpenOnce gate;
+  test::HeldPool pool(gate);
+  constexpr std::size_t first = 3;
+  constexpr std::size_t last = 262;
+  const std::size_t sum = parallel_reduce(
+      pool, first, last, std::size_t{0}, [](std::size_t i) { return i; },
+      [](std::size_t a, std::size_t b) { return a + b; });
+  explore::check(sum == (first + last - 1) * (last - first) / 2, "each once");
+  gate.open();
+  (void)pool.close();
+});
 
 }}  // namespace tasks_scenarios

@@ -35,6 +35,9 @@ using namespace handoff;
 using namespace handoff::detail;
 using namespace std::chrono_literals;
 using test::Scenario;
+using test::SingleScenario;
+using test::Size;
+using test::SizedScenario;
 
 // A pool of which the timers' own thread is the worker. It has no memory for the first `misses`.
 struct OneThread {
@@ -47,6 +50,11 @@ struct OneThread {
   OneThread(const OneThread&) = delete;
   OneThread& operator=(const OneThread&) = delete;
   ~OneThread() { timers.release(); }
+
+  void close() {
+    timers.close();
+    test::audit(timers);
+  }
 
   static void hand_over(void* self, TimedTask& due) {
     auto& pool = *static_cast<OneThread*>(self);
@@ -69,8 +77,7 @@ const Scenario cancel("timers/cancel", [] {
   TimerHandle handle = pool.add(1ns, 0ns, [&ran] { ++ran.write(); });
   explore::Thread other([&] { cancelled = handle.cancel(); });
   other.join();
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
   const auto figures = pool.timers.figures();
   explore::check(figures.waiting == 0, "none left");
   explore::check(ran.read() == pool.done, "ran once at most");
@@ -89,8 +96,7 @@ const Scenario stop("timers/stop_beside_cancel", [] {
   explore::Thread other([&] { (void)source.request_stop(); });
   const bool cancelled = handle.cancel();
   other.join();
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
   const int not_due = static_cast<int>(pool.timers.figures().cancelled);
   explore::check(ran.read() == pool.done, "ran once at most");
   explore::check(pool.done + pool.cancelled + not_due == 1, "one end");
@@ -154,8 +160,7 @@ const Scenario series_ends("timers/series", [] {
   TimerHandle handle = pool.add(1ns, 1ns, [&ran] { ++ran.write(); });
   explore::check(handle.cancel_and_wait(), "a series never ends by itself");
   const int runs = ran.read();
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
   explore::check(ran.read() == runs, "none after the wait");
   explore::check(pool.done == runs, "and all were counted");
   explore::outcome(static_cast<std::uint64_t>(runs));
@@ -174,8 +179,7 @@ const Scenario rises("timers/cancel_in_the_middle", [] {
   other.join();
   const std::string fault = Books<Timers>::heap_fault(pool.timers);
   explore::check(fault.empty(), fault.c_str());
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
   const auto cancelled = static_cast<int>(pool.timers.figures().cancelled);
   explore::check(cancelled + pool.done + pool.cancelled == 7, "each has one end");
 });
@@ -191,7 +195,6 @@ const Scenario last_goes("timers/last_goes", [] {
     handle = TimerHandle();
   });
   pool.reset();
-  other.join();
 });
 
 const Scenario no_memory("timers/no_memory", [] {
@@ -207,44 +210,40 @@ const Scenario no_memory("timers/no_memory", [] {
   });
   (void)news.await([&there]() noexcept { return there.load(sync::order::acquire); });
   explore::check(ran.read() == 1, "it came all the same");
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
 });
 
 // ---- What is promised of moments ----------------------------------------------------------------
 
 // The earliest first, and of one moment the one that was asked for first.
-const Scenario in_order(
-    "timers/in_order",
-    [] {
-      OneThread pool;
-      test::Arrivals runs;
-      std::string order;
-      std::vector<TimerHandle> handles;
-      const sync::Deadline begin = sync::clock::now();
-      constexpr std::array<int, 9> hours{5, 2, 8, 2, 6, 1, 5, 7, 3};
-      for (std::size_t i = 0; i < hours.size(); ++i) {
-        handles.emplace_back(*add_timed(
-            pool.timers, begin + std::chrono::hours(hours[i]), 0ns, {},
-            [&order, &runs, begin, what = static_cast<char>('a' + i), after = hours[i]] {
-              explore::check(sync::clock::now() >= begin + std::chrono::hours(after), "not early");
-              order += what;
-              runs.arrive();
-            }));
-        const std::string fault = Books<Timers>::heap_fault(pool.timers);
-        explore::check(fault.empty(), fault.c_str());
-        if (runs.count() != 0) return pool.timers.close();  // its time was up before all were there
-      }
-      explore::check(pool.timers.figures().waiting == 9, "all wait");
-      runs.await(9);
-      explore::check(order == "fbdiagehc", "in this order");
-      explore::check(pool.timers.figures().waiting == 0, "none waits");
-      explore::check(!handles[0].cancel(), "it is over");
-      pool.timers.close();
-      explore::check(pool.timers.figures().cancelled == 0 && pool.done == 9, "all ran");
-      test::audit(pool.timers);
-    },
-    test::Size::single);
+const SingleScenario in_order("timers/in_order", [] {
+  OneThread pool;
+  test::Arrivals runs;
+  std::string order;
+  std::vector<TimerHandle> handles;
+  const sync::Deadline begin = sync::clock::now();
+  constexpr std::array<int, 9> hours{5, 2, 8, 2, 6, 1, 5, 7, 3};
+  for (std::size_t i = 0; i < hours.size(); ++i) {
+    handles.emplace_back(*add_timed(
+        pool.timers, begin + std::chrono::hours(hours[i]), 0ns, {},
+        [&order, &runs, begin, what = static_cast<char>('a' + i), after = hours[i]] {
+          explore::check(sync::clock::now() >= begin + std::chrono::hours(after), "not early");
+          order += what;
+          runs.arrive();
+        }));
+    const std::string fault = Books<Timers>::heap_fault(pool.timers);
+    explore::check(fault.empty(), fault.c_str());
+    if (runs.count() != 0) return pool.timers.close();  // its time was up before all were there
+  }
+  explore::check(pool.timers.figures().waiting == 9, "all wait");
+  runs.await(9);
+  explore::check(order == "fbdiagehc", "in this order");
+  explore::check(pool.timers.figures().waiting == 0, "none waits");
+  explore::check(!handles[0].cancel(), "it is over");
+  pool.timers.close();
+  explore::check(pool.timers.figures().cancelled == 0 && pool.done == 9, "all ran");
+  test::audit(pool.timers);
+});
 
 // When the runs of a series began, counted from its beginning. The first one takes some time.
 std::vector<std::chrono::nanoseconds> moments(std::chrono::nanoseconds period,
@@ -273,64 +272,54 @@ std::vector<std::chrono::nanoseconds> moments(std::chrono::nanoseconds period,
 }
 
 // At multiples of the period; those that pass while one runs are left out, also if one is just now.
-const Scenario fixed_rate(
-    "timers/fixed_rate",
-    [] {
-      const std::vector<std::chrono::nanoseconds> in_time{10ns, 20ns, 30ns};
-      const std::vector<std::chrono::nanoseconds> late{10ns, 40ns, 50ns};
-      const std::vector<std::chrono::nanoseconds> just_late{10ns, 30ns, 40ns};
-      explore::check(moments(10ns, 4ns, 3) == in_time, "each");
-      explore::check(moments(10ns, 25ns, 3) == late, "two are left out");
-      explore::check(moments(10ns, 10ns, 3) == just_late, "one is left out");
-    },
-    test::Size::single);
+const SingleScenario fixed_rate("timers/fixed_rate", [] {
+  const std::vector<std::chrono::nanoseconds> in_time{10ns, 20ns, 30ns};
+  const std::vector<std::chrono::nanoseconds> late{10ns, 40ns, 50ns};
+  const std::vector<std::chrono::nanoseconds> just_late{10ns, 30ns, 40ns};
+  explore::check(moments(10ns, 4ns, 3) == in_time, "each");
+  explore::check(moments(10ns, 25ns, 3) == late, "two are left out");
+  explore::check(moments(10ns, 10ns, 3) == just_late, "one is left out");
+});
 
 // A period that the clock cannot count comes once at most.
-const Scenario endless_period(
-    "timers/endless_period",
-    [] {
-      OneThread pool;
-      test::Arrivals runs;
-      TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), TimedTask::Duration::max(), {},
-                                    [&runs] { runs.arrive(); }));
-      runs.await(1);
-      explore::check(handle.cancel_and_wait(), "it would come again, some time");
-      explore::check(runs.count() == 1, "but did not");
-      pool.timers.close();
-      test::audit(pool.timers);
-    },
-    test::Size::single);
+const SingleScenario endless_period("timers/endless_period", [] {
+  OneThread pool;
+  test::Arrivals runs;
+  TimerHandle handle(*add_timed(pool.timers, sync::clock::now(), TimedTask::Duration::max(), {},
+                                [&runs] { runs.arrive(); }));
+  runs.await(1);
+  explore::check(handle.cancel_and_wait(), "it would come again, some time");
+  explore::check(runs.count() == 1, "but did not");
+  pool.close();
+});
 
 // What is called off from inside goes on to its end, and does not wait for itself.
-const Scenario from_inside(
-    "timers/from_inside",
-    [] {
-      OneThread pool;
-      test::Arrivals runs;
-      sync::atomic<int> alive{0};
-      test::OpenOnce both_there;
-      TimerHandle once;
-      TimerHandle series;
-      once = TimerHandle(*add_timed(pool.timers, sync::clock::now(), 0ns, {}, [&] {
+const SingleScenario from_inside("timers/from_inside", [] {
+  OneThread pool;
+  test::Arrivals runs;
+  sync::atomic<int> alive{0};
+  test::OpenOnce both_there;
+  TimerHandle once;
+  TimerHandle series;
+  once = TimerHandle(*add_timed(pool.timers, sync::clock::now(), 0ns, {}, [&] {
+    both_there.wait();
+    explore::check(!once.cancel_and_wait(), "it has begun");
+    runs.arrive();
+  }));
+  series = TimerHandle(
+      *add_timed(pool.timers, sync::clock::now(), 1h, {}, [&, counted = test::Counted(alive)] {
         both_there.wait();
-        explore::check(!once.cancel_and_wait(), "it has begun");
+        explore::check(series.cancel_and_wait() && !series.cancel(), "not once more");
         runs.arrive();
       }));
-      series = TimerHandle(
-          *add_timed(pool.timers, sync::clock::now(), 1h, {}, [&, counted = test::Counted(alive)] {
-            both_there.wait();
-            explore::check(series.cancel_and_wait() && !series.cancel(), "not once more");
-            runs.arrive();
-          }));
-      both_there.open();
-      runs.await(2);
-      explore::check(!series.cancel_and_wait() && !once.cancel_and_wait(), "over");
-      explore::check(alive.load(sync::order::acquire) == 0, "what it held is gone");
-      pool.timers.close();
-      explore::check(pool.done == 2 && runs.count() == 2, "once each");
-      test::audit(pool.timers);
-    },
-    test::Size::single);
+  both_there.open();
+  runs.await(2);
+  explore::check(!series.cancel_and_wait() && !once.cancel_and_wait(), "over");
+  explore::check(alive.load(sync::order::acquire) == 0, "what it held is gone");
+  pool.timers.close();
+  explore::check(pool.done == 2 && runs.count() == 2, "once each");
+  test::audit(pool.timers);
+});
 
 // The end of a run that is going on is waited for, and what it did is seen.
 const Scenario waits_for_the_run("timers/waits_for_the_run", [] {
@@ -345,57 +334,49 @@ const Scenario waits_for_the_run("timers/waits_for_the_run", [] {
   begun.await(1);
   explore::check(handle.cancel_and_wait(), "not once more");
   explore::check(ran.read() >= 1 && ran.read() == begun.count(), "it is over");
-  pool.timers.close();
-  test::audit(pool.timers);
+  pool.close();
 });
 
 // Called off while it waits: at once, with what it holds, and the rest stays in order.
-const Scenario called_off(
-    "timers/called_off",
-    [] {
-      OneThread pool;
-      sync::atomic<int> alive{0};
-      std::array<TimerHandle, 4> handles;
-      const auto never = std::chrono::nanoseconds::max();
-      for (TimerHandle& handle : handles) {
-        handle = pool.add(never, 0ns, [counted = test::Counted(alive)] {});
-      }
-      TimerHandle series = pool.add(never, 1h, [counted = test::Counted(alive)] {});
-      explore::check(alive.load(sync::order::relaxed) == 5, "all there");
-      explore::check(handles[0].cancel() && !handles[0].cancel(), "once");
-      explore::check(handles[2].cancel_and_wait() && !handles[2].cancel_and_wait(), "once");
-      explore::check(series.cancel() && !series.cancel(), "once");
-      explore::check(alive.load(sync::order::relaxed) == 2, "what they held is gone");
-      const auto figures = pool.timers.figures();
-      explore::check(figures.waiting + figures.cancelled == 4, "the series is not counted");
-      test::audit(pool.timers);
-      pool.timers.close();
-      explore::check(alive.load(sync::order::relaxed) == 0, "all is gone");
-      explore::check(!handles[1].cancel() && !handles[1].cancel_and_wait(), "the close did");
-      explore::check(pool.timers.figures().waiting == 0, "none waits");
-      test::audit(pool.timers);
-    },
-    test::Size::single);
+const SingleScenario called_off("timers/called_off", [] {
+  OneThread pool;
+  sync::atomic<int> alive{0};
+  std::array<TimerHandle, 4> handles;
+  const auto never = std::chrono::nanoseconds::max();
+  for (TimerHandle& handle : handles) {
+    handle = pool.add(never, 0ns, [counted = test::Counted(alive)] {});
+  }
+  TimerHandle series = pool.add(never, 1h, [counted = test::Counted(alive)] {});
+  explore::check(alive.load(sync::order::relaxed) == 5, "all there");
+  explore::check(handles[0].cancel() && !handles[0].cancel(), "once");
+  explore::check(handles[2].cancel_and_wait() && !handles[2].cancel_and_wait(), "once");
+  explore::check(series.cancel() && !series.cancel(), "once");
+  explore::check(alive.load(sync::order::relaxed) == 2, "what they held is gone");
+  const auto figures = pool.timers.figures();
+  explore::check(figures.waiting + figures.cancelled == 4, "the series is not counted");
+  test::audit(pool.timers);
+  pool.timers.close();
+  explore::check(alive.load(sync::order::relaxed) == 0, "all is gone");
+  explore::check(!handles[1].cancel() && !handles[1].cancel_and_wait(), "the close did");
+  explore::check(pool.timers.figures().waiting == 0, "none waits");
+  test::audit(pool.timers);
+});
 
 // ---- What fails ---------------------------------------------------------------------------------
 
 // A function that cannot be copied was never asked for.
-const Scenario given_up(
-    "timers/given_up",
-    [] {
-      OneThread pool;
-      const test::Fragile fragile;
-      explore::check(test::throws<std::bad_alloc>([&] {
-                       (void)add_timed(pool.timers, sync::deadline_after(1h), 0ns, {}, fragile);
-                     }),
-                     "told");
-      test::audit(pool.timers);
-      pool.timers.close();
-      explore::check(pool.timers.figures().cancelled == 0, "nothing was");
-      explore::check(add_timed(pool.timers, sync::clock::now(), 0ns, {}, fragile) == nullptr,
-                     "closed");
-    },
-    test::Size::single);
+const SingleScenario given_up("timers/given_up", [] {
+  OneThread pool;
+  const test::Fragile fragile;
+  explore::check(test::throws<std::bad_alloc>([&] {
+                   (void)add_timed(pool.timers, sync::deadline_after(1h), 0ns, {}, fragile);
+                 }),
+                 "told");
+  test::audit(pool.timers);
+  pool.timers.close();
+  explore::check(pool.timers.figures().cancelled == 0, "nothing was");
+  explore::check(add_timed(pool.timers, sync::clock::now(), 0ns, {}, fragile) == nullptr, "closed");
+});
 
 // No memory for its place at first, and by then nobody wants it any more.
 struct Refuses {
@@ -459,31 +440,28 @@ const Scenario refused_once("timers/refused_and_called_off", [] { refused_and_ca
 const Scenario refused_series("timers/refused_and_called_off_series",
                               [] { refused_and_called_off(1h); });
 
-const Scenario refused_and_closed(
-    "timers/refused_and_closed",
-    [] {
-      Refuses pool;
-      test::Arrivals tries;
-      sync::atomic<int> alive{0};
-      pool.meanwhile = [&] {
-        tries.arrive();
-        while (pool.timers.prepare()) {  // until it is closed
-          pool.timers.give_up();
-          sync::pause();
-        }
-      };
-      {
-        const TimerHandle gone(*add_timed(pool.timers, sync::deadline_after(1h), 0ns, {},
-                                          [counted = test::Counted(alive)] {}));
-      }
-      tries.await(1);
-      pool.timers.close();
-      explore::check(alive.load(sync::order::relaxed) == 0, "what it held is gone");
-      explore::check(tries.count() == 1, "nobody tries again");
-      explore::check(pool.timers.figures().cancelled == 1, "counted");
-      test::audit(pool.timers);
-    },
-    test::Size::single);
+const SingleScenario refused_and_closed("timers/refused_and_closed", [] {
+  Refuses pool;
+  test::Arrivals tries;
+  sync::atomic<int> alive{0};
+  pool.meanwhile = [&] {
+    tries.arrive();
+    while (pool.timers.prepare()) {  // until it is closed
+      pool.timers.give_up();
+      sync::pause();
+    }
+  };
+  {
+    const TimerHandle gone(*add_timed(pool.timers, sync::deadline_after(1h), 0ns, {},
+                                      [counted = test::Counted(alive)] {}));
+  }
+  tries.await(1);
+  pool.timers.close();
+  explore::check(alive.load(sync::order::relaxed) == 0, "what it held is gone");
+  explore::check(tries.count() == 1, "nobody tries again");
+  explore::check(pool.timers.figures().cancelled == 1, "counted");
+  test::audit(pool.timers);
+});
 
 // ---- What the end of a closure may do -----------------------------------------------------------
 
@@ -580,29 +558,25 @@ void close_comes_between(std::chrono::nanoseconds period) {
   test::audit(pool.timers);
 }
 
-const Scenario close_between(
-    "timers/close_comes_between", [] { close_comes_between(0ns); }, test::Size::single);
-const Scenario close_between_series(
-    "timers/close_comes_between_series", [] { close_comes_between(1h); }, test::Size::single);
+const SingleScenario close_between("timers/close_comes_between", [] { close_comes_between(0ns); });
+const SingleScenario close_between_series("timers/close_comes_between_series",
+                                          [] { close_comes_between(1h); });
 
 // A place that is refused is asked for again a moment later, not at once.
-const Scenario tries_again(
-    "timers/tries_again",
-    [] {
-      OneThread pool;
-      pool.misses = 1;
-      test::Arrivals runs;
-      const sync::Deadline begin = sync::deadline_after(1h);
-      const TimerHandle handle(*add_timed(pool.timers, begin, 0ns, {}, [&] {
-        explore::check(sync::clock::now() >= begin + 1ms, "not at once");
-        runs.arrive();
-      }));
-      runs.await(1);
-      pool.timers.close();
-      explore::check(pool.done == 1 && pool.timers.figures().waiting == 0, "it came");
-      test::audit(pool.timers);
-    },
-    test::Size::single);
+const SingleScenario tries_again("timers/tries_again", [] {
+  OneThread pool;
+  pool.misses = 1;
+  test::Arrivals runs;
+  const sync::Deadline begin = sync::deadline_after(1h);
+  const TimerHandle handle(*add_timed(pool.timers, begin, 0ns, {}, [&] {
+    explore::check(sync::clock::now() >= begin + 1ms, "not at once");
+    runs.arrive();
+  }));
+  runs.await(1);
+  pool.timers.close();
+  explore::check(pool.done == 1 && pool.timers.figures().waiting == 0, "it came");
+  test::audit(pool.timers);
+});
 
 using Delay = std::chrono::nanoseconds;
 
@@ -628,145 +602,120 @@ void comes_in_order(OneThread& pool, Delay delay, Delay period, Delay other_dela
   test::audit(pool.timers);
 }
 
-const Scenario series_in_order(
-    "timers/series_in_order",
-    [] {
-      OneThread pool;
-      comes_in_order(pool, 3h, 3h, 4h, "aoa");
-    },
-    test::Size::single);
+const SingleScenario series_in_order("timers/series_in_order", [] {
+  OneThread pool;
+  comes_in_order(pool, 3h, 3h, 4h, "aoa");
+});
 
-const Scenario refused_in_order(
-    "timers/refused_in_order",
-    [] {
-      OneThread pool;
-      pool.misses = 1;
-      comes_in_order(pool, 1h, 0ns, 1h + 1us, "oa");
-    },
-    test::Size::single);
+const SingleScenario refused_in_order("timers/refused_in_order", [] {
+  OneThread pool;
+  pool.misses = 1;
+  comes_in_order(pool, 1h, 0ns, 1h + 1us, "oa");
+});
 
 // The heap has room for all that were asked for: to take the 17th may fail, to wait may not.
-const Scenario many(
-    "timers/many",
-    [] {
-      OneThread pool;
-      std::vector<TimerHandle> handles;
-      handles.reserve(34);
-      const auto add_with_failure = [&] {
-        try {
-          const explore::MayFail may_fail;
-          handles.push_back(pool.add(1h, 0ns, [] {}));
-        } catch (const std::bad_alloc&) {
-        } catch (const std::system_error&) {
-        }
-      };
-      add_with_failure();
-      while (handles.size() < 16) handles.push_back(pool.add(1h, 0ns, [] {}));
-      add_with_failure();
-      while (handles.size() < 32) handles.push_back(pool.add(1h, 0ns, [] {}));
-      add_with_failure();
-      test::audit(pool.timers);
-      pool.timers.close();
-      explore::check(pool.timers.figures().cancelled == handles.size(), "each that was taken");
-      test::audit(pool.timers);
-    },
-    test::Size::single, 0, 1);
+const SizedScenario<Size::single, 1> many("timers/many", [] {
+  OneThread pool;
+  std::vector<TimerHandle> handles;
+  handles.reserve(34);
+  const auto add_with_failure = [&] {
+    try {
+      const explore::MayFail may_fail;
+      handles.push_back(pool.add(1h, 0ns, [] {}));
+    } catch (const std::bad_alloc&) {
+    } catch (const std::system_error&) {
+    }
+  };
+  add_with_failure();
+  while (handles.size() < 16) handles.push_back(pool.add(1h, 0ns, [] {}));
+  add_with_failure();
+  while (handles.size() < 32) handles.push_back(pool.add(1h, 0ns, [] {}));
+  add_with_failure();
+  test::audit(pool.timers);
+  pool.timers.close();
+  explore::check(pool.timers.figures().cancelled == handles.size(), "each that was taken");
+  test::audit(pool.timers);
+});
 
 // ---- The pool and all ---------------------------------------------------------------------------
 
 // Called off while it is in the pool's queue: the worker ends it.
-const Scenario called_off_when_due(
-    "thread_pool/called_off_when_due",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      test::OpenOnce gate;
-      sync::atomic<int> alive{0};
-      test::hold(pool, gate);
-      TimerHandle once = pool.post_at(sync::clock::now(), [counted = test::Counted(alive)] {
-        explore::check(false, "called off");
-      });
-      while (pool.statistics().from_outside != 2) sync::pause();
-      explore::check(pool.tally().pending == 2, "the worker's");
-      explore::check(once.cancel() && !once.cancel(), "it has not begun");
-      gate.open();
-      pool.wait();
-      explore::check(!once.cancel_and_wait() && alive.load(sync::order::relaxed) == 0,
-                     "it is gone");
-      test::check_tally(pool.close(), 1, 0, 1);
-    },
-    test::Size::single);
+const SingleScenario called_off_when_due("thread_pool/called_off_when_due", [] {
+  test::OpenOnce gate;
+  test::HeldPool pool(gate);
+  sync::atomic<int> alive{0};
+  TimerHandle once = pool.post_at(sync::clock::now(), [counted = test::Counted(alive)] {
+    explore::check(false, "called off");
+  });
+  while (pool.statistics().from_outside != 2) sync::pause();
+  explore::check(pool.tally().pending == 2, "the worker's");
+  explore::check(once.cancel() && !once.cancel(), "it has not begun");
+  gate.open();
+  pool.wait();
+  explore::check(!once.cancel_and_wait() && alive.load(sync::order::relaxed) == 0, "it is gone");
+  test::check_tally(pool.close(), 1, 0, 1);
+});
 
 // What waits for its moment is pending, but not waited for; the close cancels it, whatever kind.
-const Scenario waits_for_its_moment(
-    "thread_pool/waits_for_its_moment",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      TimerHandle once = pool.post_at(sync::no_deadline, [] {});
-      TimerHandle other = pool.post_at(sync::no_deadline, [] {});
-      TimerHandle series = pool.post_every(std::chrono::nanoseconds::max(), [] {});
-      const Tally now = pool.tally();
-      explore::check(now.accepted == 2 && now.pending == 2 && now.balanced(), "but for the series");
-      pool.wait();
-      explore::check(once.cancel(), "not begun");
-      explore::check(pool.tally().cancelled == 1, "told at once");
-      test::check_tally(pool.close(), 0, 0, 2);
-      explore::check(!other.cancel() && !series.cancel(), "the close did");
-      explore::check(test::throws<NotRun>([&] { (void)pool.post_after(0s, [] {}); }), "closed");
-      explore::check(test::throws<std::logic_error>([&] { (void)pool.post_every(0s, [] {}); }),
-                     "!");
-    },
-    test::Size::single);
+const SingleScenario waits_for_its_moment("thread_pool/waits_for_its_moment", [] {
+  test::AuditedPool pool({.width = 1});
+  TimerHandle once = pool.post_at(sync::no_deadline, [] {});
+  TimerHandle other = pool.post_at(sync::no_deadline, [] {});
+  TimerHandle series = pool.post_every(std::chrono::nanoseconds::max(), [] {});
+  const Tally now = pool.tally();
+  explore::check(now.accepted == 2 && now.pending == 2 && now.balanced(), "but for the series");
+  pool.wait();
+  explore::check(once.cancel(), "not begun");
+  explore::check(pool.tally().cancelled == 1, "told at once");
+  test::check_tally(pool.close(), 0, 0, 2);
+  explore::check(!other.cancel() && !series.cancel(), "the close did");
+  explore::check(test::throws<NotRun>([&] { (void)pool.post_after(0s, [] {}); }), "closed");
+  explore::check(test::throws<std::logic_error>([&] { (void)pool.post_every(0s, [] {}); }), "!");
+});
 
 // A series that throws goes on, and each run is a task.
-const Scenario series_throws(
-    "thread_pool/series_throws",
-    [] {
-      test::AuditedPool pool({.width = 1});
-      test::Arrivals runs;
-      TimerHandle series = pool.post_every(1h, [&runs] {
-        runs.arrive();
-        throw test::Failure{runs.count()};
-      });
-      runs.await(2);
-      (void)series.cancel_and_wait();
-      const int first = test::thrown_by([&] { (void)test::wait_idly(pool); });
-      explore::check(first == 1, "the first");
-      const Tally tally = pool.close();
-      explore::check(tally.failed == static_cast<std::uint64_t>(runs.count()), "each");
-      explore::check(tally.done == 0 && tally.balanced(), "and no others");
-    },
-    test::Size::single);
+const SingleScenario series_throws("thread_pool/series_throws", [] {
+  test::AuditedPool pool({.width = 1});
+  test::Arrivals runs;
+  TimerHandle series = pool.post_every(1h, [&runs] {
+    runs.arrive();
+    throw test::Failure{runs.count()};
+  });
+  runs.await(2);
+  (void)series.cancel_and_wait();
+  const int first = test::thrown_by([&] { (void)test::wait_idly(pool); });
+  explore::check(first == 1, "the first");
+  const Tally tally = pool.close();
+  explore::check(tally.failed == static_cast<std::uint64_t>(runs.count()), "each");
+  explore::check(tally.done == 0 && tally.balanced(), "and no others");
+});
 
 // Dropped with the pool: the closure ends, the handle is told.
-const Scenario dropped_when_due(
-    "thread_pool/dropped_when_due",
-    [] {
-      sync::atomic<int> alive{0};
-      TimerHandle once;
-      TimerHandle series;
-      {
-        test::AuditedPool pool({.width = 1});
-        sync::atomic<bool> begun{false};
-        test::OpenOnce due;
-        pool.post([&] {
-          begun.store(true, sync::order::release);
-          due.wait();
-          test::until_dropping(pool);
-        });
-        while (!begun.load(sync::order::acquire)) sync::pause();
-        once = pool.post_at(sync::clock::now(),
-                            [counted = test::Counted(alive)] { explore::check(false, "dropped"); });
-        while (pool.statistics().from_outside != 2) sync::pause();
-        series = pool.post_every(1h, [counted = test::Counted(alive)] {});
-        due.open();
-        const Tally tally = pool.close(Closing::abandon);
-        explore::check(tally.cancelled >= 2 && tally.done + tally.cancelled == tally.accepted,
-                       "told");
-        explore::check(alive.load(sync::order::relaxed) == 0, "what they held is gone");
-      }
-      explore::check(!once.cancel_and_wait() && !series.cancel_and_wait(), "over");
-    },
-    test::Size::single);
+const SingleScenario dropped_when_due("thread_pool/dropped_when_due", [] {
+  sync::atomic<int> alive{0};
+  TimerHandle once;
+  TimerHandle series;
+  {
+    test::AuditedPool pool({.width = 1});
+    sync::atomic<bool> begun{false};
+    test::OpenOnce due;
+    pool.post([&] {
+      begun.store(true, sync::order::release);
+      due.wait();
+      test::until_dropping(pool);
+    });
+    while (!begun.load(sync::order::acquire)) sync::pause();
+    once = pool.post_at(sync::clock::now(),
+                        [counted = test::Counted(alive)] { explore::check(false, "dropped"); });
+    while (pool.statistics().from_outside != 2) sync::pause();
+    series = pool.post_every(1h, [counted = test::Counted(alive)] {});
+    due.open();
+    const Tally tally = pool.close(Closing::abandon);
+    explore::check(tally.cancelled >= 2 && tally.done + tally.cancelled == tally.accepted, "told");
+    explore::check(alive.load(sync::order::relaxed) == 0, "what they held is gone");
+  }
+  explore::check(!once.cancel_and_wait() && !series.cancel_and_wait(), "over");
+});
 
 // The pool and all: a moment against the close.
 const Scenario later("thread_pool/later", [] {

@@ -66,7 +66,6 @@ const Scenario withdrawn_running("stop_token/withdrawn_running", [] {
     }
     calls.write() = 7;
   }
-  stopper.join();
 });
 
 // Two are withdrawn while one may have been run and the other be running.

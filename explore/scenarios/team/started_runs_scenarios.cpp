@@ -20,7 +20,9 @@ namespace team_started_runs_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
+using test::LargeScenario;
 using test::Scenario;
+using test::SingleScenario;
 
 template <std::size_t count>
 using Freed = test::FreedRun<ThreadTeam, count>;
@@ -54,35 +56,29 @@ const Scenario waited_for("started_run/waited_for", [] {
 });
 
 // A team without members does it at once.
-const Scenario alone(
-    "started_run/alone",
-    [] {
-      ThreadTeam team({.width = 1});
-      Freed<3>::Told told;
-      Freed<3>::start(team, told);
-      explore::check(told.once().done == 3, "before start() returns");
-    },
-    test::Size::single);
+const SingleScenario alone("started_run/alone", [] {
+  ThreadTeam team({.width = 1});
+  Freed<3>::Told told;
+  Freed<3>::start(team, told);
+  explore::check(told.once().done == 3, "before start() returns");
+});
 
-const Scenario none(
-    "started_run/no_index",
-    [] {
-      struct Nothing final : BulkWork {
-        void block(std::size_t, std::size_t) override { explore::check(false, "there is none"); }
-        void ended(const Tally& tally) noexcept override {
-          explore::check(tally.accepted == 0 && tally.balanced(), "nothing");
-          ++times;
-        }
-        int times = 0;
-      } nothing;
-      {
-        ThreadTeam::BulkStorage storage;
-        ThreadTeam team({.width = 2});
-        explore::check(team.start(0, nothing, storage) == Status::ok, "taken");
-      }
-      explore::check(nothing.times == 1, "told once");
-    },
-    test::Size::single);
+const SingleScenario none("started_run/no_index", [] {
+  struct Nothing final : BulkWork {
+    void block(std::size_t, std::size_t) override { explore::check(false, "there is none"); }
+    void ended(const Tally& tally) noexcept override {
+      explore::check(tally.accepted == 0 && tally.balanced(), "nothing");
+      ++times;
+    }
+    int times = 0;
+  } nothing;
+  {
+    ThreadTeam::BulkStorage storage;
+    ThreadTeam team({.width = 2});
+    explore::check(team.start(0, nothing, storage) == Status::ok, "taken");
+  }
+  explore::check(nothing.times == 1, "told once");
+});
 
 const Scenario stop("started_run/stop", [] {
   Freed<2>::Told told;
@@ -130,23 +126,20 @@ const Scenario beside_caller("started_run/beside_caller", [] {
 });
 
 // ... by two callers, of whom one at a time is told.
-const Scenario beside_callers(
-    "started_run/beside_callers",
-    [] {
-      Freed<1>::Told told;
-      sync::cell<int> ran{0};  // one run at a time
-      {
-        ThreadTeam team({.width = 1});
-        const auto call = [&] { (void)team.run(1, [&](IndexRange) { ran.write() += 1; }); };
-        explore::Thread second(call);
-        explore::Thread third(call);
-        Freed<1>::start(team, told);
-        second.join();
-        third.join();
-      }
-      explore::check(told.once().done == 1 && ran.read() == 2, "all");
-    },
-    test::Size::large);
+const LargeScenario beside_callers("started_run/beside_callers", [] {
+  Freed<1>::Told told;
+  sync::cell<int> ran{0};  // one run at a time
+  {
+    ThreadTeam team({.width = 1});
+    const auto call = [&] { (void)team.run(1, [&](IndexRange) { ran.write() += 1; }); };
+    explore::Thread second(call);
+    explore::Thread third(call);
+    Freed<1>::start(team, told);
+    second.join();
+    third.join();
+  }
+  explore::check(told.once().done == 1 && ran.read() == 2, "all");
+});
 
 // A completion starts its own run again while the team ends: once more, or it is refused.
 class Again final : public BulkWork {
@@ -182,58 +175,40 @@ const Scenario closes("started_run/beside_the_end", [] {
 });
 
 // On a team of one thread a run that is started from inside a run waits for the stack.
-const Scenario inside(
-    "started_run/inside",
-    [] {
-      Freed<2>::Told told;
-      {
-        ThreadTeam team({.width = 1});
-        (void)team.run(1, [&](IndexRange) {
-          Freed<2>::start(team, told);
-          explore::check(told.times.load(order::relaxed) == 0, "not yet");  // order: relaxed
-        });
-        explore::check(told.once().done == 2, "by the thread that ended the run");
-      }
-    },
-    test::Size::single);
+const SingleScenario inside("started_run/inside", [] {
+  Freed<2>::Told told;
+  {
+    ThreadTeam team({.width = 1});
+    (void)team.run(1, [&](IndexRange) {
+      Freed<2>::start(team, told);
+      explore::check(told.times.load(order::relaxed) == 0, "not yet");  // order: relaxed
+    });
+    explore::check(told.once().done == 2, "by the thread that ended the run");
+  }
+});
 
 // The model has two CPUs: the third and fourth member are beyond them, and all have to come.
-const Scenario all_come(
-    "started_run/all_come",
-    [] {
-      sync::atomic<int> missing{3};
-      sync::EventCount met;
-      sync::atomic<int> told{0};
-      std::optional<ThreadTeam> team(std::in_place, ThreadTeamOptions{.width = 4});
-      BulkOperation run(
-          *team, 3,
-          [&](std::size_t, std::size_t) {
-            // order: relaxed, here and below: a count and nothing else.
-            if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
-            (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
-          },
-          [&](const Tally& tally) noexcept {
-            told.fetch_add(tally.done == 3 ? 1 : 9, order::relaxed);  // order: relaxed
-          },
-          {.block = 1});
-      explore::check(run.start() == Status::ok, "taken");
-      team.reset();  // waits for the run, which ends later
-      explore::check(told.load(order::relaxed) == 1, "all three met");  // order: relaxed
-    },
-    test::Size::single);
+const SingleScenario all_come("started_run/all_come", [] {
+  test::Meeting meeting(3);
+  sync::atomic<int> told{0};
+  std::optional<ThreadTeam> team(std::in_place, ThreadTeamOptions{.width = 4});
+  BulkOperation run(
+      *team, 3, [&meeting](std::size_t, std::size_t) { meeting.come(); },
+      [&](const Tally& tally) noexcept {
+        told.fetch_add(tally.done == 3 ? 1 : 9, order::relaxed);  // order: relaxed
+      },
+      {.block = 1});
+  explore::check(run.start() == Status::ok, "taken");
+  team.reset();  // waits for the run, which ends later
+  explore::check(told.load(order::relaxed) == 1, "all three met");  // order: relaxed
+});
 
 // Two blocks wait for each other.
 void two_come(std::size_t width) {
-  sync::atomic<int> missing{2};
-  sync::EventCount met;
+  test::Meeting meeting(2);
   std::optional<ThreadTeam> team(std::in_place, ThreadTeamOptions{.width = width});
   BulkOperation run(
-      *team, 2,
-      [&](std::size_t, std::size_t) {
-        // order: relaxed, here and below: a count and nothing else.
-        if (missing.fetch_sub(1, order::relaxed) == 1) return met.notify_all();
-        (void)met.await([&] { return missing.load(order::relaxed) == 0; });  // order: relaxed
-      },
+      *team, 2, [&meeting](std::size_t, std::size_t) { meeting.come(); },
       [](const Tally&) noexcept {}, {.block = 1});
   explore::check(run.start() == Status::ok, "taken");
   team.reset();  // waits for the run, which ends later
@@ -241,16 +216,13 @@ void two_come(std::size_t width) {
 
 // Where the watcher is the only one beyond the CPUs it works at once: time stands still while
 // anybody can go on.
-const Scenario watcher_works(
-    "started_run/watcher_works",
-    [] {
-      const sync::Deadline begin = sync::clock::now();
-      two_come(3);
-      explore::check(sync::clock::now() == begin, "nobody napped");
-    },
-    test::Size::single);
+const SingleScenario watcher_works("started_run/watcher_works", [] {
+  const sync::Deadline begin = sync::clock::now();
+  two_come(3);
+  explore::check(sync::clock::now() == begin, "nobody napped");
+});
 
 // Where there are more of them another one does.
-const Scenario another_works("started_run/another_works", [] { two_come(4); }, test::Size::single);
+const SingleScenario another_works("started_run/another_works", [] { two_come(4); });
 
 }}  // namespace team_started_runs_scenarios

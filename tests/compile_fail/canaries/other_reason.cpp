@@ -3,7 +3,6 @@
 // Canary: a use that fails for another reason than the one given must be found.
 
 int main() {
-#if defined(WRONG_by_another_reason)  // expect: the reason that was meant
-  return unknown_name;
-#endif
+  // wrong: the reason that was meant
+  // return unknown_name;
 }

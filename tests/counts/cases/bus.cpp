@@ -54,26 +54,13 @@ void bus_rows(const std::string& type) {
     const std::function<void()> produce = [&] {
       publish(bus, type + ".publish/two producers, racing", counts);
     };
-    {
-      const Slice race(1);
-      one.begin(produce);
-      two.begin(produce);
-      one.wait();
-      two.wait();
-    }
+    race(one, produce, two, produce);
     drain(bus, type + ".drain/32 messages, two producers", counts);
   });
   rounds([&](bool counts) {
-    one.begin([&] {
-      const Counted counted(type + ".wait/asleep", counts);
-      (void)bus.wait();
-    });
-    let_all_sleep();
-    {
-      const Counted counted(type + ".publish/the consumer asleep", counts);
-      (void)bus.publish(Reading{7});
-    }
-    one.wait();
+    note_asleep(
+        one, counts, type + ".wait/asleep", [&] { (void)bus.wait(); },
+        type + ".publish/the consumer asleep", [&] { (void)bus.publish(Reading{7}); });
     bus.drain([](const Reading&) {});
   });
   const auto handle = bus.template subscribe<Reading>([](const Reading& r) { keep(r); });
@@ -111,8 +98,7 @@ HANDOFF_COUNT_CASE(message_bus_lane) {
 HANDOFF_COUNT_CASE(request) {
   using Asked = handoff::Request<Reading, int>;
   handoff::MessageBus<Asked> bus;
-  rounds([&](bool counts) {
-    const Counted counted("Request.request + reply + get/alone", counts);
+  note_rounds("Request.request + reply + get/alone", [&] {
     auto answer = bus.request<int>(Reading{7});
     bus.drain([](Asked& asked) { asked.reply(1); });
     keep(answer.get());
@@ -138,16 +124,10 @@ HANDOFF_COUNT_CASE(broadcast) {
   });
   rounds([&](bool counts) { consume(one, "Broadcast.consume/empty", counts); });
   rounds([&](bool counts) {
-    first.begin([&] {
-      const Counted counted("Broadcast.wait_and_consume/asleep", counts);
-      (void)one.wait_and_consume([](const Reading& reading) { keep(reading); });
-    });
-    let_all_sleep();
-    {
-      const Counted counted("Broadcast.push/a consumer asleep", counts);
-      (void)broadcast.push(Reading{7});
-    }
-    first.wait();
+    note_asleep(
+        first, counts, "Broadcast.wait_and_consume/asleep",
+        [&] { (void)one.wait_and_consume([](const Reading& reading) { keep(reading); }); },
+        "Broadcast.push/a consumer asleep", [&] { (void)broadcast.push(Reading{7}); });
     two.consume([](const Reading&) {});
   });
 }
@@ -176,29 +156,17 @@ HANDOFF_COUNT_CASE(latest) {
     (void)latest.read([](const Reading& reading) { keep(reading); });
   };
   rounds([&](bool counts) {
-    {
-      const Counted counted("Latest.store/one reader, hot", counts);
-      (void)latest.store(Reading{7});
-    }
+    note("Latest.store/one reader, hot", counts, [&] { (void)latest.store(Reading{7}); });
     reader.run([&] { read("Latest.read/one writer, hot", counts); });
   });
   rounds([&](bool counts) { read("Latest.read/alone", counts); });
-  rounds([&](bool counts) {
-    const Counted counted("Latest.store/alone", counts);
-    (void)latest.store(Reading{7});
-  });
+  note_rounds("Latest.store/alone", [&] { (void)latest.store(Reading{7}); });
   std::uint64_t seen = latest.version();
   rounds([&](bool counts) {
-    reader.begin([&] {
-      const Counted counted("Latest.read_newer/asleep", counts);
-      (void)latest.read_newer(seen, [](const Reading& reading) { keep(reading); });
-    });
-    let_all_sleep();
-    {
-      const Counted counted("Latest.store/a reader asleep", counts);
-      (void)latest.store(Reading{7});
-    }
-    reader.wait();
+    note_asleep(
+        reader, counts, "Latest.read_newer/asleep",
+        [&] { (void)latest.read_newer(seen, [](const Reading& reading) { keep(reading); }); },
+        "Latest.store/a reader asleep", [&] { (void)latest.store(Reading{7}); });
   });
 }
 
@@ -225,32 +193,13 @@ HANDOFF_COUNT_CASE(message_workers) {
   handoff::MessageWorkersOptions options;
   options.width = 1;
   handoff::MessageWorkers<Reading> workers(options, [](const Reading& r) { keep(r); });
-  rounds([&](bool counts) {
-    const CountedOfAll counted("MessageWorkers.publish + run/width 1, hot", counts);
-    (void)workers.publish(Reading{7});
-    settle();
-  });
-  rounds([&](bool counts) {
-    let_all_sleep();
-    const CountedOfAll counted("MessageWorkers.publish + run/width 1, asleep", counts);
-    (void)workers.publish(Reading{7});
-    let_all_sleep();
-  });
+  hot_and_asleep("MessageWorkers.publish + run/width 1, ",
+                 [&] { (void)workers.publish(Reading{7}); });
   const CountedOfAll counted("MessageWorkers.idle/ten seconds");
   sleep_for(10'000'000'000);
 }
 
 HANDOFF_COUNT_CASE(active_object) {
   handoff::ActiveObject<Sum, Reading> sum({.name = "sum"});
-  rounds([&](bool counts) {
-    const CountedOfAll counted("ActiveObject.publish + handle/hot", counts);
-    (void)sum.publish(Reading{7});
-    settle();
-  });
-  rounds([&](bool counts) {
-    let_all_sleep();
-    const CountedOfAll counted("ActiveObject.publish + handle/asleep", counts);
-    (void)sum.publish(Reading{7});
-    let_all_sleep();
-  });
+  hot_and_asleep("ActiveObject.publish + handle/", [&] { (void)sum.publish(Reading{7}); });
 }

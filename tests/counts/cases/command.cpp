@@ -34,10 +34,8 @@ HANDOFF_COUNT_CASE(command_bucket) {
   Gpu gpu;
   handoff::InlineExecutor here;
   rounds([&](bool counts) {
-    {
-      const Counted counted("CommandBucket.recorder + end/empty", counts);
-      const Bucket::Recorder recorder = bucket.recorder(1);
-    }
+    note("CommandBucket.recorder + end/empty", counts,
+         [&] { const Bucket::Recorder recorder = bucket.recorder(1); });
     {
       Bucket::Recorder recorder = bucket.recorder(0);
       for (std::uint64_t i = 0; i < kCommands; ++i) {
@@ -45,18 +43,9 @@ HANDOFF_COUNT_CASE(command_bucket) {
         recorder.add<Draw>(key_of(i)).mesh = i;
       }
     }
-    {
-      const Counted counted("CommandBucket.sort/256 commands, alone", counts);
-      bucket.sort(here);
-    }
-    {
-      const Counted counted("CommandBucket.dispatch/256 commands, alone", counts);
-      bucket.dispatch(gpu);
-    }
-    {
-      const Counted counted("CommandBucket.clear/256 commands", counts);
-      bucket.clear();
-    }
+    note("CommandBucket.sort/256 commands, alone", counts, [&] { bucket.sort(here); });
+    note("CommandBucket.dispatch/256 commands, alone", counts, [&] { bucket.dispatch(gpu); });
+    note("CommandBucket.clear/256 commands", counts, [&] { bucket.clear(); });
     (void)frame.next();
   });
 }

@@ -35,8 +35,7 @@ struct Small {
 
 template <class Function, class F>
 void make_call_end(const char* row) {
-  rounds([&](bool counts) {
-    const Counted counted(row, counts);
+  note_rounds(row, [&] {
     Function function{F()};
     function();
   });
@@ -55,14 +54,9 @@ HANDOFF_COUNT_CASE(functions) {
 
 HANDOFF_COUNT_CASE(inline_executor) {
   const handoff::InlineExecutor here;
-  rounds([&](bool counts) {
-    const Counted counted("InlineExecutor.try_post/alone", counts);
-    (void)here.try_post([] {});
-  });
-  rounds([&](bool counts) {
-    const Counted counted("parallel_for.loop/64 indices, inline executor", counts);
-    handoff::parallel_for(here, 0, 64, [](int i) { keep(i); });
-  });
+  note_rounds("InlineExecutor.try_post/alone", [&] { (void)here.try_post([] {}); });
+  note_rounds("parallel_for.loop/64 indices, inline executor",
+              [&] { handoff::parallel_for(here, 0, 64, [](int i) { keep(i); }); });
 }
 
 HANDOFF_COUNT_CASE(future) {
@@ -70,10 +64,7 @@ HANDOFF_COUNT_CASE(future) {
   rounds([&](bool counts) {
     auto future = pool.submit([] { return 1; });
     settle();
-    {
-      const Counted counted("Future.is_ready/ready", counts);
-      keep(future.is_ready());
-    }
+    note("Future.is_ready/ready", counts, [&] { keep(future.is_ready()); });
     const Counted counted("Future.get/ready", counts);
     keep(future.get());
   });

@@ -38,25 +38,14 @@ HANDOFF_COUNT_CASE(callback_list) {
   Helper other;
   rounds([&](bool counts) {
     handoff::ListenerHandle handle;
-    {
-      const Counted counted("CallbackList.append/empty", counts);
-      handle = list.append([](int i) { keep(i); });
-    }
-    {
-      const Counted counted("CallbackList.call/one listener", counts);
-      list(1);
-    }
-    {
-      const Counted counted("ListenerHandle.remove/alone", counts);
-      handle.remove();
-    }
+    note("CallbackList.append/empty", counts,
+         [&] { handle = list.append([](int i) { keep(i); }); });
+    note("CallbackList.call/one listener", counts, [&] { list(1); });
+    note("ListenerHandle.remove/alone", counts, [&] { handle.remove(); });
   });
   handoff::ListenerHandle handles[8];
   for (auto& handle : handles) handle = list.append([](int i) { keep(i); });
-  rounds([&](bool counts) {
-    const Counted counted("CallbackList.call/eight listeners", counts);
-    list(1);
-  });
+  note_rounds("CallbackList.call/eight listeners", [&] { list(1); });
   rounds([&](bool counts) {
     other.run([&] { list(1); });
     const Counted counted("CallbackList.call/after another thread", counts);
@@ -73,19 +62,11 @@ HANDOFF_COUNT_CASE(callback_list) {
 HANDOFF_COUNT_CASE(event_dispatcher) {
   handoff::EventDispatcher<int, void(int)> dispatcher;
   const auto handle = dispatcher.append_listener(1, [](int i) { keep(i); });
-  rounds([&](bool counts) {
-    const Counted counted("EventDispatcher.dispatch/one listener", counts);
-    dispatcher.dispatch(1, 7);
-  });
-  rounds([&](bool counts) {
-    const Counted counted("EventDispatcher.dispatch/no listener", counts);
-    dispatcher.dispatch(2, 7);
-  });
+  note_rounds("EventDispatcher.dispatch/one listener", [&] { dispatcher.dispatch(1, 7); });
+  note_rounds("EventDispatcher.dispatch/no listener", [&] { dispatcher.dispatch(2, 7); });
   const auto filter = dispatcher.append_filter([](int i) { return i != 0; });
-  rounds([&](bool counts) {
-    const Counted counted("EventDispatcher.dispatch/a filter, one listener", counts);
-    dispatcher.dispatch(1, 7);
-  });
+  note_rounds("EventDispatcher.dispatch/a filter, one listener",
+              [&] { dispatcher.dispatch(1, 7); });
 }
 
 HANDOFF_COUNT_CASE(event_queue) {
@@ -113,16 +94,9 @@ HANDOFF_COUNT_CASE(event_queue_threads) {
     drain(queue, "EventQueue.drain/32 events, two producers", counts);
   });
   rounds([&](bool counts) {
-    one.begin([&] {
-      const Counted counted("EventQueue.wait/asleep", counts);
-      (void)queue.wait();
-    });
-    let_all_sleep();
-    {
-      const Counted counted("EventQueue.enqueue/the consumer asleep", counts);
-      (void)queue.enqueue(1, 1);
-    }
-    one.wait();
+    note_asleep(
+        one, counts, "EventQueue.wait/asleep", [&] { (void)queue.wait(); },
+        "EventQueue.enqueue/the consumer asleep", [&] { (void)queue.enqueue(1, 1); });
     queue.drain();
   });
 }
@@ -144,10 +118,8 @@ HANDOFF_COUNT_CASE(event_batch) {
     one.begin(consume);
     two.begin(consume);
     let_all_sleep();
-    {
-      const Counted counted("EventQueue.enqueue_batch/16 events, two asleep", counts);
-      queue.enqueue_batch(events);
-    }
+    note("EventQueue.enqueue_batch/16 events, two asleep", counts,
+         [&] { queue.enqueue_batch(events); });
     while (queue.tally().pending != 0) give_turn();
     is_batch = false;
     (void)queue.enqueue(1, 1);
@@ -157,13 +129,11 @@ HANDOFF_COUNT_CASE(event_batch) {
 }
 
 HANDOFF_COUNT_CASE(event_data) {
-  rounds([](bool counts) {
-    const Counted counted("AnyData.make + get + end/fits in", counts);
+  note_rounds("AnyData.make + get + end/fits in", [&] {
     handoff::AnyData<64> data{7};
     keep(data.get<int>());
   });
-  rounds([](bool counts) {
-    const Counted counted("AnyId.make + end/a number", counts);
+  note_rounds("AnyId.make + end/a number", [&] {
     const handoff::AnyId id(7);
     keep(id);
   });

@@ -79,20 +79,16 @@ HANDOFF_COUNT_CASE(file_engine) {
 HANDOFF_COUNT_CASE(open_file) {
   const Folder folder;
   const std::string path = "one";
-  rounds([&](bool counts) {
-    const Counted counted("OpenFile.open + end/alone", counts);
-    (void)handoff::OpenFile::open(path, {.write = true, .create = true});
-  });
+  note_rounds("OpenFile.open + end/alone",
+              [&] { (void)handoff::OpenFile::open(path, {.write = true, .create = true}); });
 }
 
 HANDOFF_COUNT_CASE(append_log) {
   const Folder folder;
   const std::string path = "log";
   handoff::AppendLog log(path);
-  rounds([&](bool counts) {
-    const Counted counted("AppendLog.append/durable, alone", counts);
-    (void)log.append("a record of some length");
-  });
+  note_rounds("AppendLog.append/durable, alone",
+              [&] { (void)log.append("a record of some length"); });
   rounds([&](bool counts) {
     for (int i = 0; i < 16; ++i) {
       const Counted counted("AppendLog.append_later/hot", counts);

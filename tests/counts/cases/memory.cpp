@@ -26,17 +26,12 @@ HANDOFF_COUNT_CASE(arenas) {
     arena.reset();
   });
   rounds([&](bool counts) {
-    {
-      const Counted counted("LinearArena.allocate/larger than a chunk", counts);
-      keep(arena.allocate(std::size_t{1} << 20));
-    }
+    note("LinearArena.allocate/larger than a chunk", counts,
+         [&] { keep(arena.allocate(std::size_t{1} << 20)); });
     arena.reset();
   });
   handoff::ArenaResource resource(arena);
-  rounds([&](bool counts) {
-    const Counted counted("ArenaResource.allocate/hot", counts);
-    keep(resource.allocate(64));
-  });
+  note_rounds("ArenaResource.allocate/hot", [&] { keep(resource.allocate(64)); });
   handoff::ThreadArenas arenas;
   Helper other;
   rounds([&](bool counts) {
@@ -54,29 +49,16 @@ HANDOFF_COUNT_CASE(frame) {
   handoff::Frame frame;
   Helper holder;
   rounds([&](bool counts) {
-    {
-      const Counted counted("Frame.hold + end/alone", counts);
-      const handoff::Frame::Hold hold = frame.hold();
-    }
-    {
-      const Counted counted("Frame.arena make/hot", counts);
-      keep(frame.arena().make<std::uint64_t>(1U));
-    }
+    note("Frame.hold + end/alone", counts, [&] { const handoff::Frame::Hold hold = frame.hold(); });
+    note("Frame.arena make/hot", counts, [&] { keep(frame.arena().make<std::uint64_t>(1U)); });
     const Counted counted("Frame.next/nobody holds", counts);
     (void)frame.next();
   });
   rounds([&](bool counts) {
     handoff::Frame::Hold hold = frame.hold();
     (void)frame.next();
-    holder.begin([&] {
-      const Counted counted("Frame.next/asleep", counts);
-      (void)frame.next();
-    });
-    let_all_sleep();
-    {
-      const Counted counted("Frame.end of a hold/next asleep", counts);
-      hold = {};
-    }
-    holder.wait();
+    note_asleep(
+        holder, counts, "Frame.next/asleep", [&] { (void)frame.next(); },
+        "Frame.end of a hold/next asleep", [&] { hold = {}; });
   });
 }

@@ -36,23 +36,6 @@ handoff::ThreadPoolOptions pool_of(std::size_t width, PoolMode mode = PoolMode::
   return options;
 }
 
-// By all threads, from a pool at rest to a pool at rest: whose workers look for more (hot), or
-// sleep.
-template <class F>
-void hot_and_asleep(const std::string& row, const F& operate) {
-  rounds([&](bool counts) {
-    const CountedOfAll counted(row + ", hot", counts);
-    operate();
-    settle();
-  });
-  rounds([&](bool counts) {
-    let_all_sleep();
-    const CountedOfAll counted(row + ", asleep", counts);
-    operate();
-    let_all_sleep();
-  });
-}
-
 struct Fire {  // a coroutine that nobody waits for
   struct promise_type {
     Fire get_return_object() { return {}; }
@@ -71,18 +54,18 @@ HANDOFF_COUNT_CASE(pool_post) {
     for (const std::size_t width : {1U, 4U}) {
       ThreadPool pool(pool_of(width, mode.mode));
       const std::string of = std::string(mode.name) + ", width " + std::to_string(width);
-      hot_and_asleep("ThreadPool.post + run/" + of, [&] { pool.post([] {}); });
+      hot_and_asleep("ThreadPool.post + run/" + of + ", ", [&] { pool.post([] {}); });
     }
   }
 }
 
 HANDOFF_COUNT_CASE(pool_post_options) {
   ThreadPool pool(pool_of(1));
-  hot_and_asleep("ThreadPool.post + run/high priority, width 1",
+  hot_and_asleep("ThreadPool.post + run/high priority, width 1, ",
                  [&] { pool.post([] {}, {.priority = handoff::Priority::high}); });
-  hot_and_asleep("ThreadPool.post + run/for one worker, width 1",
+  hot_and_asleep("ThreadPool.post + run/for one worker, width 1, ",
                  [&] { pool.post([] {}, {.worker = 0}); });
-  hot_and_asleep("ThreadPool.post + run/a closure of 128 bytes, width 1", [&] {
+  hot_and_asleep("ThreadPool.post + run/a closure of 128 bytes, width 1, ", [&] {
     struct Large {
       char bytes[128];
       void operator()() const { keep(bytes); }
@@ -116,13 +99,7 @@ HANDOFF_COUNT_CASE(pool_producers) {
           pool.post([] {});
         }
       };
-      {
-        const Slice race(1);
-        one.begin(produce);
-        two.begin(produce);
-        one.wait();
-        two.wait();
-      }
+      race(one, produce, two, produce);
       settle();
     });
   }
@@ -135,16 +112,13 @@ HANDOFF_COUNT_CASE(pool_full) {
   pool.pause();
   while (pool.try_post([] {}) == handoff::Status::ok) {
   }
-  rounds([&](bool counts) {
-    const Counted counted("ThreadPool.try_post/full", counts);
-    (void)pool.try_post([] {});
-  });
+  note_rounds("ThreadPool.try_post/full", [&] { (void)pool.try_post([] {}); });
   pool.resume();
 }
 
 HANDOFF_COUNT_CASE(pool_submit) {
   ThreadPool pool(pool_of(1));
-  hot_and_asleep("ThreadPool.submit + run + get/width 1", [&] {
+  hot_and_asleep("ThreadPool.submit + run + get/width 1, ", [&] {
     auto future = pool.submit([] { return 1; });
     settle();
     keep(future.get());
@@ -154,12 +128,12 @@ HANDOFF_COUNT_CASE(pool_submit) {
     keep(pool.submit([] { return 1; }).get());
     settle();
   });
-  hot_and_asleep("submit_std.submit + run + get/width 1", [&] {
+  hot_and_asleep("submit_std.submit + run + get/width 1, ", [&] {
     auto future = handoff::submit_std(pool, [] { return 1; });
     settle();
     keep(future.get());
   });
-  hot_and_asleep("ThreadPool.schedule/width 1", [&] { hop(pool); });
+  hot_and_asleep("ThreadPool.schedule/width 1, ", [&] { hop(pool); });
 }
 
 HANDOFF_COUNT_CASE(pool_timers) {
@@ -181,24 +155,17 @@ HANDOFF_COUNT_CASE(pool_timers) {
 HANDOFF_COUNT_CASE(pool_groups) {
   ThreadPool pool(pool_of(1));
   pool.post([&] {
-    rounds([&](bool counts) {
-      const Counted counted("TaskGroup.run + wait/one task, on a worker, alone", counts);
+    note_rounds("TaskGroup.run + wait/one task, on a worker, alone", [&] {
       handoff::TaskGroup group(pool);
       group.run([] {});
       group.wait();
     });
     handoff::PerWorker<int> numbers(pool);
-    rounds([&](bool counts) {
-      const Counted counted("PerWorker.here/hot", counts);
-      ++numbers.here();
-    });
-    rounds([&](bool counts) {
-      const Counted counted("blocking.enter + leave/nobody is needed", counts);
-      handoff::blocking([] {});
-    });
+    note_rounds("PerWorker.here/hot", [&] { ++numbers.here(); });
+    note_rounds("blocking.enter + leave/nobody is needed", [&] { handoff::blocking([] {}); });
   });
   settle();
-  hot_and_asleep("TaskGroup.run + wait/one task, from outside", [&] {
+  hot_and_asleep("TaskGroup.run + wait/one task, from outside, ", [&] {
     handoff::TaskGroup group(pool);
     group.run([] {});
     settle();
@@ -209,7 +176,7 @@ HANDOFF_COUNT_CASE(pool_groups) {
 HANDOFF_COUNT_CASE(pool_loops) {
   for (const std::size_t width : {1U, 4U}) {
     ThreadPool pool(pool_of(width));
-    const std::string of = "/64 blocks, width " + std::to_string(width);
+    const std::string of = "/64 blocks, width " + std::to_string(width) + ", ";
     hot_and_asleep("ThreadPool.run" + of,
                    [&] { pool.run(64, [](handoff::IndexRange) { give_turn(); }, {.block = 1}); });
     hot_and_asleep("ThreadPool.parallel_for" + of, [&] {
@@ -218,8 +185,7 @@ HANDOFF_COUNT_CASE(pool_loops) {
   }
   ThreadPool pool(pool_of(4));
   let_all_sleep();
-  rounds([&](bool counts) {
-    const Counted counted("ThreadPool.run/1024 indices, the caller alone", counts);
+  note_rounds("ThreadPool.run/1024 indices, the caller alone", [&] {
     pool.run(1024, [](handoff::IndexRange range) { keep(range); }, {.block = 1});
   });
 }

@@ -92,14 +92,10 @@ HANDOFF_COUNT_CASE(shared_mpsc_ring) {
   two_ends(out, in, "SharedMpscRing");
   Helper one, two;
   rounds([&](bool counts) {
-    {
-      const Slice race(1);
-      const std::string row = "SharedMpscRing.push/two producers, racing";
-      one.begin([&] { push(out, row, counts, kBatch / 2); });
-      two.begin([&] { push(second, row, counts, kBatch / 2); });
-      one.wait();
-      two.wait();
-    }
+    const std::string row = "SharedMpscRing.push/two producers, racing";
+    race(
+        one, [&] { push(out, row, counts, kBatch / 2); }, two,
+        [&] { push(second, row, counts, kBatch / 2); });
     pop(in, "SharedMpscRing.pop/two producers, racing", counts);
   });
 }
@@ -139,8 +135,7 @@ HANDOFF_COUNT_CASE(shared_byte_ring) {
 }
 
 HANDOFF_COUNT_CASE(shared_memory) {
-  rounds([](bool counts) {
-    const Counted counted("SharedMemory.create + publish + end/one page", counts);
+  note_rounds("SharedMemory.create + publish + end/one page", [&] {
     auto memory = handoff::SharedMemory::create({.bytes = 4096});
     memory.publish();
   });
@@ -224,20 +219,9 @@ HANDOFF_COUNT_CASE(job_board) {
     });
   });
   std::uint64_t number = 0;
-  const auto submit = [&] {
+  hot_and_asleep("ProcessPool.submit + run on its board/", [&] {
     JobBoard::open(words, 0, ++number);
     board.ring();
-  };
-  rounds([&](bool counts) {
-    const CountedOfAll counted("ProcessPool.submit + run on its board/hot", counts);
-    submit();
-    settle();
-  });
-  rounds([&](bool counts) {
-    let_all_sleep();
-    const CountedOfAll counted("ProcessPool.submit + run on its board/asleep", counts);
-    submit();
-    let_all_sleep();
   });
   board.dismiss();
 }

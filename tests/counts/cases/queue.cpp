@@ -86,13 +86,7 @@ void two_producers(Queue& queue, const std::string& type) {
     const std::function<void()> produce = [&] {
       push(queue, type + ".push/two producers, racing", counts, kBatch / 2);
     };
-    {
-      const Slice race(1);
-      one.begin(produce);
-      two.begin(produce);
-      one.wait();
-      two.wait();
-    }
+    race(one, produce, two, produce);
     pop(queue, type + ".pop/two producers, racing", counts);
   });
 }
@@ -105,11 +99,7 @@ void two_consumers(Queue& queue, const std::string& type) {
     const std::function<void()> consume = [&] {
       pop(queue, type + ".pop/two consumers, racing", counts, kBatch / 2);
     };
-    const Slice race(1);
-    one.begin(consume);
-    two.begin(consume);
-    one.wait();
-    two.wait();
+    race(one, consume, two, consume);
   });
 }
 
@@ -119,10 +109,7 @@ void in_batches(Queue& queue, const std::string& type) {
   Item items[8]{};
   Helper consumer;
   rounds([&](bool counts) {
-    {
-      const Counted counted(type + ".try_push_batch/eight, hot", counts);
-      keep(queue.try_push_batch(items));
-    }
+    note(type + ".try_push_batch/eight, hot", counts, [&] { keep(queue.try_push_batch(items)); });
     consumer.run([&] {
       Item taken[8]{};
       const Counted counted(type + ".try_pop_batch/eight, hot", counts);
@@ -136,16 +123,9 @@ template <class Channel>
 void sleeping(Channel& channel, const std::string& type) {
   Helper other;
   rounds([&](bool counts) {
-    other.begin([&] {
-      const Counted counted(type + ".pop/asleep", counts);
-      keep(channel.pop());
-    });
-    let_all_sleep();
-    {
-      const Counted counted(type + ".push/the consumer asleep", counts);
-      (void)channel.push(1);
-    }
-    other.wait();
+    note_asleep(
+        other, counts, type + ".pop/asleep", [&] { keep(channel.pop()); },
+        type + ".push/the consumer asleep", [&] { (void)channel.push(1); });
   });
 }
 

@@ -19,14 +19,8 @@ using handoff::sync::EventCount;
 HANDOFF_COUNT_CASE(event_count) {
   EventCount events;
   Helper sleeper;
-  rounds([&](bool counts) {
-    const Counted counted("EventCount.notify_one/nobody waits", counts);
-    events.notify_one();
-  });
-  rounds([&](bool counts) {
-    const Counted counted("EventCount.await/true at once", counts);
-    (void)events.await([] { return true; });
-  });
+  note_rounds("EventCount.notify_one/nobody waits", [&] { events.notify_one(); });
+  note_rounds("EventCount.await/true at once", [&] { (void)events.await([] { return true; }); });
   bool told = false;
   rounds([&](bool counts) {
     told = false;
@@ -36,10 +30,7 @@ HANDOFF_COUNT_CASE(event_count) {
     });
     let_all_sleep();
     told = true;
-    {
-      const Counted counted("EventCount.notify_one/one asleep", counts);
-      events.notify_one();
-    }
+    note("EventCount.notify_one/one asleep", counts, [&] { events.notify_one(); });
     sleeper.wait();
   });
   Helper second;
@@ -50,10 +41,7 @@ HANDOFF_COUNT_CASE(event_count) {
     }
     let_all_sleep();
     told = true;
-    {
-      const Counted counted("EventCount.notify_all/two asleep", counts);
-      events.notify_all();
-    }
+    note("EventCount.notify_all/two asleep", counts, [&] { events.notify_all(); });
     sleeper.wait();
     second.wait();
   });
@@ -62,39 +50,28 @@ HANDOFF_COUNT_CASE(event_count) {
 HANDOFF_COUNT_CASE(mutex) {
   handoff::sync::Mutex mutex;
   Helper other;
-  rounds([&](bool counts) {
-    const Counted counted("Mutex.lock + unlock/alone", counts);
+  note_rounds("Mutex.lock + unlock/alone", [&] {
     mutex.lock();
     mutex.unlock();
   });
   rounds([&](bool counts) {
     mutex.lock();
-    other.begin([&] {
-      const Counted counted("Mutex.lock + unlock/asleep", counts);
-      mutex.lock();
-      mutex.unlock();
-    });
-    let_all_sleep();
-    {
-      const Counted counted("Mutex.unlock/one asleep", counts);
-      mutex.unlock();
-    }
-    other.wait();
+    note_asleep(
+        other, counts, "Mutex.lock + unlock/asleep",
+        [&] {
+          mutex.lock();
+          mutex.unlock();
+        },
+        "Mutex.unlock/one asleep", [&] { mutex.unlock(); });
   });
 }
 
 HANDOFF_COUNT_CASE(stop_token) {
-  rounds([](bool counts) {
-    const Counted counted("StopSource.make + end/alone", counts);
-    const handoff::sync::StopSource source;
-  });
+  note_rounds("StopSource.make + end/alone", [&] { const handoff::sync::StopSource source; });
   rounds([](bool counts) {
     handoff::sync::StopSource source;
     const handoff::sync::StopToken token = source.token();
-    {
-      const Counted counted("StopToken.stop_requested/not yet", counts);
-      keep(token.stop_requested());
-    }
+    note("StopToken.stop_requested/not yet", counts, [&] { keep(token.stop_requested()); });
     const auto nothing = [](void*) noexcept {};
     const auto registered = [&](const char* row) {
       const Counted counted(row, counts);
@@ -108,12 +85,7 @@ HANDOFF_COUNT_CASE(stop_token) {
 }
 
 HANDOFF_COUNT_CASE(clock) {
-  rounds([](bool counts) {
-    const Counted counted("clock.now/alone", counts);
-    keep(handoff::sync::clock::now());
-  });
-  rounds([](bool counts) {
-    const Counted counted("CpuBudget.recent_cpu_budget/within a second", counts);
-    keep(handoff::sync::recent_cpu_budget());
-  });
+  note_rounds("clock.now/alone", [&] { keep(handoff::sync::clock::now()); });
+  note_rounds("CpuBudget.recent_cpu_budget/within a second",
+              [&] { keep(handoff::sync::recent_cpu_budget()); });
 }

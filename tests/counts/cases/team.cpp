@@ -20,31 +20,18 @@ using handoff::ThreadTeam;
 HANDOFF_COUNT_CASE(team_run) {
   for (const std::size_t width : {1U, 2U, 4U}) {
     ThreadTeam team(width);
-    const std::string of = "/64 blocks, width " + std::to_string(width);
-    rounds([&](bool counts) {
-      const CountedOfAll counted("ThreadTeam.run" + of + ", hot", counts);
-      team.run(64, [](IndexRange) { give_turn(); }, {.block = 1});
-      settle();
-    });
-    rounds([&](bool counts) {
-      let_all_sleep();
-      const CountedOfAll counted("ThreadTeam.run" + of + ", asleep", counts);
-      team.run(64, [](IndexRange) { give_turn(); }, {.block = 1});
-      let_all_sleep();
-    });
+    const std::string of = "/64 blocks, width " + std::to_string(width) + ", ";
+    hot_and_asleep("ThreadTeam.run" + of,
+                   [&] { team.run(64, [](IndexRange) { give_turn(); }, {.block = 1}); });
   }
 }
 
 HANDOFF_COUNT_CASE(team_claim) {
   ThreadTeam team(1);
-  rounds([&](bool counts) {
-    const Counted counted("ThreadTeam.run/1024 indices, the caller alone", counts);
-    team.run(1024, [](IndexRange range) { keep(range); }, {.block = 1});
-  });
-  rounds([&](bool counts) {
-    const Counted counted("parallel_for.loop/1024 indices, team of one", counts);
-    handoff::parallel_for(team, 0, 1024, [](int i) { keep(i); });
-  });
+  note_rounds("ThreadTeam.run/1024 indices, the caller alone",
+              [&] { team.run(1024, [](IndexRange range) { keep(range); }, {.block = 1}); });
+  note_rounds("parallel_for.loop/1024 indices, team of one",
+              [&] { handoff::parallel_for(team, 0, 1024, [](int i) { keep(i); }); });
 }
 
 HANDOFF_COUNT_CASE(team_start) {

@@ -53,13 +53,49 @@ Job await(Future<R> future, Got<R>& got) {
   got.over = true;
 }
 
-TEST(AwaitTest, GoesOnAtOnceIfTheResultIsThere) {
-  Future<int> future;
-  Promise<int>(future).set_value(3);
-  Got<int> got;
-  await(std::move(future), got);
-  EXPECT_TRUE(got.over);
-  EXPECT_EQ(got.value, 3);
+enum class Outcome { value, failure, stopped, timed_out };
+
+void bring(Promise<int>& promise, Outcome outcome) {
+  switch (outcome) {
+    case Outcome::value: return promise.set_value(7);
+    case Outcome::failure:
+      return promise.set_exception(std::make_exception_ptr(std::runtime_error("planned")));
+    case Outcome::stopped: return promise.drop(Status::stopped);
+    case Outcome::timed_out: return promise.drop(Status::timed_out);
+  }
+}
+
+// What goes on with each outcome, brought before it waits or by the call that it is given.
+template <class Receive>
+void with_each_outcome(Receive receive) {
+  for (const bool before : {true, false}) {
+    for (const Outcome outcome :
+         {Outcome::value, Outcome::failure, Outcome::stopped, Outcome::timed_out}) {
+      SCOPED_TRACE(testing::Message() << "outcome " << static_cast<int>(outcome) << ", "
+                                      << (before ? "before" : "after"));
+      Future<int> future;
+      Promise<int> promise(future);
+      if (before) bring(promise, outcome);
+      receive(std::move(future), outcome, [&](bool over) {
+        EXPECT_EQ(over, before);
+        if (!before) bring(promise, outcome);
+      });
+    }
+  }
+}
+
+TEST(AwaitTest, GoesOnWithEachOutcome) {
+  with_each_outcome([](Future<int> future, Outcome outcome, auto bring_it) {
+    Got<int> got;
+    await(std::move(future), got);
+    bring_it(got.over);
+    EXPECT_TRUE(got.over);
+    EXPECT_EQ(got.value, outcome == Outcome::value ? 7 : 0);
+    EXPECT_EQ(got.failed, outcome == Outcome::failure);
+    EXPECT_EQ(got.not_run, outcome == Outcome::stopped     ? Status::stopped
+                           : outcome == Outcome::timed_out ? Status::timed_out
+                                                           : Status::ok);
+  });
 }
 
 TEST(AwaitTest, GoesOnWhereTheResultIsMade) {
@@ -79,28 +115,6 @@ TEST(AwaitTest, GoesOnWhereTheResultIsMade) {
       ASSERT_EQ(got.where, elsewhere);
     }
   }
-}
-
-TEST(AwaitTest, RethrowsWhatWentWrong) {
-  Got<int> failed;
-  Got<int> dropped;
-  Got<int> dropped_before;
-  Future<int> first;
-  Promise<int> promise(first);
-  await(std::move(first), failed);
-  EXPECT_FALSE(failed.over);
-  promise.set_exception(std::make_exception_ptr(std::runtime_error("planned")));
-  EXPECT_TRUE(failed.over);
-  EXPECT_TRUE(failed.failed);
-  Future<int> second;
-  Promise<int> other(second);
-  await(std::move(second), dropped);
-  other.drop(Status::stopped);
-  EXPECT_EQ(dropped.not_run, Status::stopped);
-  Future<int> third;
-  Promise<int>(third).drop(Status::stopped);
-  await(std::move(third), dropped_before);
-  EXPECT_EQ(dropped_before.not_run, Status::stopped);
 }
 
 Job await_both_ways(Future<int>& future, Future<void>& other, int& got) {
@@ -171,29 +185,17 @@ struct Stoppable {
 Stoppable await_stoppable(Future<int> future, int& got) { got = co_await future; }
 
 TEST(AwaitTest, ACoroutineThatCanBeStoppedIs) {
-  for (const bool before : {true, false}) {
-    for (const Status why : {Status::stopped, Status::timed_out}) {
-      int got = 0;
-      Future<int> future;
-      Promise<int> promise(future);
-      if (before) promise.drop(why);
-      const Stoppable coroutine = await_stoppable(std::move(future), got);
-      if (!before) promise.drop(why);
-      EXPECT_EQ(coroutine.handle.promise().stopped, why == Status::stopped);
-      EXPECT_EQ(coroutine.handle.promise().failed, why == Status::timed_out);
-      EXPECT_EQ(got, 0);
-      coroutine.handle.destroy();
-    }
+  with_each_outcome([](Future<int> future, Outcome outcome, auto bring_it) {
     int got = 0;
-    Future<int> future;
-    Promise<int> promise(future);
-    if (before) promise.set_value(7);
     const Stoppable coroutine = await_stoppable(std::move(future), got);
-    if (!before) promise.set_value(7);
-    EXPECT_EQ(got, 7);
-    EXPECT_TRUE(coroutine.handle.done());
+    const auto& promise = coroutine.handle.promise();
+    bring_it(promise.stopped || coroutine.handle.done());
+    EXPECT_EQ(got, outcome == Outcome::value ? 7 : 0);
+    EXPECT_EQ(promise.stopped, outcome == Outcome::stopped);
+    EXPECT_EQ(promise.failed, outcome == Outcome::failure || outcome == Outcome::timed_out);
+    EXPECT_EQ(coroutine.handle.done(), !promise.stopped);
     coroutine.handle.destroy();
-  }
+  });
 }
 
 // ---- Senders ------------------------------------------------------------------------------------
@@ -275,26 +277,15 @@ TEST(SenderTest, CompletesInStartIfTheResultIsThere) {
 }
 
 TEST(SenderTest, AFailureIsAnErrorAndADropAStop) {
-  const auto told_of = [](auto&& bring) {
-    Future<int> future;
-    Promise<int> promise(future);
+  with_each_outcome([](Future<int> future, Outcome outcome, auto bring_it) {
     Told told;
     auto operation = Sender<int>(std::move(future)).connect(Receiver{&told, {}});
     operation.start();
-    bring(promise);
-    EXPECT_EQ(told.values, 0);
-    return told;
-  };
-  const Told failed =
-      told_of([](Promise<int>& promise) { promise.set_exception(std::make_exception_ptr(5)); });
-  EXPECT_EQ(failed.errors, 1);
-  EXPECT_EQ(failed.stops, 0);
-  const Told stopped = told_of([](Promise<int>& promise) { promise.drop(Status::stopped); });
-  EXPECT_EQ(stopped.errors, 0);
-  EXPECT_EQ(stopped.stops, 1);
-  const Told expired = told_of([](Promise<int>& promise) { promise.drop(Status::timed_out); });
-  EXPECT_EQ(expired.errors, 1);
-  EXPECT_EQ(expired.stops, 0);
+    bring_it(told.values + told.errors + told.stops != 0);
+    EXPECT_EQ(told.values, outcome == Outcome::value ? 1 : 0);
+    EXPECT_EQ(told.errors, outcome == Outcome::failure || outcome == Outcome::timed_out ? 1 : 0);
+    EXPECT_EQ(told.stops, outcome == Outcome::stopped ? 1 : 0);
+  });
 }
 
 TEST(SenderTest, AStopBeforeTheStartIsHeard) {

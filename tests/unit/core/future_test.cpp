@@ -271,6 +271,14 @@ TEST(FollowingTest, BecomesAStandardFuture) {
   Future<int> failed;
   Promise<int>(failed).set_exception(std::make_exception_ptr(5));
   EXPECT_THROW((void)std::move(failed).to_std().get(), int);
+  int target = 0;
+  Future<int&> reference;
+  Promise<int&>(reference).set_value(target);
+  EXPECT_EQ(&std::move(reference).to_std().get(), &target);
+  Future<void> nothing;
+  Promise<void>(nothing).set_value();
+  std::move(nothing).to_std().get();
+  EXPECT_THROW((void)Future<int>().to_std(), std::logic_error);
 }
 
 // Moves as long as it is told to.
@@ -309,52 +317,6 @@ TEST(HelpTest, OutsideOfTasksNothingIsRun) {
   EXPECT_EQ(place.inside + place.lent, 0);
 }
 
-TEST(HelpTest, WhatNobodyHasBegunIsRunAndCounted) {
-  Host host;
-  Host other;
-  const Place place(host);
-  EXPECT_EQ(host.submit([] { return 1; }).get(), 1);
-  EXPECT_EQ(other.submit([](int n) { return n; }, 2).get(), 2) << "of another executor, too";
-  auto failing = other.submit([]() -> int { throw 5; });
-  EXPECT_THROW((void)failing.get(), int);
-  EXPECT_EQ(host.visits, std::vector{Outcome::done});
-  EXPECT_EQ(other.visits, (std::vector{Outcome::done, Outcome::failed}));
-  EXPECT_TRUE(other.failure);
-  EXPECT_FALSE(host.failure);
-  host.run_all();
-  other.run_all();
-  EXPECT_EQ(host.outcomes, std::vector{Outcome::elsewhere}) << "found done";
-  EXPECT_EQ(other.outcomes, (std::vector{Outcome::elsewhere, Outcome::elsewhere}));
-  EXPECT_EQ(place.inside, 3);
-  EXPECT_EQ(place.lent, 0) << "nobody slept";
-}
-
-TEST(HelpTest, WhatStandsBehindContinuationsIsRun) {
-  Host host;
-  const Place place(host);
-  std::vector<Future<int>> parts;
-  parts.push_back(host.submit([] { return 1; }).then([](int n) { return n + 10; }));
-  parts.push_back(host.submit([] { return 2; }));
-  auto sum = when_all(std::move(parts)).then([](std::vector<Future<int>> ready) {
-    return ready[0].get() + ready[1].get();
-  });
-  EXPECT_EQ(sum.get(), 13);
-  EXPECT_EQ(host.visits.size(), 2U);
-  EXPECT_EQ(place.lent, 0);
-}
-
-TEST(HelpTest, WaitsThatMayEndEarlyRunNothing) {
-  Host host;
-  const Place place(host);
-  Future<int> future = host.submit([] { return 1; });
-  EXPECT_EQ(future.wait(1ms), Status::timed_out);
-  std::stop_source source;
-  source.request_stop();
-  EXPECT_EQ(future.wait(source.get_token()), Status::stopped);
-  EXPECT_EQ(place.inside + place.lent, 0);
-  EXPECT_EQ(future.get(), 1);
-}
-
 // ---- Who is lent --------------------------------------------------------------------------------
 
 // A task of `host` that runs on another thread until it is told to end.
@@ -379,59 +341,6 @@ class RunningTask {
   std::atomic<bool> ends_{false};
   std::thread thread_;
 };
-
-// The same, which ends when the waiting thread has slept for a while.
-void end_later(RunningTask& task, std::thread& ender) {
-  ender = std::thread([&task] {
-    std::this_thread::sleep_for(5ms);
-    task.end();
-  });
-}
-
-TEST(LendingTest, AResultFromElsewhereNeedsAStandIn) {
-  Host host;
-  Place place(host);
-  Future<int> future;
-  Promise<int> promise(future);
-  place.on_lent = [&promise] { promise.set_value(4); };  // a task that was queued behind this one
-  EXPECT_EQ(future.get(), 4);
-  EXPECT_EQ(place.lent, 1);
-  EXPECT_EQ(place.returned, 1);
-}
-
-TEST(LendingTest, ATaskOfAnotherExecutorNeedsAStandIn) {
-  Host host;
-  Host other;
-  RunningTask task(other);
-  Place place(host);
-  place.on_lent = [&task] { task.end(); };
-  EXPECT_EQ(task.future.get(), 1);
-  EXPECT_EQ(place.lent, 1);
-  EXPECT_EQ(place.returned, 1);
-}
-
-TEST(LendingTest, ATaskOfTheSameExecutorNeedsNone) {
-  Host host;
-  RunningTask task(host);
-  const Place place(host);
-  std::thread ender;
-  end_later(task, ender);
-  EXPECT_EQ(task.future.get(), 1);
-  EXPECT_EQ(place.lent + place.returned, 0);
-  ender.join();
-}
-
-// Nobody but a thief or a stand-in runs what the waiting task has handed over.
-TEST(LendingTest, ATaskThatHasHandedOverOthersNeedsAStandIn) {
-  Host host;
-  RunningTask task(host);
-  Place place(host);
-  place.own = true;
-  place.on_lent = [&task] { task.end(); };
-  EXPECT_EQ(task.future.get(), 1);
-  EXPECT_EQ(place.lent, 1);
-  EXPECT_EQ(place.returned, 1);
-}
 
 // What follows is made on the thread that ended the source: of that one's executor.
 TEST(LendingTest, WhatFollowsIsOfTheExecutorThatRunsIt) {

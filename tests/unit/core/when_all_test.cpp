@@ -4,17 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <exception>
 #include <handoff/core/detail/outcome.hpp>
 #include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
-#include <handoff/core/not_run.hpp>
 #include <handoff/core/when_all.hpp>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -23,7 +20,6 @@
 
 #include "support/failing.hpp"
 #include "support/future_host.hpp"
-#include "support/support.hpp"
 
 namespace { namespace parts {
 
@@ -32,7 +28,6 @@ using namespace std::chrono_literals;
 using detail::Outcome;
 using detail::Promise;
 using test::Host;
-using test::Place;
 using test::why_not_run;
 
 // ---- Of one type, any number --------------------------------------------------------------------
@@ -187,35 +182,6 @@ TEST(WhenAllTest, AllocatesOnce) {
     } catch (const std::bad_alloc&) {
     }
   });
-}
-
-TEST(WhenAllTest, ATaskThatWaitsRunsWhatNobodyHasBegun) {
-  Host host;
-  const Place place(host);
-  auto sum = when_all(host.submit([] { return 1; }).then([](int n) { return n + 10; }),
-                      host.submit([] {}), host.submit([] { return 2L; }))
-                 .then([](const std::tuple<int, std::monostate, long>& ready) {
-                   return std::get<0>(ready) + std::get<2>(ready);
-                 });
-  EXPECT_EQ(sum.get(), 13);
-  EXPECT_EQ(host.visits.size(), 3U);
-  EXPECT_EQ(place.lent, 0);
-}
-
-TEST(WhenAllTest, PartsOfSeveralThreadsMeet) {
-  for (int i = 0; i < static_cast<int>(test::rounds(300)); ++i) {
-    Future<int> one;
-    Future<std::string> two;
-    Promise<int> number(one);
-    Promise<std::string> text(two);
-    auto all = when_all(std::move(one), std::move(two));
-    std::thread first([&] { number.set_value(i); });
-    std::thread second([&] { text.set_value(std::to_string(i)); });
-    const auto [n, digits] = all.get();
-    first.join();
-    second.join();
-    ASSERT_EQ(std::to_string(n), digits);
-  }
 }
 
 }}  // namespace ::parts

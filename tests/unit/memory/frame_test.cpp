@@ -19,7 +19,6 @@
 #include <gtest/gtest.h>
 
 #include "support/failing.hpp"
-#include "support/support.hpp"
 
 namespace frame_test { namespace {
 
@@ -107,33 +106,6 @@ TEST(Frame, HoldsMove) {
   EXPECT_EQ(frame.next(0ms), Status::timed_out);
   std::thread([mine = std::move(third)]() mutable { mine.release(); }).join();
   EXPECT_EQ(frame.next(), Status::ok);
-}
-
-// A consumer that is a frame late: nothing that it reads is written again meanwhile.
-TEST(Frame, ALateConsumer) {
-  struct Job {
-    const std::uint64_t* numbers = nullptr;
-    std::uint64_t frame = 0;
-    Frame::Hold hold;
-  };
-  constexpr std::size_t numbers = 500;
-  const std::uint64_t frames = handoff::test::rounds(2000);
-  Frame frame({.in_flight = 2, .chunk_bytes = 1024});
-  std::uint64_t faults = 0;
-  std::vector<std::jthread> late;
-  for (std::uint64_t i = 1; i <= frames; ++i) {
-    auto* const made = frame.arena().make_array<std::uint64_t>(numbers);
-    for (std::size_t n = 0; n < numbers; ++n) made[n] = i;
-    Job job{made, i, frame.hold()};
-    if (!late.empty()) late.pop_back();  // one at a time: joins the one before
-    late.emplace_back([&faults, job = std::move(job)]() mutable {
-      for (std::size_t n = 0; n < numbers; ++n) faults += job.numbers[n] != job.frame;
-      job.hold.release();
-    });
-    ASSERT_EQ(frame.next(), Status::ok);
-  }
-  late.clear();
-  EXPECT_EQ(faults, 0U);
 }
 
 TEST(Frame, NumbersOfFramesThatCannotBe) {

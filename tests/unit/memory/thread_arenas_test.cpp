@@ -11,7 +11,6 @@
 #include <latch>
 #include <memory_resource>
 #include <new>
-#include <set>
 #include <thread>
 #include <vector>
 
@@ -26,25 +25,6 @@ using handoff::ArenaResource;
 using handoff::LinearArena;
 using handoff::ThreadArenas;
 using handoff::test::Call;
-
-TEST(ThreadArenas, EachThreadHasItsOwn) {
-  ThreadArenas arenas;
-  constexpr int threads = 8;
-  std::vector<LinearArena*> mine(threads);
-  std::latch all_there(threads);
-  {
-    std::vector<std::jthread> running;
-    for (int i = 0; i < threads; ++i) {
-      running.emplace_back([&, i] {
-        mine[static_cast<std::size_t>(i)] = &arenas.mine();
-        EXPECT_EQ(mine[static_cast<std::size_t>(i)], &arenas.mine());
-        all_there.arrive_and_wait();
-      });
-    }
-  }
-  EXPECT_EQ(std::set<LinearArena*>(mine.begin(), mine.end()).size(), 8U);
-  EXPECT_EQ(arenas.arenas(), 8U);
-}
 
 TEST(ThreadArenas, TwoOfThemKnowNothingOfEachOther) {
   ThreadArenas one;

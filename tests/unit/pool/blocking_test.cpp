@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -54,40 +53,6 @@ TEST_P(BlockingTest, WhoBlocksIsReplaced) {
     other.get();
   }
   EXPECT_GE(pool.statistics().lent, test::rounds(50));
-}
-
-TEST_P(BlockingTest, WorkThatComesLaterFindsAStandIn) {
-  ThreadPool pool(options(1));
-  for (std::size_t round = 0; round < test::rounds(50); ++round) {
-    Gate begun;
-    Gate gate;
-    auto held = pool.submit([&] {
-      blocking([&] {
-        begun.open();
-        gate.wait();
-      });
-    });
-    begun.wait();
-    pool.post([&] { gate.open(); });
-    held.get();
-  }
-  EXPECT_EQ(pool.close().done, 2 * test::rounds(50));
-}
-
-TEST_P(BlockingTest, ManyMayBlockAtOnce) {
-  constexpr int many = 20;
-  ThreadPool pool(options(2));
-  std::atomic<int> inside{0};
-  std::vector<Future<void>> all;
-  for (int i = 0; i < many; ++i) {
-    all.push_back(pool.submit([&] {
-      blocking([&] {
-        ++inside;
-        while (inside < many) std::this_thread::yield();
-      });
-    }));
-  }
-  for (auto& one : all) one.get();
 }
 
 TEST_P(BlockingTest, AfterwardsTheWidthIsWhatItWas) {

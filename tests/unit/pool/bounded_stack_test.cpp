@@ -29,7 +29,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>

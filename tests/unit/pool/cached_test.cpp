@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // The mode `cached`: threads that come with the work and go when it is gone.
-#include <errno.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/cpu_budget.hpp>
-#include <mutex>
 #include <stdexcept>
 #include <thread>
-#include <vector>
 
-#include "support/failing.hpp"
 #include "support/support.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
@@ -25,7 +20,6 @@ namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Call;
 using test::threads_of_process;
 
 ThreadPoolOptions cached(std::size_t core, std::size_t width, std::chrono::nanoseconds idle_time) {
@@ -98,96 +92,6 @@ TEST(CachedPool, NoTaskIsLostWhileThreadsComeAndGo) {
     }
     EXPECT_EQ(pool.close().done, expected);
     EXPECT_EQ(ran, expected);
-  }
-}
-
-TEST(CachedPool, EachThreadHasItsHooks) {
-  std::mutex mutex;
-  std::vector<int> running(4);
-  std::size_t started = 0;
-  auto given = cached(1, 4, 1ms);
-  const auto note = [&](std::size_t index, int change) {
-    const std::lock_guard lock(mutex);
-    running.at(index) += change;
-    EXPECT_TRUE(running[index] == 0 || running[index] == 1) << "two threads with one index";
-    if (change > 0) ++started;
-  };
-  given.on_start = [&](std::size_t index) { note(index, 1); };
-  given.on_stop = [&](std::size_t index) { note(index, -1); };
-  const std::size_t before = threads_of_process().size();
-  ThreadPool pool(given);
-  meet(pool, 4);
-  until_threads_are(before + 1);
-  {
-    const std::lock_guard lock(mutex);
-    EXPECT_EQ(std::count(running.begin(), running.end(), 1), 1);
-    EXPECT_GE(started, 4U);
-  }
-  meet(pool, 4);
-  (void)pool.close();
-  EXPECT_EQ(running, std::vector<int>(4));
-}
-
-// The thread that starts is not the one to run it, and must not keep it from the others.
-TEST(CachedPool, AHookMayWaitForTasksOfThePool) {
-  ThreadPool* made = nullptr;
-  std::atomic<int> waited{0};
-  test::Gate gate;
-  auto given = cached(2, 3, 1h);
-  given.on_start = [&](std::size_t index) {
-    if (index < 2) return;
-    try {
-      made->submit([] { return 1; }).get();
-      ++waited;
-    } catch (const NotRun&) {  // the pool is being closed
-    }
-  };
-  ThreadPool pool(given);
-  made = &pool;
-  test::hold(pool, gate);
-  std::atomic<bool> more{false};
-  pool.post([&] {  // occupies the second, so that a third thread is called
-    while (!more) std::this_thread::yield();
-  });
-  std::atomic<int> ran{0};
-  for (int i = 1; i <= 2; ++i) pool.post([&] { ++ran; });
-  more = true;
-  while (ran < 2) std::this_thread::yield();
-  gate.open();
-  (void)pool.close();
-  EXPECT_LE(waited, 1);
-}
-
-// While the system refuses threads the others do the work; afterwards the pool still grows.
-TEST(CachedPool, AThreadThatIsRefusedComesLater) {
-  const std::size_t before = threads_of_process().size();
-  for (int k = 0; k < 6; ++k) {
-    SCOPED_TRACE(testing::Message() << "with failing call number " << k);
-    test::fail_after(Call::thread, k, EAGAIN);
-    try {
-      ThreadPool pool(cached(2, 4, 1h));
-      EXPECT_GT(k, 0);
-      EXPECT_EQ(pool.width(), 4U);
-      std::atomic<std::size_t> inside{0};
-      std::atomic<std::uint64_t> ran{0};
-      const auto stay = [&inside] {
-        ++inside;
-        while (inside < 4) std::this_thread::yield();
-      };
-      for (int i = 0; i < 4; ++i) pool.post(stay);
-      std::uint64_t reminders = 0;
-      while (inside < 4) {  // each asks for a thread, if it is time to ask again
-        pool.post([&ran] { ++ran; });
-        ++reminders;
-        std::this_thread::sleep_for(1ms);
-      }
-      EXPECT_EQ(pool.close().done, 4 + reminders);
-      EXPECT_EQ(ran, reminders);
-    } catch (const std::system_error&) {
-      EXPECT_EQ(k, 0) << "only a pool without any thread cannot be";
-    }
-    EXPECT_EQ(test::stop_failing(Call::thread), k < 4);
-    until_threads_are(before);
   }
 }
 

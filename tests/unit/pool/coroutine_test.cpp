@@ -4,19 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <coroutine>
-#include <exception>
 #include <handoff/pool/coroutine.hpp>
 #include <memory>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "support/failing.hpp"
 #include "support/job.hpp"
-#include "support/support.hpp"
-#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -133,14 +128,8 @@ TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
         if (own == nullptr) said = Status::empty;
       }(pool, mine, held);
     }
-    std::thread opener([&, closer = gettid()] {
-      while (pool.try_post([] {}) == Status::ok) std::this_thread::yield();
-      test::await_long_sleep(closer);  // the word to drop comes first
-      gate.open();
-    });
-    const Tally tally =
-        pool.close(expired ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
-    opener.join();
+    const Tally tally = test::close_a_held(
+        pool, gate, expired ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(held.use_count(), 1);
     std::uint64_t dropped = 0;
@@ -151,31 +140,6 @@ TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
     }
     EXPECT_LE(dropped, expired ? tally.expired : tally.cancelled);
   }
-}
-
-// One that an exception has left is ended by the owner of its handle.
-struct Kept {
-  struct promise_type {
-    Kept get_return_object() noexcept {
-      return {std::coroutine_handle<promise_type>::from_promise(*this)};
-    }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_always final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() const { throw; }
-  };
-  std::coroutine_handle<promise_type> handle;
-};
-
-TEST_P(CoroutineTest, WhatLeavesItIsAFailureOfTheTask) {
-  ThreadPool pool(options(1));
-  const Kept kept = [](ThreadPool& home) -> Kept {
-    co_await home.schedule();
-    throw std::runtime_error("planned");
-  }(pool);
-  EXPECT_THROW(pool.wait(), std::runtime_error);
-  EXPECT_EQ(pool.close().failed, 1U);
-  kept.handle.destroy();
 }
 
 Job again_and_again(ThreadPool& pool, int times, Gate& over) {

@@ -15,7 +15,6 @@
 #include <set>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace end_of_program_test { namespace {

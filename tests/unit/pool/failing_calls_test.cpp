@@ -13,7 +13,6 @@
 #include <chrono>
 #include <functional>
 #include <handoff/core/on_full.hpp>
-#include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/clock.hpp>

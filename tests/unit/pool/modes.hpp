@@ -4,12 +4,15 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <handoff/pool/thread_pool.hpp>
 #include <string>
 #include <thread>
+
+#include "support/threads_of_process.hpp"
 
 namespace handoff::test {
 
@@ -70,14 +73,25 @@ class Gate {
 };
 
 // A worker of the pool is busy from here on, until the gate opens.
-inline void hold(ThreadPool& pool, Gate& gate) {
+inline void hold(ThreadPool& pool, Gate& gate, const TaskOptions& options = {}) {
   Gate begun;
   const auto task = [&begun, &gate] {
     begun.open();
     gate.wait();
   };
-  pool.post(task);
+  pool.post(task, options);
   begun.wait();
+}
+
+// Closes the pool whose worker is held, and lets that go on once the close has said what to drop.
+inline Tally close_a_held(ThreadPool& pool, Gate& gate, const Closing& closing) {
+  std::thread opener([&, closer = gettid()] {
+    await_long_sleep(closer);
+    gate.open();
+  });
+  const Tally tally = pool.close(closing);
+  opener.join();
+  return tally;
 }
 
 }  // namespace handoff::test

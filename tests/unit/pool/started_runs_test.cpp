@@ -6,20 +6,14 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <handoff/core/bulk.hpp>
 #include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/clock.hpp>
-#include <stdexcept>
 #include <thread>
-#include <vector>
 
 #include "support/loop_forms.hpp"
 #include "support/own_parts.hpp"
-#include "support/support.hpp"
-#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -94,49 +88,15 @@ TEST_P(RunTest, InAStartedOneEachWorkerBeginsInItsOwnPart) {
 // Others are busy for long: the worker that runs the blocks tells, and nobody waits in a queue to
 // do so.
 TEST_P(RunTest, AStartedOneIsToldOfWhileThePoolIsBusy) {
-  std::atomic<bool> go{false};
-  std::atomic<int> busy{0};
-  ThreadPool pool(options(2));  // its tasks look at both until it ends
-  const auto occupy = [&] {
-    ++busy;
-    while (!go) std::this_thread::yield();
-  };
-  pool.post(occupy);
-  while (busy != 1) std::this_thread::yield();
+  test::Gate gate;
+  ThreadPool pool(options(2));
+  test::hold(pool, gate);
   Told told;
   BulkOperation run(pool, 100, [](std::size_t, std::size_t) {}, told.completion());
   ASSERT_EQ(run.start(), Status::ok);
   told.await();
   EXPECT_EQ(told.tally.done, 100U);
-  go = true;
-}
-
-TEST_P(RunTest, WaitWaitsForTheCompletion) {
-  ThreadPool pool(options(2));
-  Told told;
-  BulkOperation run(
-      pool, 50, [](std::size_t, std::size_t) {},
-      [&](const Tally& tally) noexcept {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        told.completion()(tally);
-      });
-  ASSERT_EQ(run.start(), Status::ok);
-  pool.wait();
-  EXPECT_EQ(told.times, 1);
-}
-
-TEST_P(RunTest, AFailureIsTheRunsAlone) {
-  ThreadPool pool(options(2));
-  Told told;
-  const auto throws = [](auto...) { throw std::runtime_error("planned"); };
-  EXPECT_THROW(pool.run(10, throws), std::runtime_error);
-  EXPECT_THROW(parallel_for(pool, 0, 10, throws), std::runtime_error);
-  BulkOperation run(pool, 10, throws, told.completion());
-  ASSERT_EQ(run.start(), Status::ok);
-  pool.wait();
-  EXPECT_EQ(told.tally.failed, 10U);
-  EXPECT_THROW(std::rethrow_exception(told.tally.first_failure), std::runtime_error);
-  EXPECT_EQ(pool.close().failed, 0U);
+  gate.open();
 }
 
 TEST_P(RunTest, AStartedOneIsRefusedByAClosedOrFullPool) {
@@ -181,44 +141,18 @@ TEST_P(RunTest, AFullPoolMayHaveTheStarterRunIt) {
 TEST_P(RunTest, AStartedOneThatIsDroppedIsToldOf) {
   const auto nothing = [](std::size_t, std::size_t) { FAIL(); };
   for (const bool late : {false, true}) {
+    test::Gate gate;
     ThreadPool pool(options(1));
-    std::atomic<bool> go{false};
-    std::atomic<bool> busy{false};
-    pool.post([&] {
-      busy = true;
-      while (!go) std::this_thread::yield();
-    });
-    while (!busy) std::this_thread::yield();
+    test::hold(pool, gate);
     Told told;
     BulkOperation run(pool, 10, nothing, told.completion());
     ASSERT_EQ(run.start(), Status::ok);
-    std::thread opener([&, closer = gettid()] {
-      test::await_long_sleep(closer);  // it has said what to drop
-      go = true;
-    });
-    const Tally tally =
-        pool.close(late ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
-    opener.join();
+    const Tally tally = test::close_a_held(
+        pool, gate, late ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
     EXPECT_EQ(told.times, 1);
     EXPECT_EQ(late ? told.tally.expired : told.tally.cancelled, 10U);
     EXPECT_TRUE(told.tally.balanced());
     EXPECT_EQ(late ? tally.expired : tally.cancelled, 1U) << "one task";
-  }
-}
-
-// A run that has begun goes on to its end, whatever the close says.
-TEST_P(RunTest, AStartedOneThatHasBegunOutlivesAClose) {
-  for (std::size_t round = 0; round < test::rounds(20); ++round) {
-    ThreadPool pool(options(2));
-    Told told;
-    std::atomic<bool> begun{false};
-    BulkOperation run(pool, 1000, [&](std::size_t, std::size_t) { begun = true; },
-                      told.completion(), {.block = 1});
-    ASSERT_EQ(run.start(), Status::ok);
-    while (!begun) std::this_thread::yield();
-    EXPECT_TRUE(pool.close(Closing::abandon).balanced());
-    EXPECT_EQ(told.times, 1);
-    EXPECT_EQ(told.tally.done, 1000U);
   }
 }
 
@@ -239,30 +173,6 @@ TEST_P(RunTest, APauseInTheMidstOfARunHoldsUpNobody) {
   pool.resume();
   pool.wait();
   EXPECT_GT(tasks, 0);
-}
-
-// Started by tasks, by hundreds; their completions are all that says so.
-TEST_P(RunTest, TasksStartThem) {
-  ThreadPool pool(options(3));
-  constexpr std::size_t runs = 200;
-  std::atomic<std::size_t> told{0};
-  std::atomic<std::size_t> sum{0};
-  struct Run final : BulkWork {
-    Run(std::atomic<std::size_t>& s, std::atomic<std::size_t>& t) : sum(s), told(t) {}
-    void block(std::size_t first, std::size_t last) override { sum += last - first; }
-    void ended(const Tally&) noexcept override { ++told; }
-    std::atomic<std::size_t>& sum;
-    std::atomic<std::size_t>& told;
-    ThreadPool::BulkStorage storage;
-  };
-  std::vector<std::unique_ptr<Run>> all;
-  for (std::size_t i = 0; i < runs; ++i) all.push_back(std::make_unique<Run>(sum, told));
-  parallel_for(pool, 0, runs, [&](std::size_t i) {
-    EXPECT_EQ(pool.start(10, *all[i], all[i]->storage), Status::ok);
-  });
-  pool.wait();
-  EXPECT_EQ(told, runs);
-  EXPECT_EQ(sum, 10 * runs);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <memory>
 #include <optional>
@@ -20,7 +19,6 @@
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
-#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {
@@ -86,43 +84,6 @@ TEST_P(TaskOptionsTest, HighComesNextWhateverWaits) {
   EXPECT_EQ(order, "1hnnnl");
 }
 
-// A sleeping pool wakes up for each, and a task has its result.
-TEST_P(TaskOptionsTest, APriorityIsEnoughToBeRun) {
-  ThreadPool pool(options(2));
-  for (std::size_t i = 0; i < test::rounds(300); ++i) {
-    const Priority priority = i % 2 == 0 ? Priority::high : Priority::low;
-    if (i % 3 == 0) std::this_thread::sleep_for(50us);
-    EXPECT_EQ(pool.submit([] { return 7; }, {.priority = priority}).get(), 7);
-  }
-  std::atomic<int> ran{0};
-  for (int i = 0; i < 1000; ++i) {
-    pool.post([&] { ++ran; }, {.priority = Priority::low});
-  }
-  pool.wait();
-  EXPECT_EQ(ran, 1000);
-}
-
-TEST_P(TaskOptionsTest, PrioritiesCountForTheCapacity) {
-  auto given = options(1);
-  given.capacity = 2;
-  given.on_full = OnFull::reject;
-  Gate gate;
-  std::atomic<int> ran{0};
-  ThreadPool pool(given);
-  for (int round = 0; round < 3; ++round) {
-    gate.shut();
-    hold(pool, gate);
-    pool.post([&] { ++ran; }, {.priority = Priority::high});
-    pool.post([&] { ++ran; }, {.priority = Priority::low});
-    EXPECT_EQ(pool.try_post([] { FAIL(); }, {.priority = Priority::high}), Status::full);
-    EXPECT_EQ(pool.try_post([] { FAIL(); }), Status::full);
-    pool.post([&] { ++ran; }, {.worker = 0});  // that worker has to be there
-    gate.open();
-    pool.wait();
-  }
-  EXPECT_EQ(ran, 9);
-}
-
 TEST_P(TaskOptionsTest, WhatIsRefusedIsUnmoved) {
   ThreadPool pool(options(1));
   (void)pool.close();
@@ -137,34 +98,6 @@ TEST_P(TaskOptionsTest, WhatIsRefusedIsUnmoved) {
   EXPECT_THROW((void)pool.submit(std::move(function), {.until = source.token()}), NotRun);
   EXPECT_EQ(function(), 1);
   EXPECT_EQ(pool.tally().accepted, 0U);
-}
-
-TEST_P(TaskOptionsTest, WhatIsStoppedBeforeItBeginsDoesNot) {
-  Gate gate;
-  ThreadPool pool(options(1));
-  hold(pool, gate);
-  std::stop_source source;
-  auto token = std::make_shared<int>(1);
-  const std::weak_ptr<int> watch = token;
-  auto stopped = pool.submit([token] { return *token; }, {.until = source.get_token()});
-  pool.post([token] { FAIL() << *token; }, {.until = source.get_token()});
-  pool.post([token = std::move(token)] { FAIL() << *token; },
-            {.until = source.get_token(), .priority = Priority::high});
-  auto kept = pool.submit([] { return 3; }, {.until = std::stop_token()});
-  source.request_stop();
-  gate.open();
-  try {
-    (void)stopped.get();
-    FAIL() << "it should not have begun";
-  } catch (const NotRun& error) {
-    EXPECT_EQ(error.status(), Status::stopped);
-  }
-  EXPECT_EQ(kept.get(), 3);
-  const Tally tally = pool.close();
-  EXPECT_TRUE(watch.expired());
-  EXPECT_EQ(tally.cancelled, 3U);
-  EXPECT_EQ(tally.done, 2U);
-  EXPECT_EQ(tally.failed, 0U);
 }
 
 TEST_P(TaskOptionsTest, WhatIsLateDoesNotBegin) {
@@ -319,16 +252,9 @@ TEST_P(TaskOptionsTest, APinnedTaskWakesItsWorker) {
 // While its worker is busy it waits, though others have nothing to do.
 TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
   Gate gate;
-  Gate begun;
   std::atomic<int> ran{0};
   ThreadPool pool(options(2));
-  pool.post(
-      [&] {
-        begun.open();
-        gate.wait();
-      },
-      {.worker = 1});
-  begun.wait();
+  hold(pool, gate, {.worker = 1});
   pool.post([&] { ++ran; }, {.worker = 1});
   for (int i = 0; i < 100; ++i) pool.submit([] {}).get();
   EXPECT_EQ(ran, 0);
@@ -341,7 +267,6 @@ TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
 // A task that waits for it does not run it, as it does with any other.
 TEST_P(TaskOptionsTest, APinnedTaskWithAFutureRunsOnItsWorker) {
   Gate gate;
-  Gate begun;
   ThreadPool pool(options(2));
   for (int i = 0; i < 100; ++i) {
     auto index = [&] { return pool.worker_index(); };
@@ -358,39 +283,12 @@ TEST_P(TaskOptionsTest, APinnedTaskWithAFutureRunsOnItsWorker) {
   }
   auto throws = [&]() -> int { throw std::runtime_error("planned"); };
   EXPECT_THROW(pool.submit(throws, {.worker = 1}).get(), std::runtime_error);
-  auto hold_it = [&] {
-    begun.open();
-    gate.wait();
-  };
-  auto held = pool.submit(hold_it, {.worker = 1});
-  begun.wait();
+  hold(pool, gate, {.worker = 1});
   auto dropped = pool.submit([] { return 1; }, {.worker = 1});
-  std::thread opener([&, closer = gettid()] {
-    while (pool.try_post([] {}) == Status::ok) std::this_thread::sleep_for(100us);
-    test::await_long_sleep(closer);  // the word to drop comes after the close
-    gate.open();
-  });
-  const Tally tally = pool.close(Closing::abandon);
-  opener.join();
-  held.get();
+  const Tally tally = test::close_a_held(pool, gate, Closing::abandon);
   EXPECT_THROW(dropped.get(), NotRun);
   EXPECT_EQ(tally.failed, 1U);
   EXPECT_TRUE(tally.balanced() && tally.pending == 0);
-}
-
-TEST_P(TaskOptionsTest, PinnedTasksSurviveAPause) {
-  ThreadPool pool(options(2));
-  for (std::size_t i = 0; i < test::rounds(100); ++i) {
-    std::atomic<int> ran{0};
-    if (i % 2 == 0) std::this_thread::sleep_for(50us);
-    pool.pause();
-    for (std::size_t worker = 0; worker < 2; ++worker) {
-      pool.post([&] { ++ran; }, {.worker = worker});
-    }
-    if (i % 3 == 0) std::this_thread::sleep_for(50us);
-    pool.resume();
-    while (ran < 2) std::this_thread::yield();
-  }
 }
 
 TEST_P(TaskOptionsTest, AWorkerThatThereIsNotIsMisuse) {
@@ -411,13 +309,7 @@ TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
       pool.post([&] { ++ran; }, {.priority = Priority::high});
       pool.post([&] { ++ran; }, {.worker = 0});
     }
-    std::thread opener([&, closer = gettid()] {
-      while (pool.try_post([] {}) == Status::ok) std::this_thread::sleep_for(100us);
-      if (!drains) test::await_long_sleep(closer);  // the word to drop comes after the close
-      gate.open();
-    });
-    const Tally tally = pool.close(drains ? Closing::finish : Closing::abandon);
-    opener.join();
+    const Tally tally = test::close_a_held(pool, gate, drains ? Closing::finish : Closing::abandon);
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(tally.pending, 0U);
     EXPECT_GE(tally.accepted, 62U);
@@ -429,19 +321,6 @@ TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
     }
     EXPECT_TRUE(future.is_ready());
   }
-}
-
-// The future's task was run by the thread that waited for it; its entry in the queue is left to the
-// close.
-TEST_P(TaskOptionsTest, LowTasksThatAreWaitedForInTasksRunThere) {
-  ThreadPool pool(options(1));
-  auto outer = pool.submit([&] {
-    auto low = pool.submit([] { return 4; }, {.priority = Priority::low});
-    auto high = pool.submit([] { return 5; }, {.priority = Priority::high});
-    return low.get() + high.get();
-  });
-  EXPECT_EQ(outer.get(), 9);
-  EXPECT_EQ(pool.close().done, 3U);
 }
 
 // Worker 3 has no thread when its task comes, and the system refuses one at first.

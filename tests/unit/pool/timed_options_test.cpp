@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace timed_options_test { namespace {

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <iostream>
@@ -29,8 +28,6 @@ namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Gate;
-using test::hold;
 
 class TimerTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(TimerTest);
@@ -59,28 +56,6 @@ TEST_P(TimerTest, BeginsAtItsMomentAndNotBefore) {
   EXPECT_EQ(tally.done, 7U);
 }
 
-// What comes earlier than what is waited for is not waited for.
-TEST_P(TimerTest, TheEarlierComesFirst) {
-  ThreadPool pool(options(1));
-  std::vector<int> order;
-  const sync::Deadline soon = sync::clock::now() + 20ms;
-  pool.pause();
-  TimerHandle never = pool.post_after(1h, [&] { order.push_back(-1); });
-  (void)pool.post_at(soon + 2ms, [&] { order.push_back(3); });
-  (void)pool.post_at(soon, [&] { order.push_back(1); });
-  (void)pool.post_at(soon, [&] { order.push_back(2); });
-  until([&] { return pool.statistics().from_outside == 3; });
-  pool.resume();
-  const Tally tally = pool.close();
-  if (GetParam() == PoolMode::fixed || GetParam() == PoolMode::cached) {
-    EXPECT_EQ(order, (std::vector<int>{1, 2, 3}));
-  }
-  EXPECT_EQ(order.size(), 3U);
-  EXPECT_EQ(tally.done, 3U);
-  EXPECT_EQ(tally.cancelled, 1U);
-  EXPECT_FALSE(never.cancel());
-}
-
 TEST_P(TimerTest, FarMomentsNeverCome) {
   ThreadPool pool(options(1));
   std::atomic<int> ran{0};
@@ -93,130 +68,7 @@ TEST_P(TimerTest, FarMomentsNeverCome) {
   EXPECT_EQ(pool.tally().pending, 3U);
   EXPECT_EQ(pool.close().cancelled, 3U);
   EXPECT_EQ(ran, 0);
-}
-
-TEST_P(TimerTest, WaitDoesNotWaitForWhatIsNotDue) {
-  ThreadPool pool(options(1));
-  (void)pool.post_after(1h, [] {});
-  (void)pool.post_every(1h, [] {});
-  pool.post([] {});
-  pool.wait();
-  const Tally tally = pool.tally();
-  EXPECT_EQ(tally.accepted, 2U);
-  EXPECT_EQ(tally.pending, 1U);
-  EXPECT_TRUE(tally.balanced());
-}
-
-TEST_P(TimerTest, CancelEndsTheClosureAtOnce) {
-  ThreadPool pool(options(1));
-  auto token = std::make_shared<int>(1);
-  const std::weak_ptr<int> watch = token;
-  TimerHandle handle = pool.post_after(1h, [token = std::move(token)] { FAIL() << *token; });
-  EXPECT_TRUE(handle.cancel());
-  EXPECT_TRUE(watch.expired());
-  EXPECT_FALSE(handle.cancel());
-  EXPECT_FALSE(handle.cancel_and_wait());
-  EXPECT_FALSE(TimerHandle().cancel_and_wait());
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.accepted, 1U);
-  EXPECT_EQ(tally.cancelled, 1U);
-}
-
-// An object that its timer's closure keeps alive, and that waits for the timer when it ends.
-struct OwnedByItsTimer {
-  TimerHandle beat;
-  ~OwnedByItsTimer() { (void)beat.cancel_and_wait(); }
-};
-
-TEST_P(TimerTest, AClosureMayOwnItsHandleWhoeverEndsIt) {
-  enum class Ender { close, destructor, cancel, cancel_and_wait, run };
-  for (const Ender ender :
-       {Ender::close, Ender::destructor, Ender::cancel, Ender::cancel_and_wait, Ender::run}) {
-    ThreadPool pool(options(2));
-    std::atomic<bool> ran{false};
-    auto owner = std::make_shared<OwnedByItsTimer>();
-    const std::weak_ptr<OwnedByItsTimer> watch = owner;
-    OwnedByItsTimer& owned = *owner;
-    owned.beat = pool.post_after(ender == Ender::run ? 1ms : 1h, [owner, &ran] { ran = true; });
-    owner.reset();
-    if (ender == Ender::cancel) {
-      EXPECT_TRUE(owned.beat.cancel());
-    }
-    if (ender == Ender::cancel_and_wait) {
-      EXPECT_TRUE(owned.beat.cancel_and_wait());
-    }
-    if (ender == Ender::run) until([&] { return watch.expired(); });
-    if (ender != Ender::destructor) {
-      const Tally tally = pool.close();
-      EXPECT_EQ(tally.done, ran ? 1U : 0U);
-      EXPECT_EQ(tally.cancelled, ran ? 0U : 1U);
-      EXPECT_TRUE(watch.expired());
-    }
-    EXPECT_EQ(ran, ender == Ender::run);
-  }
-}
-
-TEST_P(TimerTest, AClosureThatACloseEndsMayCallThePool) {
-  ThreadPool pool(options(2));
-  struct Calls {
-    ThreadPool* pool;
-    TimerHandle* other;
-    Tally* tally;
-    Calls(ThreadPool& its_pool, TimerHandle& its_other, Tally& its_tally)
-        : pool(&its_pool), other(&its_other), tally(&its_tally) {}
-    Calls(Calls&& from) noexcept
-        : pool(std::exchange(from.pool, nullptr)), other(from.other), tally(from.tally) {}
-    ~Calls() {
-      if (pool == nullptr) return;
-      (void)other->cancel_and_wait();
-      EXPECT_THROW((void)pool->post_after(1h, [] {}), NotRun);
-      (void)pool->try_post([] {});  // refused, or done like any other
-      pool->wait();
-      *tally = pool->close();
-    }
-  };
-  Tally inner[2];
-  TimerHandle handles[2];
-  handles[0] = pool.post_after(1h, [calls = Calls(pool, handles[1], inner[0])] {});
-  handles[1] = pool.post_after(1h, [calls = Calls(pool, handles[0], inner[1])] {});
-  pool.post([] {});
-  const Tally tally = pool.close();
-  EXPECT_TRUE(tally.balanced() && inner[0].balanced() && inner[1].balanced());
-  EXPECT_EQ(tally.done + tally.cancelled, tally.accepted);
-  EXPECT_EQ(tally.cancelled, 2U);
-}
-
-TEST_P(TimerTest, WhatIsDueCanBeCancelledUntilItBegins) {
-  ThreadPool pool(options(1));
-  pool.pause();
-  auto token = std::make_shared<int>(1);
-  const std::weak_ptr<int> watch = token;
-  TimerHandle once = pool.post_after(0s, [token = std::move(token)] { FAIL() << *token; });
-  TimerHandle series = pool.post_every(1ms, [] { FAIL(); });
-  until([&] { return pool.statistics().from_outside == 2; });
-  EXPECT_TRUE(once.cancel());
-  EXPECT_TRUE(series.cancel_and_wait()) << "which has not begun, so there is nothing to wait for";
-  pool.resume();
-  pool.wait();
-  EXPECT_TRUE(watch.expired());
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.cancelled, 2U);
-  EXPECT_EQ(tally.accepted, 2U);
-}
-
-TEST_P(TimerTest, WhatHasBegunCannotBeCancelledButWaitedFor) {
-  Gate begun;
-  ThreadPool pool(options(1));
-  std::atomic<bool> over{false};
-  TimerHandle handle = pool.post_after(0s, [&] {
-    begun.open();
-    std::this_thread::sleep_for(5ms);
-    over = true;
-  });
-  begun.wait();
-  EXPECT_FALSE(handle.cancel());
-  EXPECT_FALSE(handle.cancel_and_wait());
-  EXPECT_TRUE(over);
+  EXPECT_FALSE(TimerHandle().cancel_and_wait()) << "of nothing";
 }
 
 // At multiples of the period, each in its own, however long a run takes.
@@ -257,42 +109,6 @@ TEST_P(TimerTest, ASeriesKeepsItsRateAndNeverOverlapsItself) {
   EXPECT_LE(static_cast<std::int64_t>(count), slots.back());
 }
 
-TEST_P(TimerTest, ASeriesMayEndItself) {
-  Gate there;
-  ThreadPool pool(options(2));
-  std::atomic<int> runs{0};
-  TimerHandle handle;
-  std::atomic<bool> ended{false};
-  handle = pool.post_every(1ms, [&] {
-    there.wait();
-    if (++runs == 3) ended = handle.cancel_and_wait();  // of itself it does not wait
-  });
-  there.open();
-  until([&] { return ended.load(); });
-  pool.wait();
-  EXPECT_EQ(pool.close().done, 3U);
-  EXPECT_EQ(runs, 3);
-}
-
-TEST_P(TimerTest, ARunThatThrowsIsHeardAndTheNextOneComes) {
-  auto given = options(1);
-  std::atomic<int> heard{0};
-  given.on_error = [&](const TaskFailure&) { ++heard; };
-  ThreadPool pool(given);
-  TimerHandle handle = pool.post_every(1ms, [] { throw std::runtime_error("planned"); });
-  until([&] { return heard >= 3; });
-  EXPECT_TRUE(handle.cancel());
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.failed, static_cast<std::uint64_t>(heard));
-  EXPECT_TRUE(tally.first_failure);
-  EXPECT_TRUE(tally.balanced());
-
-  ThreadPool other(options(1));
-  (void)other.post_after(0s, [] { throw 7; });
-  until([&] { return other.tally().failed == 1; });
-  EXPECT_THROW(other.wait(), int);
-}
-
 TEST_P(TimerTest, AnyCloseCancelsWhatWaits) {
   for (const Closing& closing : {Closing::finish, Closing::abandon, Closing::finish_until(10s),
                                  Closing::finish_until(sync::Deadline{})}) {
@@ -318,57 +134,10 @@ TEST_P(TimerTest, AnyCloseCancelsWhatWaits) {
   }
 }
 
-TEST_P(TimerTest, AfterTheCloseNothingIsTaken) {
-  for (const bool used_before : {false, true}) {
-    ThreadPool pool(options(1));
-    if (used_before) (void)pool.post_after(0s, [] {});
-    (void)pool.close();
-    auto function = [own = std::make_unique<int>(1)] { FAIL() << *own; };
-    EXPECT_THROW((void)pool.post_after(0s, std::move(function)), NotRun);
-    EXPECT_THROW((void)pool.post_every(1s, std::move(function)), NotRun);
-    EXPECT_EQ(pool.tally().pending, 0U);
-  }
-}
-
 TEST_P(TimerTest, APeriodOfNothingIsMisuse) {
   ThreadPool pool(options(1));
   EXPECT_THROW((void)pool.post_every(0s, [] {}), std::logic_error);
   EXPECT_THROW((void)pool.post_every(-1s, [] {}), std::logic_error);
-}
-
-// A moment cannot wait for room, and takes none from others for good.
-TEST_P(TimerTest, AFullPoolRefusesNoMoment) {
-  auto given = options(1);
-  given.capacity = 1;
-  given.on_full = OnFull::reject;
-  Gate gate;
-  std::atomic<int> ran{0};
-  ThreadPool pool(given);
-  hold(pool, gate);
-  pool.post([&] { ++ran; });
-  for (int i = 0; i < 5; ++i) (void)pool.post_after(0s, [&] { ++ran; });
-  until([&] { return pool.statistics().from_outside == 7; });
-  EXPECT_EQ(pool.try_post([] {}), Status::full);
-  gate.open();
-  pool.wait();
-  EXPECT_EQ(ran, 6);
-  gate.shut();
-  hold(pool, gate);
-  pool.post([] {});
-  EXPECT_EQ(pool.try_post([] {}), Status::full) << "the capacity is what it was";
-  gate.open();
-}
-
-TEST_P(TimerTest, TasksMayAskForLaterOnes) {
-  ThreadPool pool(options(2));
-  std::atomic<int> ran{0};
-  std::function<void(int)> next = [&](int left) {
-    ++ran;
-    if (left > 0) (void)pool.post_after(100us, [&, left] { next(left - 1); });
-  };
-  pool.post([&] { next(20); });
-  until([&] { return ran == 21; });
-  EXPECT_EQ(pool.close().done, 21U);
 }
 
 TEST_P(TimerTest, OneThreadMoreAndOnlyWhenNeeded) {

@@ -13,9 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <coroutine>
 #include <cstddef>
-#include <exception>
 #include <future>
 #include <handoff/core/to_std.hpp>
 #include <handoff/core/when_all.hpp>
@@ -27,12 +25,12 @@
 #include <memory>
 #include <mutex>
 #include <ostream>
-#include <random>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "support/job.hpp"
 #include "support/support.hpp"
 #include "unit/pool/modes.hpp"
 
@@ -149,17 +147,7 @@ int loops(Round& round) {
   return sum;
 }
 
-struct Job {
-  struct promise_type {
-    Job get_return_object() const noexcept { return {}; }
-    std::suspend_never initial_suspend() const noexcept { return {}; }
-    std::suspend_never final_suspend() const noexcept { return {}; }
-    void return_void() const noexcept {}
-    void unhandled_exception() const { std::terminate(); }
-  };
-};
-
-Job sum_up(Round& round, std::promise<int>& sum) {
+test::Job sum_up(Round& round, std::promise<int>& sum) {
   int here = 0;
   for (Future<int>& source : round.sources) {
     co_await round.pool.schedule(round.priority);

@@ -7,7 +7,6 @@
 #include <chrono>
 #include <handoff/sync/event_count.hpp>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <thread>
 #include <vector>
@@ -106,23 +105,6 @@ TEST(EventCount, AWaiterThatIsAwakeCostsNoSystemCall) {
   EXPECT_EQ(wake_calls(), before);
 }
 
-TEST(EventCount, AWithdrawnWaiterIsNotWaiting) {
-  EventCount events;
-  {
-    const Waiter waiter(events);
-  }
-  EXPECT_EQ(events.was_waiting(), 0U);
-}
-
-TEST(EventCount, AWithdrawnWaiterPassesItsNotificationOn) {
-  EventCount events;
-  std::optional<Waiter> first(std::in_place, events);
-  Waiter second(events);
-  events.notify_one();  // goes to the first, which finds its work without waiting
-  first.reset();
-  EXPECT_EQ(second.wait(deadline_after(10s)), Wakeup::notified);
-}
-
 TEST(EventCount, ADeadlineEndsTheWaitAndTheRegistration) {
   EventCount events;
   for (const auto wait : {0ms, 5ms}) {
@@ -139,21 +121,6 @@ TEST(EventCount, ANotificationBeatsADeadlineThatHasPassed) {
   Waiter waiter(events);
   events.notify_one();
   EXPECT_EQ(waiter.wait(Deadline{}), Wakeup::notified);
-}
-
-TEST(EventCount, AStopEndsTheWait) {
-  EventCount events;
-  StopSource source;
-  std::thread stopper([&] {
-    while (events.was_waiting() == 0) std::this_thread::yield();
-    source.request_stop();
-  });
-  Waiter waiter(events);
-  EXPECT_EQ(waiter.wait(no_deadline, source.token()), Wakeup::stopped);
-  stopper.join();
-  Waiter late(events);
-  EXPECT_EQ(late.wait(no_deadline, source.token()), Wakeup::stopped);
-  EXPECT_EQ(events.was_waiting(), 0U);
 }
 
 TEST(EventCount, AStandardTokenStopsItToo) {
@@ -176,21 +143,6 @@ TEST(EventCount, AwaitAsksTheConditionLast) {
   int asked = 0;
   EXPECT_EQ(events.await([&] { return ++asked == 3; }, Deadline{}, {}, Spin::never),
             Wakeup::notified);
-}
-
-TEST(EventCount, AwaitGoesBackToSleepUntilTheConditionHolds) {
-  EventCount events;
-  std::atomic<int> value{0};
-  std::thread waiter([&] {
-    EXPECT_EQ(events.await([&] { return value == 3; }, no_deadline, {}, Spin::never),
-              Wakeup::notified);
-  });
-  for (int i = 1; i <= 3; ++i) {
-    while (events.was_waiting() == 0) std::this_thread::yield();
-    value = i;
-    events.notify_one();
-  }
-  waiter.join();
 }
 
 TEST(EventCount, AConditionThatThrowsLeavesNothingBehind) {

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The small names of sync/: clock, deadlines, fences, thread_slot, allocate, Backoff, park.
+// The small names of sync/: clock, deadlines, fences, thread_slot, allocate.
 #include <gtest/gtest.h>
 #include <sched.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 #include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/park.hpp>
-#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/detail/point.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
@@ -184,63 +181,6 @@ TEST(Allocate, AlignsAsAsked) {
     void* const memory = allocate(alignment * 3, alignment);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % alignment, 0U);
     deallocate(memory, alignment * 3, alignment);
-  }
-}
-
-TEST(Backoff, IsSpentAfterABoundedNumberOfSteps) {
-  int steps = 0;
-  for (Backoff backoff(Spin::allowed); backoff.snooze();) ASSERT_LT(++steps, 100);
-  EXPECT_GT(steps, 5);
-}
-
-TEST(Backoff, NeverSpinsWhereThePeerCannotRun) {
-  Backoff backoff(Spin::never);
-  EXPECT_FALSE(backoff.snooze());
-  backoff.snooze_on();
-  backoff.reset();
-  EXPECT_FALSE(backoff.snooze()) << "a reset is no reason to spin";
-}
-
-TEST(Backoff, SnoozesOnWhereSleepingIsNoChoice) {
-  Backoff backoff(Spin::allowed);
-  while (backoff.snooze()) {
-  }
-  backoff.snooze_on();
-  EXPECT_TRUE(backoff.snooze()) << "it begins again";
-}
-
-TEST(Backoff, SpinAfterALostRaceNeverTiresAndResetStartsAfresh) {
-  Backoff backoff(Spin::allowed);
-  for (int i = 0; i < 100; ++i) backoff.spin();
-  EXPECT_TRUE(backoff.snooze());
-  while (backoff.snooze()) {
-  }
-  backoff.reset();
-  EXPECT_TRUE(backoff.snooze());
-}
-
-TEST(Park, DoesNotSleepOnAnotherValue) {
-  const atomic<std::uint32_t> word(1);
-  EXPECT_TRUE(park(word, 2, no_deadline, ParkScope::process));
-}
-
-TEST(Park, SaysWhenTheDeadlinePassed) {
-  const atomic<std::uint32_t> word(1);
-  EXPECT_FALSE(park(word, 1, deadline_after(1ms), ParkScope::process));
-  EXPECT_FALSE(park(word, 1, Deadline{}, ParkScope::shared));
-  EXPECT_FALSE(park(word, 1, Deadline::min(), ParkScope::process));
-}
-
-TEST(Park, IsWokenInBothScopes) {
-  for (const ParkScope scope : {ParkScope::process, ParkScope::shared}) {
-    atomic<std::uint32_t> word(0);
-    std::thread sleeper([&] {
-      // order: acquire pairs with the release below.
-      while (word.load(order::acquire) == 0) park(word, 0, no_deadline, scope);
-    });
-    word.store(1, order::release);  // order: release pairs with the acquire above
-    unpark(word, 1, scope);
-    sleeper.join();
   }
 }
 

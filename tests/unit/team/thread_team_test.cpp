@@ -7,15 +7,16 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <handoff/core/bulk.hpp>
 #include <handoff/core/detail/block_claims.hpp>
 #include <handoff/team/thread_team.hpp>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 namespace {
 
@@ -25,13 +26,6 @@ TEST(ThreadTeam, HasTheWidthAskedForOrThatOfTheMachine) {
   EXPECT_EQ(ThreadTeam({.width = 1}).width(), 1U);
   EXPECT_EQ(ThreadTeam({.width = 5}).width(), 5U);
   EXPECT_GE(ThreadTeam().width(), 1U);
-}
-
-TEST(ThreadTeam, OneMemberIsTheCaller) {
-  ThreadTeam team({.width = 1});
-  team.run(100, [caller = std::this_thread::get_id()](IndexRange) {
-    EXPECT_EQ(std::this_thread::get_id(), caller);
-  });
 }
 
 TEST(ThreadTeam, RunsAgainOnTheSameThreads) {
@@ -106,56 +100,6 @@ TEST(Kernel, CanBeClaimedByAForkedProcess) {
   munmap(memory, sizeof(SharedJob));
 }
 
-TEST(ThreadTeam, AThrowingBlockFailsAloneAndTheFirstIsRethrown) {
-  ThreadTeam team({.width = 3});
-  std::vector<std::atomic<int>> times(100);
-  try {
-    team.run(times.size(),
-             [&](IndexRange range) {
-               for (const std::size_t i : range) times[i].fetch_add(1);
-               if (range.first == 30) throw std::runtime_error("row 30");
-             },
-             {.block = 10});
-    FAIL() << "not rethrown";
-  } catch (const std::runtime_error& error) {
-    EXPECT_STREQ(error.what(), "row 30");
-  }
-  for (const auto& count : times) EXPECT_EQ(count, 1);
-  const Tally tally = team.tally();
-  EXPECT_TRUE(tally.balanced());
-  EXPECT_EQ(tally.accepted, 100U);
-  EXPECT_GE(tally.failed, 10U);  // the block that held row 30, whole
-  EXPECT_EQ(tally.done + tally.failed, 100U);
-  EXPECT_TRUE(tally.first_failure);
-  EXPECT_EQ(team.run(5, [](IndexRange) {}).done, 5U) << "usable afterwards";
-  EXPECT_FALSE(team.tally().first_failure);
-}
-
-TEST(ThreadTeam, RunFromInsideItsOwnBlockIsMisuse) {
-  ThreadTeam team({.width = 2});
-  EXPECT_THROW(team.run(8, [&](IndexRange) { team.run(1, [](IndexRange) {}); }, {.block = 1}),
-               std::logic_error);
-  EXPECT_EQ(team.tally().failed, 8U);
-  ThreadTeam outer({.width = 2});
-  EXPECT_THROW(outer.run(4,
-                         [&](IndexRange) {
-                           team.run(4, [&](IndexRange) { outer.run(1, [](IndexRange) {}); });
-                         }),
-               std::logic_error);
-}
-
-TEST(ThreadTeam, AnotherTeamMayBeRunInside) {
-  ThreadTeam outer({.width = 2});
-  ThreadTeam inner({.width = 2});
-  std::atomic<std::uint64_t> ran{0};
-  outer.run(8, [&](IndexRange range) {
-    for ([[maybe_unused]] const std::size_t i : range) {
-      inner.run(10, [&](IndexRange r) { ran += r.size(); });
-    }
-  });
-  EXPECT_EQ(ran, 80U);
-}
-
 TEST(ThreadTeam, AWidthBeyondAnySenseIsMisuse) {
   EXPECT_THROW(ThreadTeam({.width = ThreadTeam::max_width + 1}), std::logic_error);
   EXPECT_THROW(ThreadTeam({.width = ~std::size_t{0}}), std::logic_error);
@@ -196,6 +140,99 @@ TEST(ThreadTeam, MovesWithItsThreads) {
   second = ThreadTeam({.width = 3});
   EXPECT_EQ(second.width(), 3U);
   EXPECT_EQ(second.run(10, [](IndexRange) {}).done, 10U);
+}
+
+// ---- Runs that are started and not waited for ---------------------------------------------------
+
+// A completion that somebody waits for. It holds the state, so that it may outlive the waiter.
+class Ended {
+ public:
+  Tally get() const {
+    state_->over.wait(0);
+    return state_->tally;
+  }
+  void operator()(const Tally& tally) const noexcept {
+    const std::shared_ptr<State> state = state_;  // the run, and this in it, may be gone below
+    state->tally = tally;
+    ++state->over;
+    state->over.notify_all();
+  }
+
+ private:
+  struct State {
+    Tally tally;
+    std::atomic<int> over{0};
+  };
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+// The starter goes on, or this hangs; and no block runs on its thread.
+TEST(StartedRun, ReturnsAtOnceAndMembersDoAllTheWork) {
+  ThreadTeam team({.width = 3});
+  std::atomic<bool> open{false};
+  std::atomic<int> here{0};
+  const Ended ended;
+  BulkOperation run(
+      team, 4,
+      [&, starter = std::this_thread::get_id()](std::size_t, std::size_t) {
+        here += std::this_thread::get_id() == starter;
+        while (!open) std::this_thread::yield();
+      },
+      ended);
+  ASSERT_EQ(run.start(), Status::ok);
+  open = true;
+  EXPECT_EQ(ended.get().done, 4U);
+  EXPECT_EQ(here, 0);
+}
+
+TEST(StartedRun, RunFromInsideItsBlockOrCompletionIsMisuse) {
+  for (const std::size_t width : {1U, 3U}) {
+    ThreadTeam team({.width = width});
+    std::atomic<int> tried{0};
+    std::atomic<int> misused{0};
+    const auto run = [&] {
+      ++tried;
+      try {
+        (void)team.run(1, [](IndexRange) {});
+      } catch (const std::logic_error&) {
+        ++misused;
+      }
+    };
+    const Ended ended;
+    BulkOperation operation(
+        team, 4, [&](std::size_t, std::size_t) { run(); },
+        [&, ended](const Tally& tally) noexcept {
+          run();
+          ended(tally);
+        },
+        {.block = 1});
+    ASSERT_EQ(operation.start(), Status::ok);
+    EXPECT_EQ(ended.get().done, 4U);
+    EXPECT_GE(tried, 2);
+    EXPECT_EQ(misused, tried);
+  }
+}
+
+// Where start() does the work, its thread may be inside a block of another team.
+TEST(StartedRun, ATeamOfOneKnowsWhoWaitsForIt) {
+  ThreadTeam outer({.width = 2});
+  ThreadTeam one({.width = 1});
+  std::atomic<int> misused{0};
+  outer.run(1, [&](IndexRange) {
+    const Ended ended;
+    BulkOperation operation(
+        one, 1,
+        [&](std::size_t, std::size_t) {
+          try {
+            (void)outer.run(1, [](IndexRange) {});
+          } catch (const std::logic_error&) {
+            ++misused;
+          }
+        },
+        ended);
+    EXPECT_EQ(operation.start(), Status::ok);
+  });
+  EXPECT_EQ(misused, 1);
 }
 
 }  // namespace
