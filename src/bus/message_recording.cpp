@@ -5,13 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <handoff/bus/detail/message_recording.hpp>
 #include <handoff/core/detail/byte_hash.hpp>
-#include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -20,26 +17,19 @@
 #include <system_error>
 #include <vector>
 
+#include "../core/call_failed.hpp"
+#include "../core/image.hpp"
 #include "../core/unfinished_file.hpp"
 #include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr std::array<char, 8> kMagic{'h', 'a', 'n', 'd', 'o', 'f', 'f', 'M'};
-constexpr std::uint32_t kVersion = 1;
-constexpr std::uint32_t kByteOrder = 0x01020304;
+constexpr ImageHead kHead{{'h', 'a', 'n', 'd', 'o', 'f', 'f', 'M'}};
 constexpr std::uint32_t kEnd = 0xffffffff;  // in place of a type
 constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
-constexpr std::size_t kNameMost = 4096;
 constexpr std::size_t kTopicMost = std::size_t{64} * 1024;  // what is longer in a file is damage
 
-struct FileHead {
-  std::array<char, 8> magic = kMagic;
-  std::uint32_t byte_order = kByteOrder;
-  std::uint32_t version = kVersion;
-  std::uint64_t types = 0;
-};
 struct TypeHead {
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 0;
@@ -56,19 +46,6 @@ struct FileEnd {
   std::uint64_t messages = 0;
   std::uint64_t hash = 0;
 };
-
-template <class T>
-std::span<const std::byte> bytes_of(const T& value) noexcept {
-  return std::as_bytes(std::span(&value, 1));
-}
-std::span<const std::byte> bytes_of(std::string_view text) noexcept {
-  return std::as_bytes(std::span(text.data(), text.size()));
-}
-
-// The name of a type, as long as a file may have it.
-std::string_view recorded_name(const RecordedType& type) noexcept {
-  return name_in(type.name).substr(0, kNameMost);
-}
 
 // Waits for a moment.
 void sleep_until(sync::Deadline moment) {
@@ -112,17 +89,16 @@ class MessageReplay {
   MessageReplay& operator=(const MessageReplay&) = delete;
 
   // False at the end. What it gives is valid until the next call.
-  bool next(RecordedMessage& message) { return read_message(message); }
+  bool next(RecordedMessage& message);
+
+  // See image.hpp. What is taken is valid until the next call.
+  std::span<const std::byte> take(std::size_t bytes);
+  [[noreturn]] void refuse(const std::string& why) const;
 
  private:
   void rewind();
   void read_types();
-  bool read_message(RecordedMessage& message);
   std::size_t fill();
-  std::span<const std::byte> read(std::size_t bytes);
-  template <class T>
-  T read_as();
-  [[noreturn]] void refuse(const std::string& why) const;
   [[noreturn]] void fail(const char* what) const;
 
   const std::string path_;
@@ -142,34 +118,35 @@ MessageRecording::MessageRecording(const char* path, std::span<const RecordedTyp
     : path_(path), file_(path) {
   buffer_.reserve(kBufferBytes);
   if (const int error = file_.open(); error != 0) {
-    raise(std::system_error(error, std::generic_category(), "record: opening " + file_.name()));
+    raise(call_failed(error, "record: opening " + file_.name()));
   }
-  put_hashed(bytes_of(FileHead{.types = types.size()}));
+  put_hashed(image_bytes(kHead));
+  put_hashed(image_bytes(std::uint64_t{types.size()}));
   for (const RecordedType& type : types) {
-    const std::string_view name = recorded_name(type);
-    put_hashed(bytes_of(TypeHead{type.bytes, type.alignment, name.size()}));
-    put_hashed(bytes_of(name));
+    const std::string_view name = image_name(type.name);
+    put_hashed(image_bytes(TypeHead{type.bytes, type.alignment, name.size()}));
+    put_hashed(image_bytes(name));
   }
 }
 
 void MessageRecording::write(const RecordedMessage& message) noexcept {
   if (failure_ == 0 && message.topic.size() > kTopicMost) failure_ = EMSGSIZE;
   if (failure_ != 0) return;
-  put_hashed(bytes_of(MessageHead{message.type, static_cast<std::uint32_t>(message.topic.size()),
-                                  message.taken_ns, message.sender, message.published_ns}));
-  put_hashed(bytes_of(message.topic));
+  put_hashed(image_bytes(MessageHead{message.type, static_cast<std::uint32_t>(message.topic.size()),
+                                     message.taken_ns, message.sender, message.published_ns}));
+  put_hashed(image_bytes(message.topic));
   put_hashed(message.bytes);  // equivalent(swap): a count that finish() alone reads
   ++count_;
 }
 
 void MessageRecording::finish() {
-  put_hashed(bytes_of(MessageHead{.type = kEnd}));
-  put(bytes_of(FileEnd{count_, hash_.value()}));
+  put_hashed(image_bytes(MessageHead{.type = kEnd}));
+  put(image_bytes(FileEnd{count_, hash_.value()}));
   flush();
   if (failure_ == 0) failure_ = file_.finish();
   else file_.remove();
   if (failure_ == 0) return;
-  raise(std::system_error(failure_, std::generic_category(), "record: writing " + path_));
+  raise(call_failed(failure_, "record: writing " + path_));
 }
 
 void MessageRecording::put_hashed(std::span<const std::byte> bytes) noexcept {
@@ -201,7 +178,7 @@ MessageReplay::MessageReplay(const char* path, std::span<const RecordedType> typ
   if (!file_.is_open()) fail("opening");
   read_types();
   RecordedMessage message;
-  while (read_message(message)) {
+  while (next(message)) {
   }
   rewind();
   read_types();
@@ -216,23 +193,16 @@ void MessageReplay::rewind() {
 }
 
 void MessageReplay::read_types() {
-  const auto head = read_as<FileHead>();
-  if (head.magic != kMagic) refuse("is no recording of messages");
-  if (head.byte_order != kByteOrder) refuse("was recorded on a machine of the other byte order");
-  if (head.version != kVersion) {
-    refuse("has version " + std::to_string(head.version) + " of the format, this is " +
-           std::to_string(kVersion));
-  }
-  if (head.types != types_.size()) {
-    refuse("has " + std::to_string(head.types) + " types of messages, this bus has " +
+  take_head(*this, kHead, "is no recording of messages");
+  const auto types = take_value<std::uint64_t>(*this);
+  if (types != types_.size()) {
+    refuse("has " + std::to_string(types) + " types of messages, this bus has " +
            std::to_string(types_.size()));
   }
   for (std::size_t i = 0; i < types_.size(); ++i) {
-    const auto type = read_as<TypeHead>();
-    if (type.name_bytes > kNameMost) refuse("is damaged: a type's name is too long");
-    const auto raw = read(static_cast<std::size_t>(type.name_bytes));
-    const std::string name(reinterpret_cast<const char*>(raw.data()), raw.size());
-    const std::string here(recorded_name(types_[i]));
+    const auto type = take_value<TypeHead>(*this);
+    const std::string name = take_name(*this, type.name_bytes);
+    const std::string here(image_name(types_[i].name));
     if (name != here || type.bytes != types_[i].bytes || type.alignment != types_[i].alignment) {
       std::string why = "has other messages: its type " + std::to_string(i + 1);
       why.append(" is '").append(name).append("' of ").append(std::to_string(type.bytes));
@@ -242,11 +212,11 @@ void MessageReplay::read_types() {
   }
 }
 
-bool MessageReplay::read_message(RecordedMessage& message) {
-  const auto head = read_as<MessageHead>();
+bool MessageReplay::next(RecordedMessage& message) {
+  const auto head = take_value<MessageHead>(*this);
   if (head.type == kEnd) {
     const std::uint64_t hash = hash_.value();
-    const auto end = read_as<FileEnd>();
+    const auto end = take_value<FileEnd>(*this);
     if (end.messages != count_ || end.hash != hash) refuse("is damaged: its checksum is wrong");
     if (at_ != end_ || fill() != 0) refuse("is damaged: something follows its end");
     return false;
@@ -255,9 +225,9 @@ bool MessageReplay::read_message(RecordedMessage& message) {
   if (head.topic_bytes > kTopicMost) refuse("is damaged: a topic is too long");
   const std::size_t bytes = types_[head.type].bytes;
   // In the pieces in which it was written.
-  const auto topic = read(head.topic_bytes);
+  const auto topic = take(head.topic_bytes);
   piece_.assign(topic.begin(), topic.end());
-  message.bytes = read(bytes);  // equivalent(swap): the topic lies in a copy of its own
+  message.bytes = take(bytes);  // equivalent(swap): the topic lies in a copy of its own
   // equivalent(swap): two fields of one message
   message.topic = {reinterpret_cast<const char*>(piece_.data()), piece_.size()};
   message.type = head.type;
@@ -271,18 +241,14 @@ bool MessageReplay::read_message(RecordedMessage& message) {
 // Reads on into the buffer, behind what it has; all of that was used if it is full. 0: no more.
 std::size_t MessageReplay::fill() {
   if (end_ == buffer_.size()) at_ = end_ = 0;
-  for (;;) {
-    const ::ssize_t got = ::read(file_.get(), buffer_.data() + end_, buffer_.size() - end_);
-    if (got >= 0) {
-      end_ += static_cast<std::size_t>(got);
-      return static_cast<std::size_t>(got);
-    }
-    if (errno != EINTR) fail("reading");
-  }
+  const ::ssize_t got = read_some(file_.get(), std::span(buffer_).subspan(end_));
+  if (got < 0) fail("reading");
+  end_ += static_cast<std::size_t>(got);
+  return static_cast<std::size_t>(got);
 }
 
 // The next bytes, in one piece; valid until the next read.
-std::span<const std::byte> MessageReplay::read(std::size_t bytes) {
+std::span<const std::byte> MessageReplay::take(std::size_t bytes) {
   // equivalent(bound): only speed: what is there is moved to the front first
   if (end_ - at_ < bytes) {
     std::memmove(buffer_.data(), buffer_.data() + at_, end_ - at_);
@@ -301,21 +267,12 @@ std::span<const std::byte> MessageReplay::read(std::size_t bytes) {
   return piece;
 }
 
-template <class T>
-T MessageReplay::read_as() {
-  const auto piece = read(sizeof(T));
-  std::array<std::byte, sizeof(T)> raw;
-  std::copy(piece.begin(), piece.end(), raw.begin());
-  return std::bit_cast<T>(raw);
-}
-
 void MessageReplay::refuse(const std::string& why) const {
   raise(std::runtime_error("replay: " + path_ + " " + why));
 }
 
 void MessageReplay::fail(const char* what) const {
-  raise(std::system_error(errno, std::generic_category(),
-                          "replay: " + std::string(what) + " " + path_));
+  raise(call_failed(errno, "replay: " + std::string(what) + " " + path_));
 }
 
 }  // namespace
