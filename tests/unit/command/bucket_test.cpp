@@ -15,8 +15,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -352,24 +350,6 @@ TEST(CommandBucket, SeveralAtOnce) {
   EXPECT_EQ(notes.numbers[5000], 4998U);
 }
 
-// A recorder may go from thread to thread.
-TEST(CommandBucket, ARecorderIsNoThread) {
-  Bucket64 bucket;
-  {
-    Bucket64::Recorder recorder = bucket.recorder(0);
-    for (std::uint64_t t = 0; t < 20; ++t) {
-      std::thread([&] {
-        for (std::uint64_t i = 0; i < 100; ++i) test::add_any(recorder, 0, t * 100 + i);
-      }).join();
-    }
-    Bucket64::Recorder moved(std::move(recorder));
-    test::add_any(moved, 0, 2000);
-  }
-  Notes notes;
-  EXPECT_EQ(bucket.dispatch(notes), 2001U);
-  for (std::uint64_t i = 0; i <= 2000; ++i) ASSERT_EQ(notes.numbers[i], i);
-}
-
 TEST(CommandBucket, RecordedAgainAndAgain) {
   Bucket64 bucket;
   ThreadTeam team(2);
@@ -391,28 +371,6 @@ TEST(CommandBucket, RecordedAgainAndAgain) {
     EXPECT_EQ(bucket.dispatch(notes), 0U) << "nothing is left";
   }
   EXPECT_EQ(bucket.tally().done, 5000U);
-}
-
-TEST(CommandBucket, InAFrame) {
-  Frame frame({.in_flight = 2});
-  Bucket64 first(frame);
-  Bucket64 second(frame);
-  ThreadTeam team(2);
-  for (std::uint64_t number = 1; number < 30; ++number) {
-    Bucket64& bucket = number % 2 == 0 ? first : second;
-    Bucket64& before = number % 2 == 0 ? second : first;
-    bucket.record(team, 500, 10, [&](Bucket64::Recorder& recorder, IndexRange range) {
-      for (const std::size_t i : range) test::add_any(recorder, 0, number * 1000 + i);
-    });
-    Notes notes;
-    if (number > 1) {
-      before.sort(team);
-      EXPECT_EQ(before.dispatch(notes), 500U);
-      ASSERT_EQ(notes.numbers[0], (number - 1) * 1000) << "that of the frame before";
-      EXPECT_EQ(before.dispatch(notes), 500U) << "and again";
-    }
-    ASSERT_EQ(frame.next(), Status::ok);
-  }
 }
 
 // Nothing that a bucket is asked, or begins, looks into memory of a frame that is over.
@@ -477,35 +435,6 @@ TEST(CommandBucket, Misuse) {
   const auto nothing = [](Bucket64::Recorder&, IndexRange) {};
   InlineExecutor here;
   EXPECT_THROW(bucket.record(here, 10, 0, nothing), std::logic_error) << "chunks of nothing";
-}
-
-// Recording, sorting and dispatching inside a dispatch.
-TEST(CommandBucket, MisuseInsideADispatch) {
-  struct Curious {
-    CommandBucket<std::uint64_t, Curious>* bucket;
-    int refused;
-  };
-  struct Look {
-    void operator()(Curious& curious) const {
-      const auto try_to = [&](const auto& call) {
-        try {
-          call();
-        } catch (const std::logic_error&) {
-          ++curious.refused;
-        }
-      };
-      try_to([&] { (void)curious.bucket->recorder(1); });
-      try_to([&] { curious.bucket->sort(); });
-      try_to([&] { curious.bucket->dispatch(curious); });
-      try_to([&] { curious.bucket->clear(); });
-    }
-  };
-  CommandBucket<std::uint64_t, Curious> bucket;
-  bucket.recorder(0).add<Look>(1);
-  Curious curious{&bucket, 0};
-  EXPECT_EQ(bucket.dispatch(curious), 1U);
-  EXPECT_EQ(curious.refused, 4);
-  EXPECT_EQ(bucket.dispatch(curious), 1U) << "it can be used on";
 }
 
 TEST(CommandBucket, AFullOneRefuses) {

@@ -21,23 +21,6 @@ using namespace std::chrono_literals;
 class FileOrderTest : public OnEachBackend {};
 INSTANTIATE_TEST_SUITE_P(Backends, FileOrderTest, testing::ValuesIn(kBackends), backend_name);
 
-TEST_P(FileOrderTest, WholeFileRequestsKeepTheOrderOfSubmission) {
-  FileEngine files(options());
-  std::vector<Future<FileResult>> written;
-  std::vector<std::string> texts;
-  for (int i = 0; i < 40; ++i) texts.push_back(pattern(static_cast<std::size_t>(i) * 999, 7));
-  std::vector<Future<FileResult>> read;
-  for (const std::string& text : texts) {
-    written.push_back(files.write(folder / "a", bytes_of(text)));
-    read.push_back(files.read(folder / "a"));
-  }
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    FileResult result = read[i].get();
-    EXPECT_EQ(text_of(result.data()), texts[i]);
-    written[i].get().check();
-  }
-}
-
 TEST_P(FileOrderTest, ProgressIsToldToTheEnd) {
   FileEngine files(options());
   const std::string text = pattern(5 << 20);
@@ -219,23 +202,6 @@ TEST(FileSyncTest, OneSyncServesAllThatWait) {
   tap.open();
   for (auto& one : all) one.get().check();
   EXPECT_LE(tap.arrived(), 4);
-}
-
-TEST(FileSyncTest, AfterASyncThatFailedTheDataCountsAsLost) {
-  const FileFolder folder;
-  for (const FileBackend backend : kBackends) {
-    if (!possible(backend)) continue;
-    FaultTap tap;
-    FileEngine files({.backend = backend, .tap = &tap});
-    const OpenFile file = OpenFile::open(folder / "a", {.write = true, .create = true});
-    files.write(file, bytes_of("0"), 0, {.durable = true}).get().check();
-    tap.arm(FileCallKind::fsync, 0, Fault::io_error);
-    EXPECT_EQ(files.write(file, bytes_of("0"), 0, {.durable = true}).get().failure().error, EIO);
-    EXPECT_TRUE(tap.disarm().has_value());
-    EXPECT_EQ(files.write(file, bytes_of("0"), 0, {.durable = true}).get().failure().error, EIO);
-    EXPECT_EQ(files.sync(file).get().failure().error, EIO);
-    EXPECT_TRUE(files.write(file, bytes_of("0"), 0).get().ok());
-  }
 }
 
 TEST(FileChoiceTest, WhatIsAskedForIsTaken) {
