@@ -2,14 +2,11 @@
 //
 // Writing, checking and reading images of commands.
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <handoff/command/detail/command_image.hpp>
 #include <handoff/core/detail/byte_hash.hpp>
-#include <handoff/core/detail/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <limits>
 #include <stdexcept>
@@ -17,23 +14,19 @@
 #include <string_view>
 #include <system_error>
 
+#include "../core/call_failed.hpp"
+#include "../core/image.hpp"
 #include "../core/unfinished_file.hpp"
 #include "../sync/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
-constexpr std::array<char, 8> kImageMagic{'h', 'a', 'n', 'd', 'o', 'f', 'f', 'C'};
-constexpr std::uint32_t kImageVersion = 1;
-constexpr std::uint32_t kImageByteOrder = 0x01020304;
-constexpr std::size_t kImageNameMost = 4096;
+constexpr ImageHead kImageHead{{'h', 'a', 'n', 'd', 'o', 'f', 'f', 'C'}};
 constexpr std::size_t kImageTypesMost = 65536;
 constexpr std::size_t kImageReadBytes = std::size_t{1} << 20;
 
-struct ImageHead {
-  std::array<char, 8> magic = kImageMagic;
-  std::uint32_t byte_order = kImageByteOrder;
-  std::uint32_t version = kImageVersion;
+struct ImageCounts {
   std::uint32_t key_bytes = 0;
   std::uint32_t types = 0;
   std::uint64_t commands = 0;
@@ -62,12 +55,8 @@ void put_value(CommandImage& image, const T& value) {
   put_bytes(image, &value, sizeof value);
 }
 
-std::string_view image_name(const CommandType& type) noexcept {
-  return name_in(type.name).substr(0, kImageNameMost);
-}
-
 [[noreturn]] void fail_image(const char* what, const std::string& path, int error) {
-  raise(std::system_error(error, std::generic_category(), what + path));
+  raise(call_failed(error, what + path));
 }
 
 }  // namespace
@@ -95,11 +84,12 @@ void CommandImageWriter::put(CommandKind kind, std::uint64_t key, const CommandP
 
 CommandImage CommandImageWriter::finish() const {
   CommandImage image;
-  put_value(image, ImageHead{.key_bytes = static_cast<std::uint32_t>(key_bytes_),
-                             .types = static_cast<std::uint32_t>(types_.size()),
-                             .commands = count_});
+  put_value(image, kImageHead);
+  put_value(image, ImageCounts{.key_bytes = static_cast<std::uint32_t>(key_bytes_),
+                               .types = static_cast<std::uint32_t>(types_.size()),
+                               .commands = count_});
   for (const CommandType* const type : types_) {
-    const std::string_view name = image_name(*type);
+    const std::string_view name = image_name(type->name);
     put_value(image, ImageType{type->bytes, type->alignment, name.size()});
     put_bytes(image, name.data(), name.size());
   }
@@ -127,8 +117,7 @@ CommandImage read_image(const char* path) {
   CommandImage image;
   for (std::size_t end = 0;;) {
     image.resize(end + kImageReadBytes);
-    const ::ssize_t got = ::read(file.get(), image.data() + end, kImageReadBytes);
-    if (got < 0 && errno == EINTR) continue;
+    const ::ssize_t got = read_some(file.get(), std::span(image).subspan(end));
     if (got < 0) fail_image("load: reading ", name, errno);
     end += static_cast<std::size_t>(got);
     if (got != 0) continue;
@@ -137,8 +126,8 @@ CommandImage read_image(const char* path) {
   }
 }
 
-void CommandParser::refuse(const char* why) {
-  raise(std::runtime_error(std::string("load: the capture ") + why));
+void CommandParser::refuse(const std::string& why) {
+  raise(std::runtime_error("load: the capture " + why));
 }
 
 std::span<const std::byte> CommandParser::take(std::size_t bytes) {
@@ -148,21 +137,11 @@ std::span<const std::byte> CommandParser::take(std::size_t bytes) {
   return piece;
 }
 
-template <class T>
-T CommandParser::take_as() {
-  const std::span<const std::byte> piece = take(sizeof(T));
-  T value;
-  std::memcpy(&value, piece.data(), sizeof(T));
-  return value;
-}
-
 CommandParser::CommandParser(std::span<const std::byte> image, std::size_t key_bytes,
                              std::span<const CommandType* const> types)
     : given_(types), key_bytes_(key_bytes), rest_(image) {
-  const auto head = take_as<ImageHead>();
-  if (head.magic != kImageMagic) refuse("is none of commands");
-  if (head.byte_order != kImageByteOrder) refuse("was made on a machine of the other byte order");
-  if (head.version != kImageVersion) refuse("has another version of the format than this program");
+  take_head(*this, kImageHead, "is none of commands");
+  const auto head = take_value<ImageCounts>(*this);
   if (rest_.size() < sizeof(ImageEnd)) refuse("is cut off");
   const std::size_t end = image.size() - sizeof(ImageEnd);
   ImageEnd hash = 0;
@@ -189,20 +168,17 @@ CommandParser::CommandParser(std::span<const std::byte> image, std::size_t key_b
 
 void CommandParser::read_types(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
-    const auto head = take_as<ImageType>();
-    if (head.name_bytes > kImageNameMost) refuse("is damaged: a type's name is too long");
-    const auto raw = take(static_cast<std::size_t>(head.name_bytes));
-    const std::string_view name(reinterpret_cast<const char*>(raw.data()), raw.size());
+    const auto head = take_value<ImageType>(*this);
+    const std::string name = take_name(*this, head.name_bytes);
     std::size_t at = 0;
     while (at < given_.size() &&
-           (name != image_name(*given_[at]) || head.bytes != given_[at]->bytes ||
+           (name != image_name(given_[at]->name) || head.bytes != given_[at]->bytes ||
             head.alignment != given_[at]->alignment)) {
       ++at;
     }
     if (at == given_.size()) {
-      const std::string why = "has commands '" + std::string(name) + "' of " +
-                              std::to_string(head.bytes) + " bytes, which load() is not told of";
-      refuse(why.c_str());
+      refuse("has commands '" + name + "' of " + std::to_string(head.bytes) +
+             " bytes, which load() is not told of");
     }
     types_.push_back(static_cast<std::uint32_t>(at));
   }
@@ -210,7 +186,7 @@ void CommandParser::read_types(std::size_t count) {
 
 bool CommandParser::next(ParsedCommand& command) {
   if (rest_.empty()) return false;
-  const auto head = take_as<ImageCommand>();
+  const auto head = take_value<ImageCommand>(*this);
   if (head.kind > static_cast<std::uint32_t>(CommandKind::state)) {
     refuse("is damaged: a command is of no known kind");
   }

@@ -69,105 +69,61 @@ void TraceLines::put(std::uint64_t number) noexcept {
 }
 
 // Microseconds with three decimals.
-void TraceLines::put_time(std::int64_t nanoseconds) noexcept {
+void TraceLines::put(Time time) noexcept {
   constexpr std::uint64_t unit = 1000;
-  const auto time = static_cast<std::uint64_t>(nanoseconds > 0 ? nanoseconds : 0);
-  put(time / unit);
-  const std::uint64_t rest = time % unit;
+  const auto nanoseconds = static_cast<std::uint64_t>(time.ns > 0 ? time.ns : 0);
+  put(nanoseconds / unit);
+  const std::uint64_t rest = nanoseconds % unit;
   const std::array<char, 4> decimals{'.', static_cast<char>('0' + rest / 100),
                                      static_cast<char>('0' + rest / 10 % 10),
                                      static_cast<char>('0' + rest % 10)};
-  put({decimals.data(), decimals.size()});
+  put(std::string_view(decimals.data(), decimals.size()));
 }
 
-void TraceLines::put_place(std::int32_t thread, std::int64_t when) noexcept {
+void TraceLines::put(Moment moment) noexcept {
   put(process_);
-  put(static_cast<std::uint64_t>(thread));
+  put(number_of(moment.thread));
   put(R"(,"ts":)");
-  put_time(when);
+  put(Time{moment.when});
   ++count_;
 }
 
 void TraceLines::begin(std::string_view program) {
   const std::string name = in_json(program);
-  begin_line(name.size());
-  put("["
-      "\n"
-      R"({"ph":"M","name":"process_name")");
-  put(process_);
-  put(R"(0,"args":{"name":")");
-  put(name);
-  put(R"("}},)"
-      "\n");
+  line(name.size(), "[\n", R"({"ph":"M","name":"process_name")", process_, R"(0,"args":{"name":")",
+       name, "\"}},\n");
 }
 
 void TraceLines::thread(std::int32_t thread, std::string_view name) {
-  begin_line(name.size());
-  put(R"({"ph":"M","name":"thread_name")");
-  put(process_);
-  put(static_cast<std::uint64_t>(thread));
-  put(R"(,"args":{"name":")");
-  put(name);
-  put(R"("}},)"
-      "\n");
+  line(name.size(), R"({"ph":"M","name":"thread_name")", process_, number_of(thread),
+       R"(,"args":{"name":")", name, "\"}},\n");
 }
 
 void TraceLines::cpus(unsigned count) {
-  begin_line(0);
-  put(R"({"ph":"M","name":"handoff_cpus")");
-  put(process_);
-  put(R"(0,"args":{"cpus":)");
-  put(std::uint64_t{count});
-  put("}},\n");
+  line(0, R"({"ph":"M","name":"handoff_cpus")", process_, R"(0,"args":{"cpus":)",
+       std::uint64_t{count}, "}},\n");
 }
 
 void TraceLines::times(std::int32_t thread, const ThreadTimes& times) {
-  begin_line(0);
-  put(R"({"ph":"M","name":"handoff_times")");
-  put(process_);
-  put(static_cast<std::uint64_t>(thread));
-  put(R"(,"args":{"cpu_ns":)");
-  put(times.cpu);
-  put(R"(,"ready_ns":)");
-  put(times.ready);
-  put("}},\n");
+  line(0, R"({"ph":"M","name":"handoff_times")", process_, number_of(thread),
+       R"(,"args":{"cpu_ns":)", times.cpu, R"(,"ready_ns":)", times.ready, "}},\n");
 }
 
 void TraceLines::slice(std::string_view category, std::string_view name, std::int32_t thread,
                        std::int64_t from, std::int64_t until) {
-  begin_line(category.size() + name.size());
-  put(R"({"ph":"X","cat":")");
-  put(category);
-  put(R"(","name":")");
-  put(name);
-  put(R"(")");
-  put_place(thread, from);
-  put(R"(,"dur":)");
-  put_time(until - from);
-  put("},\n");
+  line(category.size() + name.size(), R"({"ph":"X","cat":")", category, R"(","name":")", name,
+       R"(")", Moment{thread, from}, R"(,"dur":)", Time{until - from}, "},\n");
 }
 
 void TraceLines::moment(std::string_view category, std::int32_t thread, std::int64_t when) {
-  begin_line(2 * category.size());
-  put(R"({"ph":"i","s":"t","cat":")");
-  put(category);
-  put(R"(","name":")");
-  put(category);
-  put(R"(")");
-  put_place(thread, when);
-  put("},\n");
+  line(2 * category.size(), R"({"ph":"i","s":"t","cat":")", category, R"(","name":")", category,
+       R"(")", Moment{thread, when}, "},\n");
 }
 
 void TraceLines::depth(std::string_view queue, std::int32_t thread, std::int64_t when,
                        std::size_t depth) {
-  begin_line(queue.size());
-  put(R"({"ph":"C","cat":"depth","name":")");
-  put(queue);
-  put(R"(")");
-  put_place(thread, when);
-  put(R"(,"args":{"depth":)");
-  put(depth);
-  put("}},\n");
+  line(queue.size(), R"({"ph":"C","cat":"depth","name":")", queue, R"(")", Moment{thread, when},
+       R"(,"args":{"depth":)", std::uint64_t{depth}, "}},\n");
 }
 
 void TraceLines::hand_over(const HandOver& hand) {
@@ -175,31 +131,16 @@ void TraceLines::hand_over(const HandOver& hand) {
     slice("hand", "hand over", hand.from.thread, hand.from.when, hand.from.when + 1);
   }
   ++hand_overs_;
-  begin_line(0);
-  put(R"({"ph":"s","cat":"hand","name":"hand over","id":)");
-  put(hand_overs_);
-  put_place(hand.from.thread, hand.from.when);
-  put("},"
-      "\n"
-      R"({"ph":"f","bp":"e","cat":"hand","name":"hand over","id":)");
-  put(hand_overs_);
-  put_place(hand.to.thread, hand.to.when);
-  put("},\n");
+  line(0, R"({"ph":"s","cat":"hand","name":"hand over","id":)", hand_overs_,
+       Moment{hand.from.thread, hand.from.when}, "},\n",
+       R"({"ph":"f","bp":"e","cat":"hand","name":"hand over","id":)", hand_overs_,
+       Moment{hand.to.thread, hand.to.when}, "},\n");
 }
 
 void TraceLines::end(const Tally& tally) {
-  begin_line(0);
-  put(R"({"ph":"M","name":"handoff_tally")");
-  put(process_);
-  put(R"(0,"args":{"recorded":)");
-  put(tally.recorded);
-  put(R"(,"dropped":)");
-  put(tally.dropped);
-  put(R"(,"written":)");
-  put(tally.written);
-  put(R"(,"open":)");
-  put(tally.open);
-  put("}}\n]\n");
+  line(0, R"({"ph":"M","name":"handoff_tally")", process_, R"(0,"args":{"recorded":)",
+       tally.recorded, R"(,"dropped":)", tally.dropped, R"(,"written":)", tally.written,
+       R"(,"open":)", tally.open, "}}\n]\n");
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::trace

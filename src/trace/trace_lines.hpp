@@ -48,15 +48,31 @@ class TraceLines {
   std::uint64_t count() const noexcept { return count_; }
 
  private:
-  // Before what is put: room for all of a line but its names.
+  struct Time {
+    std::int64_t ns;
+  };
+  struct Moment {
+    std::int32_t thread;
+    std::int64_t when;
+  };
+  static std::uint64_t number_of(std::int32_t thread) noexcept {
+    return static_cast<std::uint64_t>(thread);
+  }
+
+  // All parts of a line, whose names have so many bytes.
+  template <class... Parts>
+  void line(std::size_t names, const Parts&... parts) {
+    begin_line(names);
+    (put(parts), ...);
+  }
   void begin_line(std::size_t names);
   void put(std::string_view text) noexcept {
     __builtin_memcpy(text_.data() + used_, text.data(), text.size());
     used_ += text.size();
   }
   void put(std::uint64_t number) noexcept;
-  void put_time(std::int64_t nanoseconds) noexcept;
-  void put_place(std::int32_t thread, std::int64_t when) noexcept;
+  void put(Time time) noexcept;
+  void put(Moment moment) noexcept;
 
   const std::string process_;  // ,"pid":1,"tid":
   std::string text_;  // room; the text is its beginning

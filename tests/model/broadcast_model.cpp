@@ -144,7 +144,7 @@ class BroadcastModel : public Model {
     Item item(++last_);
     const Status expected = verdict(claimed(1));
     const Status status = broadcast_->try_push(std::move(item));
-    agree_on("push", static_cast<int>(status), static_cast<int>(expected));
+    agree_on("push", status, expected);
     agree_on("what a push leaves behind", item.number(),
              status == Status::ok ? Item::kNothing : last_);
     if (status == Status::ok) all_.push_back({last_, Place::there});
@@ -169,8 +169,7 @@ class BroadcastModel : public Model {
     const std::size_t expected = claimed(most);
     auto claim = broadcast_->try_claim(most);
     agree_on("the size of a claim", claim.size(), expected);
-    agree_on("claim", static_cast<int>(claim.status()),
-             static_cast<int>(most == 0 ? Status::ok : verdict(expected)));
+    agree_on("claim", claim.status(), most == 0 ? Status::ok : verdict(expected));
     if (!claim) return;
     open_.push_back({std::move(claim), all_.size(), {}});
     if (kMany) all_.resize(all_.size() + expected, {0, Place::open});
@@ -333,8 +332,7 @@ class BroadcastModel : public Model {
     const Status expected = there                                     ? Status::ok
                             : closed_ && follower.next == all_.size() ? Status::closed
                                                                       : Status::timed_out;
-    agree_on("wait", static_cast<int>(follower.consumer.wait(std::chrono::seconds(0))),
-             static_cast<int>(expected));
+    agree_on("wait", follower.consumer.wait(std::chrono::seconds(0)), expected);
   }
 
   void compare() {

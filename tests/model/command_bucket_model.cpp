@@ -418,7 +418,7 @@ class CommandBucketModel : public Model {
 
   void forget() {
     if constexpr (kInFrame) {
-      agree_on("next", static_cast<int>(frame_.next()), static_cast<int>(Status::ok));
+      agree_on("next", frame_.next(), Status::ok);
       over_ = there_;
     } else {
       bucket_->clear();

@@ -143,9 +143,9 @@ class QueueModel : public Model {
     }
     if (kOnFull == OnFull::overwrite_oldest && !closed_ && !has_room()) {
       if (had_memory || queue_.tally().expired != expired_) overwrite();
-      if (had_memory) agree_on("enqueue", int(status), int(Status::ok));
+      if (had_memory) agree_on("enqueue", status, Status::ok);
     } else if (had_memory && (status != Status::full || !may_be_full())) {
-      agree_on("enqueue", int(status), int(expected));
+      agree_on("enqueue", status, expected);
     }
     if (!copied && !closed_) plain_.push_back({key, number, false, true});
     if (!had_memory || status != Status::ok) return;

@@ -108,7 +108,7 @@ class MessageBusModel : public Model {
     Item item(++last_);
     const Status expected = verdict(admission);
     const Status status = producer_->publish(std::move(item), admission);
-    agree_on("publish", static_cast<int>(status), static_cast<int>(expected));
+    agree_on("publish", status, expected);
     agree_on("what a publish leaves behind", item.number(),
              status == Status::ok ? Item::kNothing : last_);
     if (status != Status::ok) return;
@@ -133,7 +133,7 @@ class MessageBusModel : public Model {
   void claim(Admission admission) {
     const Status expected = verdict(admission);
     auto claim = producer_->template claim_with<Item>({.admission = admission}, ++last_);
-    agree_on("claim", static_cast<int>(claim.status()), static_cast<int>(expected));
+    agree_on("claim", claim.status(), expected);
     if (!claim) return;
     plain_.push_back({last_, Place::open});
     open_.push_back({std::move(claim), last_});
@@ -179,8 +179,7 @@ class MessageBusModel : public Model {
     const Status expected = there                       ? Status::ok
                             : closed_ && plain_.empty() ? Status::closed
                                                         : Status::timed_out;
-    agree_on("wait", static_cast<int>(bus_->wait(std::chrono::seconds(0))),
-             static_cast<int>(expected));
+    agree_on("wait", bus_->wait(std::chrono::seconds(0)), expected);
   }
 
   void compare() {

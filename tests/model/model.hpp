@@ -24,6 +24,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "books/books.hpp"
@@ -57,11 +58,16 @@ inline void agree(bool condition, const char* what) {
   if (!condition) disagree(what);
 }
 
+template <class T>
+std::string in_words(const T& value) {
+  if constexpr (std::is_enum_v<T>) return std::to_string(static_cast<int>(value));
+  else return std::to_string(value);
+}
+
 template <class A, class B>
 void agree_on(const char* what, const A& is, const B& should_be) {
   if (is == should_be) return;
-  disagree(std::string(what) + " is " + std::to_string(is) + ", should be " +
-           std::to_string(should_be));
+  disagree(std::string(what) + " is " + in_words(is) + ", should be " + in_words(should_be));
 }
 
 // The structure is whole.

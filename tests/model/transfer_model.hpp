@@ -147,7 +147,7 @@ class TransferModel : public Model {
   void pop() {
     Item out;
     const Status expected = next_status();
-    agree_on("try_pop", static_cast<int>(queue_->try_pop(out)), static_cast<int>(expected));
+    agree_on("try_pop", queue_->try_pop(out), expected);
     if (expected == Status::ok) take_front(out.number());
   }
 

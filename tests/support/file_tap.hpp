@@ -20,9 +20,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,80 @@ class LookingTap : public FileTap {
   ~LookingTap() = default;
 };
 
+using Verdict = FileTap::Verdict;
+
+// What a tap says of a call: that it is not made and returned this, or that it is made.
+inline Verdict answer_if(bool is_answered, long value) noexcept {
+  return is_answered ? Verdict{Verdict::answer, value} : Verdict{};
+}
+
+inline bool is_sync(const FileCallView& call) noexcept {
+  const std::string_view name = call.name;
+  return call.kind == FileCallKind::fsync || call.kind == FileCallKind::fdatasync ||
+         name == "syncfs" || name == "sync_file_range";
+}
+
+// Two functions: one is asked before each call, one is told what it returned. Either may be
+// missing.
+class TapOf final : public FileTap {
+ public:
+  using Before = std::function<Verdict(const FileCallView&)>;
+  using After = std::function<void(const FileCallView&, long)>;
+  explicit TapOf(Before before, After after = {})
+      : before_(std::move(before)), after_(std::move(after)) {}
+  Verdict before(const FileCallView& call) noexcept override {
+    return before_ ? before_(call) : Verdict{};
+  }
+  void after(const FileCallView& call, long result) noexcept override {
+    if (after_) after_(call, result);
+  }
+
+ private:
+  const Before before_;
+  const After after_;
+};
+
+// Syncs are only said to be made, for tests that are not about a device.
+inline TapOf unsynced() {
+  return TapOf([](const FileCallView& call) { return answer_if(is_sync(call), 0); });
+}
+
+// As a kernel without openat2, which counts how often it is asked for that.
+inline TapOf without_openat2(std::atomic<unsigned>& asked) {
+  return TapOf([&asked](const FileCallView& call) {
+    const bool is_it = std::string_view(call.name) == "openat2";
+    if (is_it) ++asked;
+    return answer_if(is_it, -ENOSYS);
+  });
+}
+
+// Holds calls of one kind up until it is opened. Then they fail with `error`, unless that is 0.
+class HoldingTap final : public LookingTap {
+ public:
+  explicit HoldingTap(FileCallKind kind, bool is_open = false) : kind_(kind), open_(is_open) {}
+  Verdict before(const FileCallView& call) noexcept override {
+    if (call.kind != kind_) return {};
+    arrived_.fetch_add(1);
+    arrived_.notify_all();
+    open_.wait(false);
+    return answer_if(error != 0, -error);
+  }
+  void wait_for(int calls) const {
+    for (int now = arrived_.load(); now < calls; now = arrived_.load()) arrived_.wait(now);
+  }
+  int arrived() const { return arrived_.load(); }
+  void open(bool is_open = true) {
+    open_.store(is_open);
+    open_.notify_all();
+  }
+  std::atomic<int> error{0};
+
+ private:
+  const FileCallKind kind_;
+  std::atomic<int> arrived_{0};
+  std::atomic<bool> open_;
+};
+
 // As some network file systems: a folder has no sync.
 class FoldersCannotBeSynced final : public LookingTap {
  public:
@@ -91,7 +167,7 @@ class FoldersCannotBeSynced final : public LookingTap {
     const bool is_folder = call.kind == FileCallKind::fsync &&
                            ::fstat(call.descriptor, &facts) == 0 && S_ISDIR(facts.st_mode);
     if (is_folder) ++asked;
-    return is_folder ? Verdict{Verdict::answer, -EINVAL} : Verdict{};
+    return answer_if(is_folder, -EINVAL);
   }
   std::atomic<int> asked{0};
 };

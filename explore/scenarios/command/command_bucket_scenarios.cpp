@@ -66,6 +66,45 @@ void check_order(PlainBucket& bucket, std::uint64_t digits) {
   explore::check(sees.digits == digits, "in the order of keys, recorders and sequence");
 }
 
+// Tells that something has happened, and orders nothing.
+class Flag {
+ public:
+  void raise() { raised_.store(true, sync::order::relaxed); }  // order: relaxed, as said above
+  void await() const {
+    // order: relaxed, as said above
+    while (!raised_.load(sync::order::relaxed)) sync::pause();
+  }
+
+ private:
+  sync::atomic<bool> raised_{false};
+};
+
+// Again and again while it is misuse, as a recorder is open.
+template <class Call>
+void when_closed(const Call& call) {
+  for (;;) {
+    try {
+      return call();
+    } catch (const std::logic_error&) {
+      sync::pause();
+    }
+  }
+}
+
+// A thread adds the number 7, and `call` comes beside it, once it has opened its recorder.
+template <class Call>
+void beside_a_recorder(PlainBucket& bucket, const Call& call) {
+  Flag opened;
+  explore::Thread other([&] {
+    PlainBucket::Recorder recorder = bucket.recorder(0);
+    opened.raise();
+    recorder.add<Number>(1).number = 7;
+  });
+  opened.await();
+  when_closed(call);
+  other.join();
+}
+
 // Segments are handed out to two recorders at once.
 const Scenario segments("command_bucket/segments", [] {
   Bucket bucket;
@@ -108,49 +147,25 @@ const Scenario no_memory(
 // A thread that finds a recorder closed sees its commands, even if it has not joined its thread.
 const Scenario closed("command_bucket/closed_is_seen", [] {
   Bucket bucket;
-  sync::atomic<bool> opened(false);
-  explore::Thread other([&] {
-    PlainBucket::Recorder recorder = bucket.recorder(0);
-    opened.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
-    recorder.add<Number>(1).number = 7;
-  });
-  // order: relaxed, as above
-  while (!opened.load(sync::order::relaxed)) sync::pause();
   Sees sees;
-  for (bool dispatched = false; !dispatched;) {
-    try {
-      bucket.dispatch(sees);
-      dispatched = true;
-    } catch (const std::logic_error&) {
-      sync::pause();
-    }
-  }
+  beside_a_recorder(bucket, [&] { bucket.dispatch(sees); });
   explore::check(sees.digits == 7, "what it has added");
-  other.join();
 });
 
 // The same of the end of record(): its commands are there, and counted.
 const Scenario batch_closed("command_bucket/end_of_record_is_seen", [] {
   Bucket bucket;
-  sync::atomic<bool> begun(false);
+  Flag begun;
   explore::Thread other([&] {
     InlineExecutor here;
     bucket.record(here, 1, 1, [&](PlainBucket::Recorder& recorder, IndexRange) {
-      begun.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
+      begun.raise();
       recorder.add<Number>(1).number = 7;
     });
   });
-  // order: relaxed, as above
-  while (!begun.load(sync::order::relaxed)) sync::pause();
+  begun.await();
   Sees sees;
-  for (bool dispatched = false; !dispatched;) {
-    try {
-      bucket.dispatch(sees);
-      dispatched = true;
-    } catch (const std::logic_error&) {
-      sync::pause();
-    }
-  }
+  when_closed([&] { bucket.dispatch(sees); });
   explore::check(sees.digits == 7, "what it has added");
   explore::check(bucket.tally().done == 1, "and that it did");
   other.join();
@@ -159,24 +174,8 @@ const Scenario batch_closed("command_bucket/end_of_record_is_seen", [] {
 // clear() finds the recorder closed, and frees memory that nobody writes any more.
 const Scenario closed_cleared("command_bucket/closed_is_cleared", [] {
   Bucket bucket;
-  sync::atomic<bool> opened(false);
-  explore::Thread other([&] {
-    PlainBucket::Recorder recorder = bucket.recorder(0);
-    opened.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
-    recorder.add<Number>(1).number = 7;
-  });
-  // order: relaxed, as above
-  while (!opened.load(sync::order::relaxed)) sync::pause();
-  for (bool cleared = false; !cleared;) {
-    try {
-      bucket.clear();
-      cleared = true;
-    } catch (const std::logic_error&) {
-      sync::pause();
-    }
-  }
+  beside_a_recorder(bucket, [&] { bucket.clear(); });
   explore::check(bucket.tally().cancelled == 1, "what it has added");
-  other.join();
 });
 
 // The first recorder of another frame ends the recording before it, which no recorder uses any
@@ -184,23 +183,15 @@ const Scenario closed_cleared("command_bucket/closed_is_cleared", [] {
 const Scenario closed_forgotten("command_bucket/closed_before_another_frame", [] {
   Audited<Frame> frame(FrameOptions{.in_flight = 2, .chunk_bytes = 1024});
   PlainBucket bucket(frame);
-  sync::atomic<bool> added(false);
+  Flag added;
   explore::Thread other([&] {
     PlainBucket::Recorder recorder = bucket.recorder(0);
     recorder.add<Number>(1).number = 7;
-    added.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
+    added.raise();
   });
-  // order: relaxed, as above
-  while (!added.load(sync::order::relaxed)) sync::pause();
+  added.await();
   explore::check(frame.next() == Status::ok, "nobody holds it");
-  for (bool begun = false; !begun;) {
-    try {
-      bucket.recorder(0).add<Number>(1).number = 8;
-      begun = true;
-    } catch (const std::logic_error&) {
-      sync::pause();
-    }
-  }
+  when_closed([&] { bucket.recorder(0).add<Number>(1).number = 8; });
   check_order(bucket, 8);
   other.join();
 });
@@ -235,14 +226,13 @@ const Scenario dropped("command_bucket/dropped_chunk", [] {
 
 // A call during a dispatch of another thread is misuse, and is told.
 struct Meets {
-  sync::atomic<bool> inside{false};
-  sync::atomic<bool> told{false};
+  Flag inside;
+  Flag told;
 };
 struct Meeting {
   void operator()(Meets& meets) const {
-    meets.inside.store(true, sync::order::relaxed);  // order: relaxed, it must order nothing
-    // order: relaxed, as above
-    while (!meets.told.load(sync::order::relaxed)) sync::pause();
+    meets.inside.raise();
+    meets.told.await();
   }
 };
 const Scenario meets_dispatch("command_bucket/others_meet_a_dispatch", [] {
@@ -250,8 +240,7 @@ const Scenario meets_dispatch("command_bucket/others_meet_a_dispatch", [] {
   bucket.recorder(0).add<Meeting>(0);
   Meets meets;
   explore::Thread owner([&] { bucket.dispatch(meets); });
-  // order: relaxed, as above
-  while (!meets.inside.load(sync::order::relaxed)) sync::pause();
+  meets.inside.await();
   int refused = 0;
   const auto try_to = [&](const auto& call) {
     try {
@@ -265,7 +254,7 @@ const Scenario meets_dispatch("command_bucket/others_meet_a_dispatch", [] {
   try_to([&] { bucket.dispatch(meets); });
   try_to([&] { bucket.clear(); });
   explore::check(refused == 4, "each of them");
-  meets.told.store(true, sync::order::relaxed);  // order: relaxed, as above
+  meets.told.raise();
   owner.join();
 });
 

@@ -39,6 +39,14 @@ using test::write_to;
 
 // ---- Admission and closing ----------------------------------------------------------------------
 
+// With one place.
+FileEngineOptions narrow(Tap& tap, FileBackend backend, OnFull on_full = OnFull::wait) {
+  FileEngineOptions options = with(tap, backend);
+  options.capacity = 1;
+  options.on_full = on_full;
+  return options;
+}
+
 // A request beside the close: done, or refused and not counted.
 void submit_beside_close(FileBackend backend) {
   Tap tap;
@@ -125,9 +133,7 @@ const Scenario wait_of_other("file_engine/wait_of_another", [] {
 // One place, which the engine's thread gives back.
 const Scenario full("file_engine/full_waits", [] {
   Tap tap;
-  FileEngineOptions options = with(tap, FileBackend::io_thread);
-  options.capacity = 1;
-  FileEngine files(options);
+  FileEngine files(narrow(tap, FileBackend::io_thread));
   Future<FileResult> first = files.submit(write_to(open_file(100, 1, tap), 0));
   Future<FileResult> second = files.submit(write_to(open_file(101, 2, tap), 0));
   explore::check(first.get().ok() && second.get().ok(), "let in at last");
@@ -139,9 +145,7 @@ const Scenario full_caller(
     "file_engine/full_waits_callers",
     [] {
       Tap tap;
-      FileEngineOptions options = with(tap, FileBackend::caller);
-      options.capacity = 1;
-      FileEngine files(options);
+      FileEngine files(narrow(tap, FileBackend::caller));
       const auto write = [&] {
         explore::check(files.submit(write_to(open_file(100, 1, tap), 0)).get().ok(),
                        "let in at last");
@@ -156,9 +160,7 @@ const Scenario full_caller(
 // swallows the notification of a free place.
 const Scenario full_closed("file_engine/full_and_closed", [] {
   Tap tap;
-  FileEngineOptions options = with(tap, FileBackend::io_thread);
-  options.capacity = 1;
-  FileEngine files(options);
+  FileEngine files(narrow(tap, FileBackend::io_thread));
   const OpenFile file = open_file(100, 1, tap);
   Future<FileResult> first = files.submit(write_to(file, 0));
   bool ok = false;
@@ -194,9 +196,7 @@ class StopsWhileItWrites final : public Tap {
 
 const Scenario full_stopped("file_engine/full_and_stopped", [] {
   StopsWhileItWrites tap;
-  FileEngineOptions options = with(tap, FileBackend::io_thread);
-  options.capacity = 1;
-  FileEngine files(options);
+  FileEngine files(narrow(tap, FileBackend::io_thread));
   const OpenFile file = open_file(100, 1, tap);
   Future<FileResult> first = files.submit(write_to(file, 0));
   const sync::StopToken token = tap.stop.token();
@@ -212,10 +212,7 @@ const Scenario full_stopped("file_engine/full_and_stopped", [] {
 // Full: on the thread that submits, in the order of the file all the same.
 const Scenario full_run_here("file_engine/full_runs_here", [] {
   Tap tap;
-  FileEngineOptions options = with(tap, FileBackend::io_thread);
-  options.capacity = 1;
-  options.on_full = OnFull::run_here;
-  FileEngine files(options);
+  FileEngine files(narrow(tap, FileBackend::io_thread, OnFull::run_here));
   const OpenFile file = open_file(100, 1, tap);
   FileRequest first = write_to(file, 0);
   first.barrier = true;
@@ -367,9 +364,7 @@ const Scenario callback("file_engine/callback_submits", [] {
   Tap tap;
   sync::cell<bool> second{false};
   {
-    FileEngineOptions options = with(tap, FileBackend::io_thread);
-    options.capacity = 1;
-    FileEngine files(options);
+    FileEngine files(narrow(tap, FileBackend::io_thread));
     const OpenFile file = open_file(100, 1, tap);
     const auto behind = [&](const FileResult& result) {
       explore::check(result.ok(), "nothing fails");

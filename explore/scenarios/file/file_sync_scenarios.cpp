@@ -76,16 +76,18 @@ class Disk final : public Tap {
   sync::atomic<std::uint64_t> by_101_{0};
 };
 
+void write_and_look(FileEngine& files, const Disk& disk, const OpenFile& file,
+                    std::uint64_t offset) {
+  explore::check(files.submit(write_durably(file, offset)).get().ok(), "nothing fails");
+  explore::check(disk.is_durable(offset), "acknowledged after a sync that began behind it");
+}
+
 const Scenario durable_two("file_sync/durable_two", [] {
   Disk disk;
   FileEngine files(with(disk, FileBackend::caller));
   const OpenFile file = open_file(100, 1, disk);
-  const auto write = [&](std::uint64_t offset) {
-    explore::check(files.submit(write_durably(file, offset)).get().ok(), "nothing fails");
-    explore::check(disk.is_durable(offset), "acknowledged after a sync that began behind it");
-  };
-  explore::Thread other([&] { write(1); });
-  write(0);
+  explore::Thread other([&] { write_and_look(files, disk, file, 1); });
+  write_and_look(files, disk, file, 0);
   other.join();
   explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
 });
@@ -111,13 +113,9 @@ const Scenario durable_three(
       Disk disk;
       FileEngine files(with(disk, FileBackend::caller));
       const OpenFile file = open_file(100, 1, disk);
-      const auto write = [&](std::uint64_t offset) {
-        explore::check(files.submit(write_durably(file, offset)).get().ok(), "nothing fails");
-        explore::check(disk.is_durable(offset), "acknowledged after a sync that began behind it");
-      };
-      explore::Thread second([&] { write(1); });
-      explore::Thread third([&] { write(2); });
-      write(0);
+      explore::Thread second([&] { write_and_look(files, disk, file, 1); });
+      explore::Thread third([&] { write_and_look(files, disk, file, 2); });
+      write_and_look(files, disk, file, 0);
       second.join();
       third.join();
       explore::outcome(static_cast<std::uint64_t>(disk.syncs()));

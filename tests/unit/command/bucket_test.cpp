@@ -10,15 +10,11 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <new>
-#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -39,10 +35,8 @@ namespace bucket_test { namespace {
 using namespace handoff;
 using test::Added;
 using test::Call;
-using test::InOrder;
 using test::Notes;
 using test::Tiny;
-using test::Usual;
 using test::WithAux;
 
 using Bucket64 = CommandBucket<std::uint64_t, Notes>;
@@ -217,12 +211,6 @@ TEST(CommandBucket, EachKindOfKeysIsSorted) {
   }
 }
 
-TEST(CommandBucket, OnAPool) {
-  ThreadPool pool;
-  EXPECT_EQ(dispatched<std::uint64_t>(pool, Keys::random, 20'000, 64, 1),
-            expected<std::uint64_t>(Keys::random, 20'000, 1));
-}
-
 // Each way of sorting is taken, and told.
 TEST(CommandBucket, WaysOfSorting) {
   ThreadTeam team(4);
@@ -280,9 +268,7 @@ TEST(CommandBucket, KeysOfEachRecordingDifferInBitsOfTheirOwn) {
       bucket.sort();
       std::ranges::sort(right);
       ASSERT_EQ(keys(), right);
-      Notes notes;
-      ASSERT_EQ(bucket.dispatch(notes), count);
-      ASSERT_EQ(notes.numbers, expected<std::uint64_t>(kind, count, 5));
+      ASSERT_EQ(test::dispatched(bucket), expected<std::uint64_t>(kind, count, 5));
     }
   }
 }
@@ -298,9 +284,7 @@ TEST(CommandBucket, ALargeOneIsSortedByThreadsAgainAndAgain) {
         test::add_any(recorder, key_of<std::uint32_t>(kind, i, 1), i);
     });
     bucket.sort(team);
-    Notes notes;
-    bucket.dispatch(notes);
-    ASSERT_EQ(notes.numbers, expected<std::uint32_t>(kind, count, 1));
+    ASSERT_EQ(test::dispatched(bucket), expected<std::uint32_t>(kind, count, 1));
     EXPECT_EQ(bucket.statistics().sort, CommandSort::split);
   }
 }
@@ -346,54 +330,6 @@ TEST(CommandBucket, SeveralAreSortedAtOnce) {
   sorts(pool);
 }
 
-TEST(CommandBucket, RecordersByHandAreInTheOrderOfTheirNumbers) {
-  constexpr std::uint64_t recorders = 9;
-  constexpr std::uint64_t each = 500;
-  for (std::size_t round = 0; round < test::rounds(20); ++round) {
-    Bucket32 bucket;
-    {
-      std::vector<std::jthread> threads;
-      for (std::uint64_t r = recorders; r-- > 0;) {  // not in their order
-        threads.emplace_back([&bucket, r] {
-          Bucket32::Recorder recorder = bucket.recorder(r);
-          for (std::uint64_t i = 0; i < each; ++i) test::add_any(recorder, 5, r * each + i);
-        });
-      }
-    }
-    Notes notes;
-    bucket.sort();
-    EXPECT_EQ(bucket.dispatch(notes), recorders * each);
-    std::vector<std::uint64_t> right(recorders * each);
-    std::iota(right.begin(), right.end(), 0U);
-    ASSERT_EQ(notes.numbers, right);
-  }
-}
-
-// What is recorded by hand lies between the calls of record() as it was made.
-TEST(CommandBucket, RoundsAreInTheOrderOfTheirCalls) {
-  Bucket64 bucket;
-  Shuffled shuffled(3, 1);
-  std::uint64_t number = 0;
-  std::vector<std::uint64_t> right;
-  for (int round = 0; round < 3; ++round) {
-    const std::uint64_t first = number;
-    bucket.record(shuffled, 100, 7, [&](Bucket64::Recorder& recorder, IndexRange range) {
-      for (const std::size_t i : range) test::add_any(recorder, 1, first + i);
-    });
-    number += 100;
-    for (const std::uint64_t by_hand : {9U, 2U}) {
-      Bucket64::Recorder recorder = bucket.recorder(by_hand);
-      test::add_any(recorder, 1, number + (by_hand == 2 ? 0U : 1U));
-    }
-    number += 2;
-  }
-  right.resize(number);
-  std::iota(right.begin(), right.end(), 0U);
-  Notes notes;
-  bucket.dispatch(notes);
-  EXPECT_EQ(notes.numbers, right) << "without a sort, too";
-}
-
 TEST(CommandBucket, SeveralAtOnce) {
   Bucket64 one;
   Bucket16 other;
@@ -412,24 +348,6 @@ TEST(CommandBucket, SeveralAtOnce) {
   EXPECT_EQ(one.dispatch(notes), 5000U);
   EXPECT_EQ(other.dispatch(notes), 2500U);
   EXPECT_EQ(notes.numbers[5000], 4998U);
-}
-
-// A recorder may go from thread to thread.
-TEST(CommandBucket, ARecorderIsNoThread) {
-  Bucket64 bucket;
-  {
-    Bucket64::Recorder recorder = bucket.recorder(0);
-    for (std::uint64_t t = 0; t < 20; ++t) {
-      std::thread([&] {
-        for (std::uint64_t i = 0; i < 100; ++i) test::add_any(recorder, 0, t * 100 + i);
-      }).join();
-    }
-    Bucket64::Recorder moved(std::move(recorder));
-    test::add_any(moved, 0, 2000);
-  }
-  Notes notes;
-  EXPECT_EQ(bucket.dispatch(notes), 2001U);
-  for (std::uint64_t i = 0; i <= 2000; ++i) ASSERT_EQ(notes.numbers[i], i);
 }
 
 TEST(CommandBucket, RecordedAgainAndAgain) {
@@ -453,39 +371,6 @@ TEST(CommandBucket, RecordedAgainAndAgain) {
     EXPECT_EQ(bucket.dispatch(notes), 0U) << "nothing is left";
   }
   EXPECT_EQ(bucket.tally().done, 5000U);
-}
-
-// What comes after a sort is sorted in.
-TEST(CommandBucket, RecordedAfterASort) {
-  Bucket64 bucket;
-  test::add_any(*std::make_unique<Bucket64::Recorder>(bucket.recorder(0)), 5, 5);
-  bucket.sort();
-  test::add_any(*std::make_unique<Bucket64::Recorder>(bucket.recorder(1)), 3, 3);
-  Notes notes;
-  bucket.dispatch(notes);
-  EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{3, 5}));
-}
-
-TEST(CommandBucket, InAFrame) {
-  Frame frame({.in_flight = 2});
-  Bucket64 first(frame);
-  Bucket64 second(frame);
-  ThreadTeam team(2);
-  for (std::uint64_t number = 1; number < 30; ++number) {
-    Bucket64& bucket = number % 2 == 0 ? first : second;
-    Bucket64& before = number % 2 == 0 ? second : first;
-    bucket.record(team, 500, 10, [&](Bucket64::Recorder& recorder, IndexRange range) {
-      for (const std::size_t i : range) test::add_any(recorder, 0, number * 1000 + i);
-    });
-    Notes notes;
-    if (number > 1) {
-      before.sort(team);
-      EXPECT_EQ(before.dispatch(notes), 500U);
-      ASSERT_EQ(notes.numbers[0], (number - 1) * 1000) << "that of the frame before";
-      EXPECT_EQ(before.dispatch(notes), 500U) << "and again";
-    }
-    ASSERT_EQ(frame.next(), Status::ok);
-  }
 }
 
 // Nothing that a bucket is asked, or begins, looks into memory of a frame that is over.
@@ -552,116 +437,31 @@ TEST(CommandBucket, Misuse) {
   EXPECT_THROW(bucket.record(here, 10, 0, nothing), std::logic_error) << "chunks of nothing";
 }
 
-// Recording, sorting and dispatching inside a dispatch.
-TEST(CommandBucket, MisuseInsideADispatch) {
-  struct Curious {
-    CommandBucket<std::uint64_t, Curious>* bucket;
-    int refused;
-  };
-  struct Look {
-    void operator()(Curious& curious) const {
-      const auto try_to = [&](const auto& call) {
-        try {
-          call();
-        } catch (const std::logic_error&) {
-          ++curious.refused;
-        }
-      };
-      try_to([&] { (void)curious.bucket->recorder(1); });
-      try_to([&] { curious.bucket->sort(); });
-      try_to([&] { curious.bucket->dispatch(curious); });
-      try_to([&] { curious.bucket->clear(); });
-    }
-  };
-  CommandBucket<std::uint64_t, Curious> bucket;
-  bucket.recorder(0).add<Look>(1);
-  Curious curious{&bucket, 0};
-  EXPECT_EQ(bucket.dispatch(curious), 1U);
-  EXPECT_EQ(curious.refused, 4);
-  EXPECT_EQ(bucket.dispatch(curious), 1U) << "it can be used on";
-}
-
-TEST(CommandBucket, AFunctionThatThrowsDropsItsChunk) {
-  InOrder here;
-  for (std::size_t bad = 0; bad < 100; bad += 9) {
-    Bucket64 bucket;
-    const auto record = [&] {
-      bucket.record(here, 100, 10, [&](Bucket64::Recorder& recorder, IndexRange range) {
-        for (const std::size_t i : range) {
-          test::add_any(recorder, 0, i);
-          if (i == bad) throw std::domain_error("as asked");
-        }
-      });
-    };
-    EXPECT_THROW(record(), std::domain_error);
-    Notes notes;
-    const std::size_t whole = bad / 10 * 10;
-    EXPECT_EQ(bucket.dispatch(notes), whole) << "chunks before it";
-    for (std::size_t i = 0; i < whole; ++i) ASSERT_EQ(notes.numbers[i], i);
-    const Tally tally = bucket.tally();
-    EXPECT_TRUE(tally.balanced());
-    EXPECT_EQ(tally.cancelled, bad - whole + 1);
-    EXPECT_EQ(tally.done, whole);
-  }
-}
-
-TEST(CommandBucket, ADispatchThatThrowsAtEachPlace) {
-  constexpr std::uint64_t count = 60;
-  for (std::uint64_t bad = 0; bad < count; ++bad) {
-    Bucket64 bucket;
-    {
-      Bucket64::Recorder recorder = bucket.recorder(0);
-      for (std::uint64_t i = 0; i < count; i += 3) {
-        auto& first = recorder.add<Usual>(i);
-        first = {i, 2 * i};
-        recorder.append<Tiny>(first).number = static_cast<std::uint32_t>(i + 1);
-        recorder.append<Tiny>(first).number = static_cast<std::uint32_t>(i + 2);
-      }
-    }
-    Notes notes{.numbers = {}, .throws_at = bad};
-    EXPECT_THROW(bucket.dispatch(notes), std::runtime_error);
-    EXPECT_EQ(notes.numbers.size(), bad) << "all before it, none behind it";
-    const Tally after = bucket.tally();
-    EXPECT_TRUE(after.balanced());
-    EXPECT_EQ(after.done, bad);
-    EXPECT_EQ(after.failed, 1U);
-    EXPECT_EQ(after.pending, count - bad - 1);
-    notes = {};
-    EXPECT_EQ(bucket.dispatch(notes), count) << "the bucket can be used on";
-    EXPECT_EQ(bucket.tally().done, count);
-    bucket.clear();
-    EXPECT_EQ(bucket.tally().done, count);
-    EXPECT_TRUE(bucket.tally().balanced());
-  }
-}
-
-TEST(CommandBucket, WhatWasNotDispatchedIsCancelled) {
-  Bucket64 bucket;
-  bucket.recorder(0).add<Tiny>(1).number = 1;
-  EXPECT_EQ(bucket.tally().pending, 1U);
-  bucket.clear();
-  const Tally tally = bucket.tally();
-  EXPECT_EQ(tally.cancelled, 1U);
-  EXPECT_EQ(tally.pending, 0U);
-  EXPECT_TRUE(tally.balanced());
-}
-
 TEST(CommandBucket, AFullOneRefuses) {
   for (const std::size_t most : {0U, 50U, 1000U, 4096U, 100'000U}) {
     CommandBucket<std::uint64_t, Notes> bucket({.memory_most = most});
     std::uint64_t added = 0;
+    std::uint64_t refused = 3;
     {
       auto recorder = bucket.recorder(0);
-      while (Tiny* const command = recorder.try_add<Tiny>(added)) {
+      Tiny* head = nullptr;
+      while (Tiny* const command = added % 2 == 0 ? recorder.try_add<Tiny>(added)
+                                                  : recorder.try_append<Tiny>(*head)) {
         command->number = static_cast<std::uint32_t>(added++);
+        head = command;
         ASSERT_LE(added * sizeof(Tiny), most);
       }
       EXPECT_EQ(recorder.try_add<WithAux>(1, 100), nullptr);
       EXPECT_THROW(recorder.add<Tiny>(1), std::length_error);
+      if (head != nullptr) {
+        EXPECT_EQ(recorder.try_append<WithAux>(*head, 100), nullptr);
+        EXPECT_THROW(recorder.append<Tiny>(*head), std::length_error);
+        refused += 2;
+      }
     }
     EXPECT_GE(added, most / 100) << "most of it was used";
     EXPECT_LE(bucket.statistics().memory, most);
-    EXPECT_EQ(bucket.statistics().refused, 3U);
+    EXPECT_EQ(bucket.statistics().refused, refused);
     Notes notes;
     EXPECT_EQ(bucket.dispatch(notes), added) << "what it took it keeps";
     EXPECT_EQ(bucket.tally().accepted, added);

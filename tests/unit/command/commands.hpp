@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -66,6 +67,21 @@ struct WithAux {
     notes.note(number);
   }
 };
+
+// What a bucket dispatches.
+template <class Bucket>
+std::vector<std::uint64_t> dispatched(Bucket& bucket) {
+  Notes notes;
+  (void)bucket.dispatch(notes);
+  return notes.numbers;
+}
+
+// 0, 1, 2, ...
+inline std::vector<std::uint64_t> counted(std::size_t count) {
+  std::vector<std::uint64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0U);
+  return numbers;
+}
 
 // What was added, in the order of recorders and sequence.
 template <class Key>

@@ -11,19 +11,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include <handoff/core/inline_executor.hpp>
-#include <handoff/team/thread_team.hpp>
 
 #include "support/support.hpp"
 #include "unit/command/commands.hpp"
@@ -31,45 +27,15 @@
 namespace dispatch_test { namespace {
 
 using namespace handoff;
+using test::counted;
 using test::InOrder;
 using test::Notes;
 using test::Tiny;
-using test::Usual;
-using test::Wide;
 using test::WithAux;
 
 using Bucket = CommandBucket<std::uint64_t, Notes>;
 
-std::vector<std::uint64_t> counted(std::size_t count) {
-  std::vector<std::uint64_t> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), 0U);
-  return numbers;
-}
-
 // --- Chains. ---
-
-TEST(CommandChains, StayBehindTheirCommandsInOrder) {
-  Bucket bucket;
-  {
-    Bucket::Recorder recorder = bucket.recorder(0);
-    // Dispatched by key: 2 first, with 4 behind each; numbers follow that.
-    auto& second = recorder.add<Usual>(2);
-    auto& first = recorder.add<Wide>(1);
-    first = {};
-    second = {5, 10};
-    for (std::uint32_t i = 1; i <= 4; ++i) {
-      recorder.append<Tiny>(first).number = i;  // always to the first one
-      auto& aux = recorder.append<WithAux>(second, 33);  // by turns
-      aux = {5 + i, 33};
-      std::memset(aux_of(aux).data(), static_cast<int>(5 + i), 33);
-    }
-  }
-  bucket.sort();
-  Notes notes;
-  EXPECT_EQ(bucket.dispatch(notes), 10U);
-  EXPECT_EQ(notes.numbers, counted(10));
-  EXPECT_EQ(bucket.statistics().appended, 8U);
-}
 
 TEST(CommandChains, OfAnyLength) {
   constexpr std::uint32_t length = 100'000;
@@ -89,9 +55,7 @@ TEST(CommandChains, OfAnyLength) {
         if (i % 100 == 0) middle = &next;
       }
     }
-    Notes notes;
-    EXPECT_EQ(bucket.dispatch(notes), length);
-    EXPECT_EQ(notes.numbers, counted(length)) << way;
+    EXPECT_EQ(test::dispatched(bucket), counted(length)) << way;
   }
 }
 
@@ -114,9 +78,7 @@ TEST(CommandChains, AuxiliaryMemory) {
     EXPECT_THROW(recorder.add<WithAux>(0, std::size_t{1} << 40), std::length_error);
     EXPECT_THROW(recorder.add<WithAux>(0, ~std::size_t{0}), std::length_error);
   }
-  Notes notes;
-  EXPECT_EQ(bucket.dispatch(notes), 54U);
-  EXPECT_EQ(notes.numbers, counted(54));
+  EXPECT_EQ(test::dispatched(bucket), counted(54));
 }
 
 // What is behind a large one, and a large one that is behind others.
@@ -138,35 +100,11 @@ TEST(CommandChains, OfLargeOnes) {
       }
     }
   }
-  Notes notes;
-  EXPECT_EQ(bucket.dispatch(notes), 39U);
-  EXPECT_EQ(notes.numbers, counted(39));
+  EXPECT_EQ(test::dispatched(bucket), counted(39));
   EXPECT_LE(bucket.statistics().segments, 20U) << "small ones share";
 }
 
-// --- State and filters. ---
-
-struct Target {
-  std::uint32_t number;
-  void operator()(Notes& notes) const { notes.note(1000 + number); }
-};
-
-TEST(CommandState, ComesFirstInEachDispatch) {
-  Bucket bucket;
-  bucket.state<Target>().number = 1;
-  bucket.recorder(0).add<Tiny>(1).number = 7;
-  bucket.state<Target>().number = 2;
-  for (int i = 0; i < 2; ++i) {
-    Notes notes;
-    EXPECT_EQ(bucket.dispatch(notes), 1U) << "state is no command of the recording";
-    EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{1001, 1002, 7}));
-  }
-  EXPECT_EQ(bucket.tally().accepted, 1U);
-  bucket.clear();
-  Notes notes;
-  bucket.dispatch(notes);
-  EXPECT_TRUE(notes.numbers.empty());
-}
+// --- Filters. ---
 
 using Key =
     SortKey<std::uint64_t, KeyField<"layer", 4>, KeyField<"material", 8>, KeyField<"depth", 20>>;
@@ -310,50 +248,6 @@ TEST(CommandBackends, ALogHasAuxiliaryMemoryToo) {
 
 // --- Several lists. ---
 
-TEST(CommandLists, InPiecesTheyAreWhatOneIs) {
-  ThreadTeam team(3);
-  for (const std::size_t count : {0U, 1U, 7U, 5000U}) {
-    Bucket bucket;
-    bucket.state<Target>().number = 1;
-    bucket.record(team, count, 10, [](Bucket::Recorder& recorder, IndexRange range) {
-      for (const std::size_t i : range) test::add_any(recorder, ~i, i);
-    });
-    bucket.sort(team);
-    Notes whole;
-    EXPECT_EQ(bucket.dispatch(whole), count);
-    for (const std::size_t lists : {1U, 2U, 3U, 16U}) {
-      std::vector<Notes> pieces(lists);
-      EXPECT_EQ(bucket.dispatch(team, std::span(pieces)), count);
-      std::vector<std::uint64_t> together{1001};
-      for (const Notes& piece : pieces) {
-        ASSERT_FALSE(piece.numbers.empty());
-        EXPECT_EQ(piece.numbers[0], 1001U) << "each has the state";
-        together.insert(together.end(), piece.numbers.begin() + 1, piece.numbers.end());
-      }
-      ASSERT_EQ(together, whole.numbers);
-    }
-    EXPECT_EQ(bucket.tally().done, count);
-  }
-}
-
-TEST(CommandLists, OneThatThrows) {
-  ThreadTeam team(2);
-  Bucket bucket;
-  bucket.record(team, 100, 10, [](Bucket::Recorder& recorder, IndexRange range) {
-    for (const std::size_t i : range) test::add_any(recorder, i, i);
-  });
-  std::array<Notes, 4> lists;
-  lists[2].throws_at = 60;
-  EXPECT_THROW(bucket.dispatch(team, std::span(lists)), std::runtime_error);
-  EXPECT_TRUE(bucket.tally().balanced());
-  EXPECT_EQ(bucket.tally().failed, 1U);
-  EXPECT_EQ(lists[2].numbers.size(), 10U);
-  lists = {};
-  EXPECT_EQ(bucket.dispatch(team, std::span(lists)), 100U);
-  EXPECT_EQ(bucket.tally().done, 100U);
-  EXPECT_THROW(bucket.dispatch(team, std::span<Notes>()), std::logic_error) << "to nobody";
-}
-
 // Whatever they came to in the dispatch before.
 TEST(CommandLists, PiecesThatNobodyHadBegunCountAsPending) {
   InOrder here;
@@ -415,9 +309,7 @@ TEST(CommandMerges, FoldNeighbours) {
   EXPECT_EQ(merged.after, 7U);
   const std::vector<std::uint64_t> right{4, 1004, 2004, 2001, 9, 2001, 8, 2001};
   for (int i = 0; i < 2; ++i) {
-    Notes notes;
-    EXPECT_EQ(bucket.dispatch(notes), 8U);
-    EXPECT_EQ(notes.numbers, right) << "the same again";
+    EXPECT_EQ(test::dispatched(bucket), right) << "the same again";
   }
   EXPECT_EQ(bucket.tally().done, 17U) << "with those that others have taken in";
   EXPECT_EQ(bucket.statistics().folded, 9U);
@@ -437,60 +329,9 @@ TEST(CommandMerges, AFunctionThatThrows) {
   };
   EXPECT_THROW(bucket.merge<Draw>(fold), std::domain_error);
   EXPECT_EQ(bucket.statistics().folded, 2U);
-  Notes notes;
-  EXPECT_EQ(bucket.dispatch(notes), 4U);
-  EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{1003, 4001, 5001, 6001})) << "none twice";
+  EXPECT_EQ(test::dispatched(bucket), (std::vector<std::uint64_t>{1003, 4001, 5001, 6001}))
+      << "none twice";
   EXPECT_EQ(bucket.tally().done, 6U);
-}
-
-TEST(CommandMerges, NotSortedAfterwards) {
-  Bucket bucket;
-  bucket.recorder(0).add<Draw>(1) = {1, 1};
-  bucket.recorder(1).add<Draw>(0) = {1, 1};
-  bucket.merge<Draw>([](Draw&, const Draw&) { return true; });
-  EXPECT_THROW(bucket.sort(), std::logic_error);
-}
-
-TEST(CommandMerges, NotAddedToAfterwards) {
-  Bucket bucket;
-  const auto fold = [](Draw& previous, const Draw& next) {
-    previous.instances += next.instances;
-    return true;
-  };
-  Notes notes;
-  const auto merge_two = [&] {
-    bucket.recorder(0).add<Draw>(0) = {1, 1};
-    bucket.recorder(1).add<Draw>(0) = {1, 1};
-    EXPECT_EQ(bucket.merge<Draw>(fold).after, 1U);
-  };
-  merge_two();
-  bucket.recorder(2).add<Draw>(0) = {1, 1};
-  EXPECT_THROW(bucket.dispatch(notes), std::logic_error) << "what was folded would come again";
-  bucket.clear();
-  merge_two();
-  EXPECT_EQ(bucket.dispatch(notes), 1U) << "another recording";
-  EXPECT_EQ(notes.numbers, std::vector<std::uint64_t>{1002});
-}
-
-TEST(CommandMerges, AnotherRecordingIsSortedAsEver) {
-  Bucket bucket;
-  const auto record = [&] {
-    bucket.recorder(0).add<Draw>(1) = {1, 1};
-    bucket.recorder(1).add<Draw>(0) = {2, 1};
-  };
-  const auto all = [](Draw&, const Draw&) { return true; };
-  record();
-  EXPECT_EQ(bucket.merge<Draw>(all).after, 1U);
-  EXPECT_EQ(bucket.statistics().folded, 1U);
-  bucket.clear();
-  EXPECT_EQ(bucket.statistics().folded, 0U);
-  bucket.sort();
-  EXPECT_EQ(bucket.statistics().sort, CommandSort::sorted) << "nothing";
-  record();
-  bucket.sort();
-  Notes notes;
-  EXPECT_EQ(bucket.dispatch(notes), 2U);
-  EXPECT_EQ(notes.numbers, (std::vector<std::uint64_t>{2001, 1001}));
 }
 
 // --- One after another. ---

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -102,26 +101,6 @@ TEST(CommandStore, TheLeastMemoryForACommand) {
   }
 }
 
-TEST(CommandStore, AFullOneTakesNoChainsEither) {
-  Bucket bucket({.memory_most = 4096});
-  std::uint64_t added = 1;
-  {
-    auto recorder = bucket.recorder(0);
-    Tiny& head = recorder.add<Tiny>(0);
-    head.number = 0;
-    while (Tiny* const next = recorder.try_append<Tiny>(head)) {
-      next->number = static_cast<std::uint32_t>(added++);
-    }
-    EXPECT_THROW(recorder.append<Tiny>(head), std::length_error);
-    EXPECT_EQ(recorder.try_append<WithAux>(head, 100), nullptr);
-  }
-  EXPECT_GE(added, 100U) << "most of it was used";
-  EXPECT_EQ(bucket.statistics().refused, 3U);
-  Notes notes;
-  EXPECT_EQ(bucket.dispatch(notes), added) << "what it took it keeps";
-  EXPECT_EQ(bucket.tally().accepted, added);
-}
-
 // Memory of its own is used again; a frame is the program's, and goes on when that says so.
 TEST(CommandStore, WhatAClearDoesToMemory) {
   const auto record_and_clear = [](Bucket& bucket) {
@@ -182,42 +161,6 @@ TEST(CommandStore, WhatIsDroppedCountsAsCancelled) {
   expect(32, 0);
   bucket.clear();
   expect(32, 0);
-}
-
-// Recorders of one number are in the order in which they were opened.
-TEST(CommandStore, OneAfterAnotherWithTheSameNumber) {
-  constexpr std::uint64_t count = 400;
-  Bucket bucket;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    bucket.recorder(1 - i % 2).add<Tiny>(0).number =
-        static_cast<std::uint32_t>(i / 2 + (i % 2 == 0 ? count / 2 : 0));
-  }
-  bucket.sort();
-  Notes notes;
-  bucket.dispatch(notes);
-  std::vector<std::uint64_t> right(count);
-  std::iota(right.begin(), right.end(), 0U);
-  EXPECT_EQ(notes.numbers, right);
-}
-
-// Chunks are in the order of their numbers, also where a recorder was opened in between.
-TEST(CommandStore, ChunksBetweenOthers) {
-  constexpr std::size_t count = 200;
-  InOrder here;
-  Bucket bucket;
-  std::vector<std::uint64_t> right(2 * count + 1);
-  std::iota(right.begin(), right.end(), 0U);
-  const auto record = [&](std::size_t first) {
-    bucket.record(here, count, 1, [&](Bucket::Recorder& recorder, IndexRange range) {
-      recorder.add<Tiny>(0).number = static_cast<std::uint32_t>(first + range.first);
-    });
-  };
-  record(0);
-  bucket.recorder(0).add<Tiny>(0).number = count;
-  record(count + 1);
-  Notes notes;
-  bucket.dispatch(notes);
-  EXPECT_EQ(notes.numbers, right);
 }
 
 }}  // namespace store_test

@@ -5,7 +5,6 @@
 // made.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -26,6 +25,7 @@
 #include "file/append_log_format.hpp"
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "unit/file/append_log_support.hpp"
 #include "unit/file/file_support.hpp"
 
 namespace append_log_recovery_test { namespace {
@@ -34,42 +34,13 @@ using namespace handoff;
 namespace fs = std::filesystem;
 using detail::FileCallKind;
 using detail::FileCallView;
+using test::answer_if;
+using test::append_and_be_killed;
 using test::contents;
 using test::failure_of;
-
-class Folder {
- public:
-  std::string log() const { return folder_ / "log"; }
-  std::string segment() const { return log() + "/0000000000000001.log"; }
-  std::vector<std::string> kept() const {
-    std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(log())) {
-      if (entry.path().extension() == ".cut") names.push_back(entry.path());
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-  }
-
- private:
-  test::FileFolder folder_{test::fast_place()};
-};
-
-constexpr AppendLogOptions kPlain{.preallocate = false};
-
-std::vector<std::string> read_all(const std::string& log) {
-  std::vector<std::string> all;
-  for (const AppendLogRecord& record : AppendLogReader(log)) all.emplace_back(record.text());
-  return all;
-}
-
-// As a killed writer leaves it: each record acknowledged, none by a proof behind it.
-void append_and_be_killed(const Folder& folder, const std::vector<std::string>& records) {
-  AppendLog log(folder.log(), kPlain);
-  for (const std::string& record : records) log.append(record).check();
-  const std::string whole = contents(folder.segment());
-  log.close();
-  test::put(folder.segment(), whole);
-}
+using test::kPlain;
+using test::LogFolder;
+using test::read_all;
 
 void flip(std::string& bytes, std::size_t at) { bytes[at] = static_cast<char>(bytes[at] ^ 1); }
 
@@ -78,7 +49,7 @@ const std::vector<std::string> kThree{"first", "second", "third"};
 // ---- What is cut is kept ----
 
 TEST(AppendLogRecovery, AnAcknowledgedRecordThatIsDamagedIsKeptAndSaid) {
-  const Folder folder;
+  const LogFolder folder;
   append_and_be_killed(folder, kThree);
   std::string damaged = contents(folder.segment());
   const std::size_t third = damaged.rfind("third");
@@ -103,7 +74,7 @@ TEST(AppendLogRecovery, AnAcknowledgedRecordThatIsDamagedIsKeptAndSaid) {
 }
 
 TEST(AppendLogRecovery, EachOpeningKeepsItsOwn) {
-  const Folder folder;
+  const LogFolder folder;
   append_and_be_killed(folder, {"first"});
   const std::string whole = contents(folder.segment());
   std::size_t count = 0;
@@ -117,7 +88,7 @@ TEST(AppendLogRecovery, EachOpeningKeepsItsOwn) {
 }
 
 TEST(AppendLogRecovery, RoomThatWasReservedIsNotKept) {
-  const Folder folder;
+  const LogFolder folder;
   append_and_be_killed(folder, kThree);
   test::put(folder.segment(), contents(folder.segment()) + std::string(300'000, '\0'));
   const AppendLog log(folder.log(), kPlain);
@@ -127,7 +98,7 @@ TEST(AppendLogRecovery, RoomThatWasReservedIsNotKept) {
 }
 
 TEST(AppendLogRecovery, ALongTornEndIsKeptWhole) {
-  const Folder folder;
+  const LogFolder folder;
   append_and_be_killed(folder, kThree);
   const std::string whole = contents(folder.segment());
   std::string torn(1'000'000, 'x');
@@ -140,7 +111,7 @@ TEST(AppendLogRecovery, ALongTornEndIsKeptWhole) {
 
 // A loss of power between two calls finds it in one place or the other.
 TEST(AppendLogRecovery, WhatIsKeptIsDurableBeforeItIsCut) {
-  const Folder folder;
+  const LogFolder folder;
   append_and_be_killed(folder, kThree);
   test::put(folder.segment(), contents(folder.segment()) + std::string(50, 'x'));
   test::RecordingTap tap;
@@ -164,37 +135,28 @@ TEST(AppendLogRecovery, WhatIsKeptIsDurableBeforeItIsCut) {
   EXPECT_EQ(steps, (std::vector<std::string>{"written", "synced", "named", "cut"}));
 }
 
-// A tap whose calls fail from the moment on that something is kept.
-class NothingCanBeKept final : public test::FileTap {
- public:
-  explicit NothingCanBeKept(int calls) : left_(calls) {}
-  Verdict before(const FileCallView& call) noexcept override {
-    const bool opens = call.kind == FileCallKind::open && call.path != nullptr &&
-                       std::strstr(call.path, ".cut") != nullptr;
-    begun_ = begun_ || opens;
-    if (!begun_ || call.kind == FileCallKind::read || call.kind == FileCallKind::close) return {};
-    if (call.kind == FileCallKind::unlink || left_-- > 0) return {};
-    failed = true;
-    return {Verdict::answer, -ENOSPC};
-  }
-  void after(const FileCallView&, long) noexcept override {}
-  bool failed = false;
-
- private:
-  int left_;
-  bool begun_ = false;
-};
-
 TEST(AppendLogRecovery, WhatCannotBeKeptIsNotCut) {
   for (int calls = 0; calls < 4; ++calls) {  // the open, the write, its sync, the folder's
-    const Folder folder;
+    const LogFolder folder;
     append_and_be_killed(folder, kThree);
     const std::string torn = contents(folder.segment()) + std::string(50, 'x');
     test::put(folder.segment(), torn);
-    NothingCanBeKept tap(calls);
+    bool begun = false;
+    bool failed = false;
+    int left = calls;
+    // Calls fail from the moment on that something is kept.
+    test::TapOf tap([&](const FileCallView& call) {
+      using enum FileCallKind;
+      begun =
+          begun || (call.kind == open && call.path != nullptr && std::strstr(call.path, ".cut"));
+      const bool passes = !begun || call.kind == read || call.kind == close || call.kind == unlink;
+      const bool fails = !passes && left-- <= 0;
+      failed = failed || fails;
+      return answer_if(fails, -ENOSPC);
+    });
     const test::Told failure =
         failure_of([&] { AppendLog(folder.log(), {.preallocate = false, .tap = &tap}); });
-    ASSERT_TRUE(tap.failed);
+    ASSERT_TRUE(failed);
     EXPECT_EQ(failure.error, ENOSPC) << calls;
     EXPECT_NE(failure.text.find("keep what must be cut off"), std::string::npos) << failure.text;
     EXPECT_EQ(contents(folder.segment()), torn);
@@ -206,23 +168,15 @@ TEST(AppendLogRecovery, WhatCannotBeKeptIsNotCut) {
 
 // ---- What a sync that failed has left ----
 
-// Syncs of data fail.
-class NoSync final : public test::FileTap {
- public:
-  Verdict before(const FileCallView& call) noexcept override {
-    const bool fails = call.kind == FileCallKind::fdatasync;
-    return fails ? Verdict{Verdict::answer, -EIO} : Verdict{};
-  }
-  void after(const FileCallView&, long) noexcept override {}
-};
-
 // The kernel calls pages clean that a failed sync has not brought to the device: without a write of
 // the same bytes the next sync says nothing of them.
 TEST(AppendLogRecovery, WhatASyncHasFailedForIsWrittenAgain) {
-  const Folder folder;
+  const LogFolder folder;
   std::size_t proven = 0;
   {
-    NoSync tap;
+    test::TapOf tap([](const FileCallView& call) {
+      return answer_if(call.kind == FileCallKind::fdatasync, -EIO);
+    });
     AppendLog(folder.log(), kPlain).append("durable").check();
     proven = contents(folder.segment()).size();
     AppendLog log(folder.log(), {.preallocate = false, .tap = &tap});
@@ -259,7 +213,7 @@ TEST(AppendLogRecovery, AProofAtTheEndOfAWindowIsFound) {
   constexpr std::size_t window = std::size_t{256} << 10;
   for (const std::size_t windows : {1U, 2U}) {
     for (std::size_t before = 0; before <= 48; before += 8) {
-      const Folder folder;
+      const LogFolder folder;
       const std::size_t bytes = windows * window - before - sizeof(detail::RecordHead);
       {
         AppendLog log(folder.log(),
@@ -281,7 +235,7 @@ TEST(AppendLogRecovery, AProofAtTheEndOfAWindowIsFound) {
 // ---- What is in the folder, and where the folder is ----
 
 TEST(AppendLogPlace, AFifoInPlaceOfASegmentIsDamageAndNoHang) {
-  const Folder folder;
+  const LogFolder folder;
   fs::create_directory(folder.log());
   ASSERT_EQ(::mkfifo(folder.segment().c_str(), 0600), 0);
   EXPECT_EQ(failure_of([&] { AppendLogReader(folder.log()); }).error, EBADMSG);
@@ -289,7 +243,7 @@ TEST(AppendLogPlace, AFifoInPlaceOfASegmentIsDamageAndNoHang) {
 }
 
 TEST(AppendLogPlace, AFifoInPlaceOfTheLockIsNoHang) {
-  const Folder folder;
+  const LogFolder folder;
   fs::create_directory(folder.log());
   ASSERT_EQ(::mkfifo((folder.log() + "/lock").c_str(), 0600), 0);
   const test::Told failure = failure_of([&] { AppendLog(folder.log(), kPlain); });
@@ -297,7 +251,7 @@ TEST(AppendLogPlace, AFifoInPlaceOfTheLockIsNoHang) {
 }
 
 TEST(AppendLogPlace, ALinkInPlaceOfAFileIsNotFollowed) {
-  const Folder folder;
+  const LogFolder folder;
   append_and_be_killed(folder, kThree);
   const std::string outside = folder.log() + ".outside";
   const std::string before = contents(folder.segment());
@@ -315,7 +269,7 @@ TEST(AppendLogPlace, ALinkInPlaceOfAFileIsNotFollowed) {
 }
 
 TEST(AppendLogPlace, WhatIsNamedAlmostAsASegmentIsNone) {
-  const Folder folder;
+  const LogFolder folder;
   append_and_be_killed(folder, kThree);
   for (const char* const name :
        {"000000000000000A.log", "2xxxxxxxxxxxxxxx.log", "00000000000000002.log",
@@ -328,7 +282,7 @@ TEST(AppendLogPlace, WhatIsNamedAlmostAsASegmentIsNone) {
 
 // As /home and the folders of hosters are: they may be entered and not read.
 TEST(AppendLogPlace, AFolderAboveThatCannotBeRead) {
-  const Folder folder;
+  const LogFolder folder;
   const fs::path above = fs::path(folder.log()).parent_path();
   fs::create_directory(folder.log());
   constexpr unsigned nobody = 65534;
@@ -356,7 +310,7 @@ TEST(AppendLogPlace, AFolderAboveThatCannotBeRead) {
 }
 
 TEST(AppendLogPlace, AFolderThatCannotBeSynced) {
-  const Folder folder;
+  const LogFolder folder;
   test::FoldersCannotBeSynced tap;
   for (int opening = 0; opening < 2; ++opening) {
     AppendLog log(folder.log(), {.segment_bytes = 300, .preallocate = false, .tap = &tap});
@@ -367,7 +321,7 @@ TEST(AppendLogPlace, AFolderThatCannotBeSynced) {
 }
 
 TEST(AppendLogPlace, WhatIsWrongIsSaid) {
-  const Folder folder;
+  const LogFolder folder;
   const test::Told none = failure_of([&] { AppendLog(folder.log() + "/no/log"); });
   EXPECT_EQ(none.error, ENOENT);
   EXPECT_EQ(none.text, "AppendLog " + folder.log() +
@@ -379,6 +333,8 @@ TEST(AppendLogPlace, WhatIsWrongIsSaid) {
   EXPECT_NE(locked.text.find("/log: open in another program, or by another AppendLog of this one"),
             std::string::npos)
       << locked.text;
+  test::put(folder.log() + ".file", "");
+  EXPECT_EQ(failure_of([&] { AppendLog(folder.log() + ".file"); }).error, ENOTDIR);
   const test::Told unread = failure_of([&] { AppendLogReader(folder.log() + "2"); });
   EXPECT_EQ(unread.text,
             "AppendLogReader " + folder.log() + "2: no such folder: No such file or directory");
@@ -387,7 +343,7 @@ TEST(AppendLogPlace, WhatIsWrongIsSaid) {
 // ---- The lock ----
 
 TEST(AppendLogLock, EndsWithCloseThoughAForkedChildLives) {
-  const Folder folder;
+  const LogFolder folder;
   std::array<int, 2> go{};
   ASSERT_EQ(::pipe2(go.data(), O_CLOEXEC), 0);
   AppendLog log(folder.log(), kPlain);
@@ -415,7 +371,7 @@ TEST(AppendLogLock, EndsWithCloseThoughAForkedChildLives) {
 
 // The object in a child is a copy: what it does at its end is the parent's to do.
 TEST(AppendLogLock, StaysWhenAForkedChildEndsItsCopy) {
-  const Folder folder;
+  const LogFolder folder;
   auto log = std::make_unique<AppendLog>(folder.log(), kPlain);
   log->append("a").check();
   const std::string before = contents(folder.segment());
@@ -436,25 +392,20 @@ TEST(AppendLogLock, StaysWhenAForkedChildEndsItsCopy) {
 
 // ---- Limits ----
 
-// A file system that takes what it can, and says then that it was not enough.
-class TakesAndRefuses final : public test::FileTap {
- public:
-  Verdict before(const FileCallView& call) noexcept override {
-    if (call.kind != FileCallKind::preallocate) return {};
-    const auto half = static_cast<off_t>(call.bytes / 2);
-    taken = ::fallocate(call.descriptor, 0, static_cast<off_t>(call.offset), half) == 0;
-    return {Verdict::answer, -ENOSPC};
-  }
-  void after(const FileCallView&, long) noexcept override {}
-  bool taken = false;
-};
-
 TEST(AppendLogLimits, RoomThatWasHadInPartIsGivenBack) {
-  const Folder folder;
+  const LogFolder folder;
   for (const bool old : {false, true}) {
-    TakesAndRefuses tap;
+    bool taken = false;
+    // A file system that takes what it can, and says then that it was not enough.
+    test::TapOf tap([&](const FileCallView& call) {
+      const bool is_it = call.kind == FileCallKind::preallocate;
+      const auto at = static_cast<off_t>(call.offset);
+      const auto half = static_cast<off_t>(call.bytes / 2);
+      if (is_it) taken = ::fallocate(call.descriptor, 0, at, half) == 0;
+      return answer_if(is_it, -ENOSPC);
+    });
     const AppendLog log(folder.log(), {.segment_bytes = std::uint64_t{4} << 20, .tap = &tap});
-    if (!tap.taken) GTEST_SKIP() << "no room is reserved here";
+    if (!taken) GTEST_SKIP() << "no room is reserved here";
     struct stat facts{};
     ASSERT_EQ(::stat(folder.segment().c_str(), &facts), 0);
     EXPECT_LT(facts.st_size, 1000) << old;
@@ -464,36 +415,36 @@ TEST(AppendLogLimits, RoomThatWasHadInPartIsGivenBack) {
 
 // The signal would end this process: it is not ignored here.
 TEST(AppendLogLimits, ALimitOfFilesIsAnErrorAndNoSignal) {
-  const Folder folder;
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit few{.rlim_cur = 100'000, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
-  std::size_t acknowledged = 0;
-  {
-    AppendLog log(folder.log());  // a segment is longer than the limit: it does without its room
-    AppendResult result = log.append("first");
-    for (; result.ok() && acknowledged < 1000; ++acknowledged) {
-      result = log.append(std::string(1000, 'x'));
+  const std::string record(1000, 'x');
+  for (const bool limit_first : {true, false}) {
+    const LogFolder folder;
+    // A segment is longer than the limit: it does without its room, or has it already.
+    if (limit_first) {
+      ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
     }
-    EXPECT_EQ(result.failure().error, EFBIG);
+    std::size_t acknowledged = 0;
+    {
+      AppendLog log(folder.log());
+      ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
+      AppendResult result = log.append(record);
+      for (; result.ok() && acknowledged < 1000; ++acknowledged) result = log.append(record);
+      EXPECT_EQ(result.failure().error, EFBIG);
+      EXPECT_GT(result.failure().offset, 50'000u);
+      EXPECT_EQ(log.append("x").failure().error, EFBIG) << "for good";
+    }
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    EXPECT_GT(acknowledged, 90U);
+    AppendLog(folder.log()).append("goes on").check();
+    const auto all = read_all(folder.log());
+    EXPECT_GE(all.size(), acknowledged + 1);
+    for (std::size_t i = 0; i < acknowledged; ++i) EXPECT_EQ(all.at(i), record);
   }
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_GT(acknowledged, 90U);
-  EXPECT_GE(read_all(folder.log()).size(), acknowledged);
 }
 
 // ---- Files that anybody could have made ----
-
-// No sync is about what is on the device here.
-class Unsynced final : public test::FileTap {
- public:
-  Verdict before(const FileCallView& call) noexcept override {
-    const bool syncs = call.kind == FileCallKind::fsync || call.kind == FileCallKind::fdatasync;
-    return syncs ? Verdict{Verdict::answer, 0} : Verdict{};
-  }
-  void after(const FileCallView& /*call*/, long /*result*/) noexcept override {}
-};
 
 template <class T>
 void put_at(std::string& bytes, std::size_t at, const T& value) {
@@ -529,7 +480,7 @@ std::string hostile_of(const std::string& whole, const std::vector<std::size_t>&
 }
 
 TEST(AppendLogFormat, HostileSegmentsAreReadOrRefused) {
-  const Folder folder;
+  const LogFolder folder;
   const std::vector<std::string> records{"first", std::string(300, 'x'), "", "fourth", "fifth"};
   append_and_be_killed(folder, records);
   const std::string whole = contents(folder.segment());
@@ -551,7 +502,7 @@ TEST(AppendLogFormat, HostileSegmentsAreReadOrRefused) {
         ASSERT_LE(record.bytes.size(), hostile.size());
       }
     });
-    Unsynced tap;
+    test::TapOf tap = test::unsynced();
     const test::Told opened =
         failure_of([&] { AppendLog(folder.log(), {.preallocate = false, .tap = &tap}); });
     ASSERT_TRUE(read.error == 0 || read.error == EBADMSG) << read.text;

@@ -6,7 +6,6 @@
 //
 // A program of its own: its operator new is everybody's, so that arrays of the library and what the
 // standard library allocates inside fail as well.
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include <array>
@@ -17,11 +16,11 @@
 #include <map>
 #include <new>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "support/file_tap.hpp"
 #include "support/support.hpp"
 #include "unit/file/copy_tree_support.hpp"
 #include "unit/file/file_support.hpp"
@@ -58,29 +57,8 @@ namespace handoff { namespace {
 namespace fs = std::filesystem;
 using test::contents_below;
 using test::CopyTreeOften;
-using test::is_sync;
 using test::look;
 using test::put;
-
-// Syncs are only said to be made.
-class NoSyncs final : public detail::FileTap {
- public:
-  Verdict before(const detail::FileCallView& call) noexcept override {
-    return is_sync(call) ? Verdict{Verdict::answer, 0} : Verdict{};
-  }
-  void after(const detail::FileCallView&, long) noexcept override {}
-};
-
-// What is open, one a line.
-std::string open_descriptors() {
-  std::string all;
-  std::error_code gone;  // that of the directory itself
-  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
-    all += entry.path().filename().string() + ' ' + fs::read_symlink(entry.path(), gone).string() +
-           '\n';
-  }
-  return all;
-}
 
 class CopyTreeWithoutMemory : public CopyTreeOften {
  protected:
@@ -104,17 +82,15 @@ class CopyTreeWithoutMemory : public CopyTreeOften {
     put(to / "one", "old");
     const std::vector<std::string> sources{(from / ".").string()};
     const std::string target = to;
-    NoSyncs tap;
-    CopyTreeOptions options;
-    options.width = 3;
-    options.durable = options.verify = options.count = durable;
-    options.tap = &tap;
+    test::TapOf tap = test::unsynced();
     threw_ = failed = false;
     result_ = {};
     once = only_once;
     left = which;
     try {
-      result_ = copy_tree(sources, target, std::move(options));
+      result_ = copy_tree(
+          sources, target,
+          {.width = 3, .durable = durable, .verify = durable, .count = durable, .tap = &tap});
     } catch (const std::bad_alloc&) {
       threw_ = true;
     }
@@ -163,11 +139,11 @@ TEST_F(CopyTreeWithoutMemory, ItThrowsBeforeItBeginsOrTellsAndLeavesNothing) {
   const long step = test::sanitized && !test::deep() ? 3 : 1;
   for (const bool durable : {false, true}) {
     for (const bool only_once : {true, false}) {
-      const std::string before = open_descriptors();
+      const std::size_t before = test::open_descriptors();
       long places = 0;
       while (copy_once(durable, places, only_once)) {
         SCOPED_TRACE(testing::Message() << "allocation " << places << ' ' << durable << only_once);
-        EXPECT_EQ(open_descriptors(), before);
+        EXPECT_EQ(test::open_descriptors(), before);
         expect_the_promise();
         if (HasFailure()) return;
         places += step;

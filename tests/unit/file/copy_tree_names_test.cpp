@@ -4,26 +4,19 @@
 // devices and FIFOs in the place of the copy, slashes, zero bytes, many sources, directories that
 // may be entered and not read, file systems that take short names only.
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/file/file_engine.hpp>
-#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -32,6 +25,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/file_tap.hpp"
 #include "support/somebody.hpp"
 #include "support/support.hpp"
 #include "unit/file/copy_tree_support.hpp"
@@ -42,7 +36,7 @@ namespace handoff { namespace {
 namespace fs = std::filesystem;
 using detail::FileCallKind;
 using detail::FileCallView;
-using detail::FileTap;
+using test::answer_if;
 using test::as;
 using test::contents_below;
 using test::CopyTree;
@@ -51,60 +45,30 @@ using test::is_root;
 using test::is_sync;
 using test::look;
 using test::put;
-
-// Fewer descriptors, as long as it lives.
-class FewDescriptors {
- public:
-  explicit FewDescriptors(rlim_t most) {
-    getrlimit(RLIMIT_NOFILE, &before_);
-    rlimit few = before_;
-    few.rlim_cur = most;
-    setrlimit(RLIMIT_NOFILE, &few);
-  }
-  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
-  FewDescriptors(const FewDescriptors&) = delete;
-  FewDescriptors& operator=(const FewDescriptors&) = delete;
-
- private:
-  rlimit before_{};
-};
+using test::TapOf;
+using test::Verdict;
 
 // ---- Links that are swapped in ----
 
-// Something is moved aside and a link is put in its place, before the k-th call.
-class Swap final : public FileTap {
- public:
-  Swap(long which, fs::path victim, fs::path bait)
-      : which_(which), victim_(std::move(victim)), bait_(std::move(bait)) {}
-  Verdict before(const FileCallView& call) noexcept override {
-    if (seen_++ == which_) swap();
-    return is_sync(call) ? Verdict{Verdict::answer, 0} : Verdict{};
-  }
-  void after(const FileCallView&, long) noexcept override {}
-  long seen() const { return seen_; }
-
-  void swap() {
-    fs::path victim = victim_;
-    if (victim.filename() == "*") victim = temporary();
-    struct stat there{};
-    if (victim.empty() || lstat(victim.c_str(), &there) != 0) return;
-    EXPECT_EQ(rename(victim.c_str(), (victim.string() + ".aside").c_str()), 0) << victim;
-    EXPECT_EQ(symlink(bait_.c_str(), victim.c_str()), 0) << victim;
-  }
-
- private:
-  fs::path temporary() const {
-    for (const auto& entry : fs::directory_iterator(victim_.parent_path())) {
-      if (entry.path().string().ends_with(".handoff~")) return entry.path();
-    }
-    return {};
-  }
-
-  const long which_;
-  const fs::path victim_;
-  const fs::path bait_;
-  long seen_ = 0;
+struct Place {
+  fs::path victim;  // "*": what has a temporary name
+  fs::path bait;
 };
+
+// The victim is moved aside, if it is there, and a link is put in its place.
+void swap(const Place& place) {
+  fs::path victim = place.victim;
+  if (victim.filename() == "*") {
+    victim.clear();
+    for (const auto& entry : fs::directory_iterator(place.victim.parent_path())) {
+      if (entry.path().string().ends_with(".handoff~")) victim = entry.path();
+    }
+  }
+  struct stat there{};
+  if (victim.empty() || lstat(victim.c_str(), &there) != 0) return;
+  EXPECT_EQ(rename(victim.c_str(), (victim.string() + ".aside").c_str()), 0) << victim;
+  EXPECT_EQ(symlink(place.bait.c_str(), victim.c_str()), 0) << victim;
+}
 
 class SwappedLinks : public CopyTreeOften {
  protected:
@@ -148,10 +112,6 @@ class SwappedLinks : public CopyTreeOften {
     return "";
   }
 
-  struct Place {
-    fs::path victim;
-    fs::path bait;
-  };
   std::vector<Place> places() const {
     const fs::path secret = base / "outside" / "secret";
     const fs::path folder = base / "outside" / "folder";
@@ -171,15 +131,16 @@ TEST_F(SwappedLinks, AreFollowedAtNoCall) {
     bool more = true;
     for (long which = 0; more; which += test::sanitized && !test::deep() ? 3 : 1) {
       fresh();
-      Swap swap(which, place.victim, place.bait);
-      CopyTreeOptions options;
-      options.width = 1;
-      options.verify = which % 2 == 0;
-      options.durable = which % 5 == 0;
-      options.tap = &swap;
-      static_cast<void>(copy_tree({from}, to, std::move(options)));
+      long seen = 0;
+      TapOf tap([&](const FileCallView& call) {
+        if (seen++ == which) swap(place);
+        return answer_if(is_sync(call), 0);
+      });
+      static_cast<void>(copy_tree(
+          {from}, to,
+          {.width = 1, .durable = which % 5 == 0, .verify = which % 2 == 0, .tap = &tap}));
       ASSERT_EQ(fault(), "") << place.victim << " at call " << which;
-      more = swap.seen() > which;
+      more = seen > which;
     }
   }
 }
@@ -188,7 +149,7 @@ TEST_F(SwappedLinks, CanaryWhoFollowsOneIsFound) {
   for (const Place& place : places()) {
     if (place.victim.filename() == "*" || place.victim.filename() == "fifo") continue;
     fresh();
-    Swap(0, place.victim, place.bait).swap();
+    swap(place);
     fs::remove(from / "fifo");
     std::error_code ignored;
     fs::copy(from, to / "from", fs::copy_options::recursive | fs::copy_options::overwrite_existing,
@@ -238,31 +199,18 @@ TEST_F(CopyTree, devices_fifos_and_sockets_are_replaced_by_their_kind_only) {
   }
 }
 
-// A FIFO takes the place of a file before it is opened.
-class ToFifo final : public FileTap {
- public:
-  explicit ToFifo(fs::path file) : file_(std::move(file)) {}
-  Verdict before(const FileCallView& call) noexcept override {
-    const bool is_it =
-        call.kind == FileCallKind::open && file_.filename() == std::string_view(call.path);
-    if (!is_it || std::exchange(done_, true)) return {};
-    EXPECT_EQ(unlink(file_.c_str()), 0);
-    EXPECT_EQ(mkfifo(file_.c_str(), 0600), 0);
-    return {};
-  }
-  void after(const FileCallView&, long) noexcept override {}
-
- private:
-  const fs::path file_;
-  bool done_ = false;
-};
-
 TEST_F(CopyTree, a_fifo_in_place_of_a_file_is_told_and_not_waited_for) {
   put(from / "file", "text");
-  ToFifo tap(from / "file");
-  CopyTreeOptions options;
-  options.tap = &tap;
-  EXPECT_EQ(copy_tree({from}, to, std::move(options)).problems.size(), 1u);
+  bool done = false;
+  // It is one from the moment on at which the file is opened.
+  TapOf tap([&](const FileCallView& call) -> Verdict {
+    if (call.kind != FileCallKind::open || std::string_view(call.path) != "file") return {};
+    if (std::exchange(done, true)) return {};
+    EXPECT_EQ(unlink((from / "file").c_str()), 0);
+    EXPECT_EQ(mkfifo((from / "file").c_str(), 0600), 0);
+    return {};
+  });
+  EXPECT_EQ(copy_tree({from}, to, {.tap = &tap}).problems.size(), 1u);
 }
 
 TEST_F(CopyTree, a_slash_behind_the_destination_says_that_it_is_a_directory) {
@@ -308,11 +256,10 @@ TEST_F(CopyTreeOften, the_kernels_files_end_where_they_end) {
     if (wanted.empty()) continue;
     ++seen;
     for (const bool durable : {false, true}) {
-      CopyTreeOptions options;
-      options.durable = durable;
       // /proc makes a new file for a caller that opens one again: it has changed, by its time.
-      options.verify = std::string_view(name).starts_with("/sys");
-      const CopyTreeResult result = copy_tree({name}, base / "copy", std::move(options));
+      const CopyTreeResult result =
+          copy_tree({name}, base / "copy",
+                    {.durable = durable, .verify = std::string_view(name).starts_with("/sys")});
       EXPECT_TRUE(result.ok()) << told(result);
       const std::string got = test::contents(base / "copy");
       EXPECT_EQ(got.find('\0'), std::string::npos) << name << got.size();
@@ -341,25 +288,13 @@ TEST_F(CopyTreeOften, any_number_of_sources_needs_few_descriptors) {
   for (const auto* const sources : {&together, &apart}) {
     fs::remove_all(to);
     fs::create_directory(to);
-    const FewDescriptors few(64);
+    const test::FewDescriptors few(64);
     const CopyTreeResult result = copy_tree(*sources, to);
     EXPECT_TRUE(result.ok()) << told(result);
     EXPECT_EQ(result.files, 150u);
     EXPECT_EQ(contents_below(to).size(), 150u);
   }
 }
-
-// A rename takes its time, as on a device: the directory has its name, and the thread that finishes
-// it has not yet said so.
-class SlowRenames final : public FileTap {
- public:
-  Verdict before(const FileCallView&) noexcept override { return {}; }
-  void after(const FileCallView& call, long) noexcept override {
-    if (call.kind == FileCallKind::rename) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(3));
-    }
-  }
-};
 
 TEST_F(CopyTreeOften, hard_links_into_directories_that_get_their_names_meanwhile_are_kept) {
   constexpr int folders = 120;
@@ -375,12 +310,14 @@ TEST_F(CopyTreeOften, hard_links_into_directories_that_get_their_names_meanwhile
     }
   }
   fs::create_directory(to);
-  SlowRenames tap;
-  CopyTreeOptions options;
-  options.tap = &tap;
-  options.width = 8;
-  const FewDescriptors few(100);
-  const CopyTreeResult result = copy_tree({(from / ".").string()}, to, std::move(options));
+  // A rename takes its time, as on a device: the directory has its name, and the thread that
+  // finishes it has not yet said so.
+  TapOf tap({}, [](const FileCallView& call, long) {
+    if (call.kind != FileCallKind::rename) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  });
+  const test::FewDescriptors few(100);
+  const CopyTreeResult result = copy_tree({(from / ".").string()}, to, {.width = 8, .tap = &tap});
   EXPECT_TRUE(result.ok()) << told(result);
   EXPECT_EQ(contents_below(to).size(), 4u * folders);
   for (int n = 0; n < folders; ++n) {
@@ -409,9 +346,7 @@ TEST_F(CopyTreeOften, directories_need_no_more_rights_than_what_is_done_in_them)
     chmod(to.c_str(), 0300);
     chmod((to / "folder").c_str(), 0300);
     const auto copy_as_they = [&] {
-      CopyTreeOptions options;
-      options.durable = durable;
-      const CopyTreeResult result = copy_tree(sources, to, std::move(options));
+      const CopyTreeResult result = copy_tree(sources, to, {.durable = durable});
       EXPECT_TRUE(result.ok()) << told(result);
     };
     as(who, copy_as_they);
@@ -464,22 +399,14 @@ TEST_F(CopyTreeOften, modes_are_the_sources_whatever_the_umask) {
 
 // ---- File systems that take short names only ----
 
-// As eCryptfs does it.
-class ShortNames final : public FileTap {
- public:
-  Verdict before(const FileCallView& call) noexcept override {
-    for (const char* const path : {call.path, call.to_path}) {
-      if (path != nullptr && fs::path(path).filename().string().size() > 143) {
-        return {Verdict::answer, -ENAMETOOLONG};
-      }
-    }
-    return {};
-  }
-  void after(const FileCallView&, long) noexcept override {}
-};
-
 TEST_F(CopyTreeOften, names_as_long_as_the_file_system_takes_are_copied_and_replaced) {
-  ShortNames tap;
+  // As eCryptfs does it.
+  TapOf tap([](const FileCallView& call) {
+    const auto is_long = [](const char* path) {
+      return path != nullptr && fs::path(path).filename().string().size() > 143;
+    };
+    return answer_if(is_long(call.path) || is_long(call.to_path), -ENAMETOOLONG);
+  });
   FileEngine files({.backend = FileBackend::caller, .tap = &tap});
   fs::create_directories(to / "from");
   for (std::size_t length = 100; length <= 143; ++length) {
@@ -490,11 +417,7 @@ TEST_F(CopyTreeOften, names_as_long_as_the_file_system_takes_are_copied_and_repl
   }
   fs::create_directory(from / std::string(143, 'd'));
   for (const bool durable : {false, true}) {
-    CopyTreeOptions options;
-    options.durable = durable;
-    options.tap = &tap;
-    const CopyTreeResult result = copy(std::move(options));
-    EXPECT_TRUE(result.ok()) << told(result);
+    (void)copy_all({.durable = durable, .tap = &tap});
     EXPECT_EQ(contents_below(to / "from"), contents_below(from));
   }
   expect_clean();

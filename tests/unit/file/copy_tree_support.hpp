@@ -4,14 +4,13 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <handoff/file/copy_tree.hpp>
-#include <handoff/file/detail/file_tap.hpp>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "support/fast_place.hpp"
@@ -35,6 +34,12 @@ class CopyTree : public testing::Test {
 
   CopyTreeResult copy(CopyTreeOptions options = {}) {
     return copy_tree({from}, to, std::move(options));
+  }
+  // ... of which nothing is missing.
+  CopyTreeResult copy_all(CopyTreeOptions options = {}) {
+    CopyTreeResult result = copy(std::move(options));
+    EXPECT_TRUE(result.ok()) << told(result);
+    return result;
   }
   // No temporary name is left anywhere.
   void expect_clean() const {
@@ -61,10 +66,21 @@ class CopyTreeOften : public CopyTree {
       : CopyTree(deep() ? std::filesystem::temp_directory_path().string() : fast_place()) {}
 };
 
-inline bool is_sync(const detail::FileCallView& call) {
-  return std::string_view(call.name) == "syncfs" ||
-         std::string_view(call.name) == "sync_file_range";
-}
+// Fewer descriptors, as long as it lives.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t most) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{.rlim_cur = most, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 // Regular files below it, by their paths.
 inline std::map<std::string, std::string> contents_below(const std::filesystem::path& root) {

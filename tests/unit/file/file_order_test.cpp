@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Order, room, group commit, shares, stops, closing: what an engine does with many requests.
-#include <atomic>
+// Order, room, group commit, shares, stops: what an engine does with many requests.
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <handoff/core/future.hpp>
-#include <latch>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -20,83 +18,8 @@ using namespace handoff;
 using namespace handoff::test;
 using namespace std::chrono_literals;
 
-// Holds calls of one kind up until it is opened.
-class HoldingTap final : public LookingTap {
- public:
-  explicit HoldingTap(FileCallKind kind) : kind_(kind) {}
-  Verdict before(const FileCallView& call) noexcept override {
-    if (call.kind != kind_) return {};
-    arrived_.fetch_add(1);
-    arrived_.notify_all();
-    open_.wait(false);
-    return {};
-  }
-  void wait_for(int calls) const {
-    for (int now = arrived_.load(); now < calls; now = arrived_.load()) arrived_.wait(now);
-  }
-  int arrived() const { return arrived_.load(); }
-  void open() {
-    open_.store(true);
-    open_.notify_all();
-  }
-
- private:
-  const FileCallKind kind_;
-  std::atomic<int> arrived_{0};
-  std::atomic<bool> open_{false};
-};
-
 class FileOrderTest : public OnEachBackend {};
 INSTANTIATE_TEST_SUITE_P(Backends, FileOrderTest, testing::ValuesIn(kBackends), backend_name);
-
-TEST_P(FileOrderTest, WholeFileRequestsKeepTheOrderOfSubmission) {
-  FileEngine files(options());
-  std::vector<Future<FileResult>> written;
-  std::vector<std::string> texts;
-  for (int i = 0; i < 40; ++i) texts.push_back(pattern(static_cast<std::size_t>(i) * 999, 7));
-  std::vector<Future<FileResult>> read;
-  for (const std::string& text : texts) {
-    written.push_back(files.write(folder / "a", bytes_of(text)));
-    read.push_back(files.read(folder / "a"));
-  }
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    FileResult result = read[i].get();
-    EXPECT_EQ(text_of(result.data()), texts[i]);
-    written[i].get().check();
-  }
-}
-
-TEST_P(FileOrderTest, CallbacksAreCalledOnceAndMaySubmit) {
-  std::atomic<int> called{0};
-  std::atomic<int> wrong{0};
-  {
-    FileEngineOptions small = options();
-    small.capacity = 2;
-    FileEngine files(small);
-    for (int i = 0; i < 50; ++i) {
-      FileRequest request{.operation = FileOperation::write,
-                          .path = folder / ("f" + std::to_string(i))};
-      request.from = bytes_of("abc");
-      const Status said = files.post(std::move(request), [&, i](FileResult result) {
-        if (!result.ok()) ++wrong;
-        FileRequest again{.path = folder / ("f" + std::to_string(i))};
-        const Status posted = files.post(std::move(again), [&](FileResult read) {
-          if (!read.ok() || text_of(read.data()) != "abc") ++wrong;
-          ++called;
-        });
-        if (posted != Status::ok) ++wrong;
-      });
-      EXPECT_EQ(said, Status::ok);
-    }
-    EXPECT_EQ(files.wait(), Status::ok);
-    while (files.tally().pending != 0) EXPECT_EQ(files.wait(), Status::ok);
-    const Tally tally = files.close();
-    EXPECT_EQ(tally.done, 100U);
-    EXPECT_TRUE(tally.balanced());
-  }
-  EXPECT_EQ(called, 50);
-  EXPECT_EQ(wrong, 0);
-}
 
 TEST_P(FileOrderTest, ProgressIsToldToTheEnd) {
   FileEngine files(options());
@@ -118,12 +41,14 @@ TEST_P(FileOrderTest, WhatIsStoppedOrLateDoesNotBegin) {
   FileEngine files(options());
   sync::StopSource source;
   source.request_stop();
-  FileRequest stopped{.operation = FileOperation::write, .path = folder / "a"};
-  stopped.until = source.token();
-  EXPECT_EQ(files.submit(std::move(stopped)).get().failure().error, ECANCELED);
-  FileRequest late{.operation = FileOperation::write, .path = folder / "a"};
-  late.until = -1s;
-  EXPECT_EQ(files.submit(std::move(late)).get().failure().error, ETIME);
+  const auto error_until = [&](auto until) {
+    return files.submit({.operation = FileOperation::write, .path = folder / "a", .until = until})
+        .get()
+        .failure()
+        .error;
+  };
+  EXPECT_EQ(error_until(source.token()), ECANCELED);
+  EXPECT_EQ(error_until(-1s), ETIME);
   EXPECT_EQ(folder.entries(), 0U);
   const Tally tally = files.close();
   EXPECT_EQ(tally.cancelled, 1U);
@@ -156,21 +81,6 @@ TEST_P(FileOrderTest, AStopEndsAWriteBetweenPieces) {
   }
 }
 
-TEST_P(FileOrderTest, ClosedIsClosed) {
-  FileEngine files(options());
-  files.write(folder / "a", bytes_of("x")).get().check();
-  EXPECT_TRUE(files.close().balanced());
-  EXPECT_THROW((void)files.read(folder / "a"), NotRun);
-  FileRequest request{.path = folder / "a"};
-  bool called = false;
-  FileEngine::Callback callback = [&](FileResult) { called = true; };
-  EXPECT_EQ(files.post(std::move(request), std::move(callback)), Status::closed);
-  EXPECT_EQ(request.path, folder / "a");  // still ours
-  EXPECT_TRUE(static_cast<bool>(callback));
-  EXPECT_FALSE(called);
-  EXPECT_EQ(files.close().accepted, 1U);
-}
-
 TEST_P(FileOrderTest, TheFirstFailureIsKept) {
   FileEngine files(options());
   (void)files.read(folder / "none").get();
@@ -189,12 +99,17 @@ TEST_P(FileOrderTest, AShareOfTheDeviceLetsAllThrough) {
   FileEngineOptions share = options();
   share.bytes_per_second = 200 << 20;
   FileEngine files(share);
-  const std::string text = pattern(4 << 20);
+  std::vector<std::string> texts;
+  for (unsigned i = 0; i < 4; ++i) texts.push_back(pattern((4 << 20) + i, i));
   std::vector<Future<FileResult>> all;
-  for (int i = 0; i < 4; ++i) {
-    all.push_back(files.write(folder / std::to_string(i), bytes_of(text)));
+  for (std::size_t i = 0; i < 4; ++i) {
+    all.push_back(files.write(folder / std::to_string(i), bytes_of(texts[i])));
   }
-  for (auto& one : all) EXPECT_EQ(one.get().bytes(), text.size());
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(all[i].get().bytes(), texts[i].size());
+    EXPECT_TRUE(contents(folder / std::to_string(i)) == texts[i]);
+  }
+  EXPECT_EQ(files.close().done, 4U);
 }
 
 TEST_P(FileOrderTest, FewBytesInFlightLetAllThrough) {
@@ -215,7 +130,7 @@ TEST_P(FileOrderTest, FewBytesInFlightLetAllThrough) {
   }
 }
 
-TEST(FileRoomTest, FullIsSaidWaitedForOrRunHere) {
+TEST(FileRoomTest, FullIsSaidAndCounted) {
   const FileFolder folder;
   HoldingTap tap(FileCallKind::stat);
   FileEngineOptions options{
@@ -231,9 +146,7 @@ TEST(FileRoomTest, FullIsSaidWaitedForOrRunHere) {
     EXPECT_EQ(refused.status(), Status::full);
     EXPECT_EQ(refused.what(), "the task '" + (folder / "a") + "' did not run: full");
   }
-  FileRequest request{.path = folder / "a"};
-  EXPECT_EQ(files.post(std::move(request), [](FileResult) {}), Status::full);
-  EXPECT_EQ(request.path, folder / "a");
+  EXPECT_EQ(files.post({.path = folder / "a"}, [](FileResult) {}), Status::full);
   EXPECT_EQ(files.refused(), 2U);
   tap.open();
   first.get().check();
@@ -273,29 +186,6 @@ TEST(FileRoomTest, AFullEngineRunsItHere) {
   EXPECT_EQ(contents(folder / "b"), "y");
 }
 
-TEST(FileCloseTest, AbandonedOnesAreCancelledAndBegunOnesEnd) {
-  const FileFolder folder;
-  HoldingTap tap(FileCallKind::stat);
-  FileEngine files({.backend = FileBackend::io_thread, .tap = &tap});
-  put(folder / "a", "x");
-  std::vector<Future<FileResult>> all;
-  all.push_back(files.read(folder / "a"));
-  tap.wait_for(1);
-  for (int i = 0; i < 5; ++i) all.push_back(files.read(folder / "a"));
-  Tally tally;
-  std::thread closes([&] { tally = files.close(Closing::abandon); });
-  std::uint64_t more = 0;
-  while (files.try_post(FileRequest{.path = folder / "a"}, [](FileResult) {}) != Status::closed) {
-    ++more;
-  }
-  tap.open();
-  closes.join();
-  all[0].get().check();
-  EXPECT_EQ(tally.done, 1U);
-  EXPECT_EQ(tally.cancelled, tally.accepted - 1);
-  EXPECT_LE(tally.accepted, 6 + more);
-}
-
 TEST(FileSyncTest, OneSyncServesAllThatWait) {
   const FileFolder folder;
   HoldingTap tap(FileCallKind::fsync);
@@ -312,41 +202,6 @@ TEST(FileSyncTest, OneSyncServesAllThatWait) {
   tap.open();
   for (auto& one : all) one.get().check();
   EXPECT_LE(tap.arrived(), 4);
-}
-
-TEST(FileSyncTest, AfterASyncThatFailedTheDataCountsAsLost) {
-  const FileFolder folder;
-  for (const FileBackend backend : kBackends) {
-    if (!possible(backend)) continue;
-    FaultTap tap;
-    FileEngine files({.backend = backend, .tap = &tap});
-    const OpenFile file = OpenFile::open(folder / "a", {.write = true, .create = true});
-    files.write(file, bytes_of("0"), 0, {.durable = true}).get().check();
-    tap.arm(FileCallKind::fsync, 0, Fault::io_error);
-    EXPECT_EQ(files.write(file, bytes_of("0"), 0, {.durable = true}).get().failure().error, EIO);
-    EXPECT_TRUE(tap.disarm().has_value());
-    EXPECT_EQ(files.write(file, bytes_of("0"), 0, {.durable = true}).get().failure().error, EIO);
-    EXPECT_EQ(files.sync(file).get().failure().error, EIO);
-    EXPECT_TRUE(files.write(file, bytes_of("0"), 0).get().ok());
-  }
-}
-
-TEST(FileSyncTest, NoTwoAppendsShareBytesFromManyThreads) {
-  const FileFolder folder;
-  FileEngine files({.width = 4, .backend = FileBackend::pool});
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      const std::string line = std::string(99, static_cast<char>('a' + t)) + "\n";
-      for (int i = 0; i < 50; ++i) files.append(folder / "log", bytes_of(line)).get().check();
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  const std::string all = contents(folder / "log");
-  ASSERT_EQ(all.size(), 4U * 50 * 100);
-  for (std::size_t i = 0; i < all.size(); i += 100) {
-    EXPECT_EQ(all.substr(i, 99), std::string(99, all[i]));
-  }
 }
 
 TEST(FileChoiceTest, WhatIsAskedForIsTaken) {

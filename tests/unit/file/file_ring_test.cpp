@@ -14,10 +14,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <functional>
 #include <handoff/core/future.hpp>
-#include <iterator>
 #include <new>
 #include <string>
 #include <system_error>
@@ -46,15 +43,12 @@ using handoff::OpenFile;
 using handoff::test::bytes_of;
 using handoff::test::Call;
 using handoff::test::contents;
+using handoff::test::FileCallView;
 using handoff::test::FileFolder;
+using handoff::test::open_descriptors;
 using handoff::test::pattern;
 using handoff::test::put;
 using handoff::test::room_of;
-
-std::size_t open_descriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
-}
 
 class FileRing : public testing::Test {
  protected:
@@ -146,39 +140,6 @@ TEST_F(FileRing, AStartIsNeverSleptThrough) {
   }
 }
 
-// A callback runs on the ring's thread, where a start takes the short way.
-TEST_F(FileRing, CallbacksGoOn) {
-  put(folder / "a", pattern(4096));
-  FileEngine files({.width = 2, .backend = FileBackend::io_uring});
-  const OpenFile file = OpenFile::open(folder / "a");
-  const std::size_t rounds = handoff::test::rounds(2000);
-  constexpr std::size_t chains = 5;
-  struct Chain {
-    std::string got = std::string(512, '\0');
-    std::size_t left = 0;
-  };
-  std::vector<Chain> all(chains);
-  std::atomic<std::size_t> ended{0};
-  std::atomic<bool> right{true};
-  std::function<void(Chain&)> go_on = [&](Chain& chain) {
-    FileRequest request{.operation = FileOperation::read, .file = file, .offset = 512};
-    request.into = room_of(chain.got);
-    const auto status = files.post(std::move(request), [&](FileResult result) {
-      if (result.bytes() != 512) right = false;
-      ++ended;
-      if (--chain.left > 0) go_on(chain);
-    });
-    if (status != handoff::Status::ok) right = false;
-  };
-  for (Chain& chain : all) {
-    chain.left = rounds;
-    go_on(chain);
-  }
-  while (ended < chains * rounds) std::this_thread::yield();
-  EXPECT_TRUE(right);
-  EXPECT_EQ(files.close().done, chains * rounds);
-}
-
 TEST_F(FileRing, ALargeTransferInManyCallsAtOnce) {
   const std::size_t bytes = (std::size_t{5} << 20) + 123;
   const std::string text = pattern(bytes);
@@ -195,10 +156,10 @@ TEST_F(FileRing, ALargeTransferInManyCallsAtOnce) {
                 bytes);
       EXPECT_EQ(contents(folder / "large"), text);
       std::fill_n(buffer.data(), bytes, std::byte{0});
-      FileRequest request{.operation = FileOperation::read, .path = folder / "large"};
-      request.into = buffer.span();
-      request.direct = direct;
-      EXPECT_EQ(files.submit(std::move(request)).get().bytes(), bytes);
+      EXPECT_EQ(files.submit({.path = folder / "large", .into = buffer.span(), .direct = direct})
+                    .get()
+                    .bytes(),
+                bytes);
       EXPECT_TRUE(
           std::equal(text.begin(), text.end(), reinterpret_cast<const char*>(buffer.data())));
     }
@@ -222,24 +183,20 @@ TEST_F(FileRing, WhatARingCannotDoIsDoneAllTheSame) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(contents(folder / ("to" + std::to_string(i))), text);
 }
 
-// Moves at most 1000 bytes at a time.
-class ShorteningTap final : public handoff::test::FileTap {
- public:
-  Verdict before(const handoff::test::FileCallView& call) noexcept override {
-    if (!handoff::test::transfers(call.kind)) return {};
-    return {.kind = Verdict::shorten, .value = 1000};
-  }
-  void after(const handoff::test::FileCallView& call, long result) noexcept override {
-    if (!handoff::test::transfers(call.kind)) return;
-    if (result > 1000) too_much = true;
-    ++transfers;
-  }
-  std::atomic<bool> too_much{false};
-  std::atomic<int> transfers{0};
-};
-
 TEST_F(FileRing, ShortenedCallsAreCompleted) {
-  ShorteningTap tap;
+  std::atomic<int> transfers{0};
+  std::atomic<bool> too_much{false};
+  // Each moves at most 1000 bytes.
+  handoff::test::TapOf tap(
+      [](const FileCallView& call) -> handoff::test::Verdict {
+        if (!handoff::test::transfers(call.kind)) return {};
+        return {handoff::test::Verdict::shorten, 1000};
+      },
+      [&](const FileCallView& call, long result) {
+        if (!handoff::test::transfers(call.kind)) return;
+        if (result > 1000) too_much = true;
+        ++transfers;
+      });
   const std::string text = pattern(10'000);
   FileEngine files({.backend = FileBackend::io_uring, .tap = &tap});
   FileRequest write{.operation = FileOperation::write, .path = folder / "a"};
@@ -249,14 +206,14 @@ TEST_F(FileRing, ShortenedCallsAreCompleted) {
   EXPECT_EQ(contents(folder / "a"), text);
   std::string first(3'333, '\0');
   std::string rest(6'667, '\0');
-  FileRequest read{.operation = FileOperation::read, .path = folder / "a"};
-  read.into = {room_of(first), room_of(rest)};
-  EXPECT_EQ(files.submit(std::move(read)).get().bytes(), text.size());
+  EXPECT_EQ(
+      files.submit({.path = folder / "a", .into = {room_of(first), room_of(rest)}}).get().bytes(),
+      text.size());
   EXPECT_EQ(first + rest, text);
   files.copy(folder / "a", folder / "b").get().check();
   EXPECT_EQ(contents(folder / "b"), text);
-  EXPECT_FALSE(tap.too_much);
-  EXPECT_GE(tap.transfers, 30);
+  EXPECT_FALSE(too_much);
+  EXPECT_GE(transfers, 30);
 }
 
 TEST_F(FileRing, NothingIsLeftOpen) {

@@ -18,6 +18,7 @@
 #include <fstream>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/file/file_result.hpp>
+#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,11 +45,7 @@ class FileFolder {
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   std::size_t entries() const {
-    std::size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) {
-      count += entry.path().empty() ? 0 : 1;
-    }
-    return count;
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
   }
 
  private:
@@ -76,6 +73,12 @@ inline std::string contents(const std::string& path) {
 }
 inline void put(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
+}
+
+// How many this process has.
+inline std::size_t open_descriptors() {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
 }
 
 // What it throws, or no error.

@@ -25,9 +25,9 @@
 #include <handoff/file/file_engine.hpp>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "support/file_tap.hpp"
 #include "support/somebody.hpp"
 #include "support/support.hpp"
 #include "unit/file/file_support.hpp"
@@ -185,42 +185,31 @@ std::string copied(const std::string& base, const std::string& to, FileTap* tap)
 }
 std::string tree(const std::string& from, const std::string& to, FileTap* tap, bool durable,
                  bool verify = false) {
-  CopyTreeOptions options;
-  options.width = 1;
-  options.tap = tap;
-  options.durable = durable;
-  options.verify = verify;
-  static_cast<void>(copy_tree({from}, to, std::move(options)));
+  static_cast<void>(
+      copy_tree({from}, to, {.width = 1, .durable = durable, .verify = verify, .tap = tap}));
   return to;
+}
+
+auto copying(const char* to) {
+  return [to](const std::string& base, FileTap* tap) { return copied(base, base + to, tap); };
+}
+// The new one is `file` below what is made.
+auto copying_tree(const char* from, const char* to, bool durable, const char* file = "") {
+  return [=](const std::string& base, FileTap* tap) {
+    return tree(base + from, base + to, tap, durable) + file;
+  };
 }
 
 const std::vector<Way>& ways() {
   static const std::vector<Way> all{
       {"replace", true, replaced},
-      {"copy over", true,
-       [](const std::string& base, FileTap* tap) { return copied(base, base + "/in/old", tap); }},
-      {"copy to a new name", false,
-       [](const std::string& base, FileTap* tap) { return copied(base, base + "/in/new", tap); }},
-      {"copy_tree to a new name", true,
-       [](const std::string& base, FileTap* tap) {
-         return tree(base + "/old", base + "/in/new", tap, false);
-       }},
-      {"copy_tree over", true,
-       [](const std::string& base, FileTap* tap) {
-         return tree(base + "/old", base + "/in/old", tap, true);
-       }},
-      {"copy_tree of a tree", true,
-       [](const std::string& base, FileTap* tap) {
-         return tree(base + "/tree", base + "/in/tree", tap, true) + "/old";
-       }},
-      {"copy_tree into a tree", true,
-       [](const std::string& base, FileTap* tap) {
-         return tree(base + "/tree/.", base + "/in/there", tap, false) + "/old";
-       }},
-      {"copy_tree of a FIFO", true,
-       [](const std::string& base, FileTap* tap) {
-         return tree(base + "/fifo", base + "/in/fifo", tap, false);
-       }},
+      {"copy over", true, copying("/in/old")},
+      {"copy to a new name", false, copying("/in/new")},
+      {"copy_tree to a new name", true, copying_tree("/old", "/in/new", false)},
+      {"copy_tree over", true, copying_tree("/old", "/in/old", true)},
+      {"copy_tree of a tree", true, copying_tree("/tree", "/in/tree", true, "/old")},
+      {"copy_tree into a tree", true, copying_tree("/tree/.", "/in/there", false, "/old")},
+      {"copy_tree of a FIFO", true, copying_tree("/fifo", "/in/fifo", false)},
   };
   return all;
 }
@@ -334,36 +323,26 @@ class RightsWalk : public testing::Test {
     return "";
   }
 
-  // Looks after each call.
-  class Watch final : public FileTap {
-   public:
-    Watch(const RightsWalk& walk, const Somebody& actor, const Rights& old)
-        : walk_(walk), actor_(actor), old_(old) {}
-    Verdict before(const FileCallView& call) noexcept override {
-      return std::string_view(call.name) == "syncfs" ? Verdict{Verdict::answer, 0} : Verdict{};
-    }
-    void after(const FileCallView& call, long) noexcept override {
-      if (!fault_.empty()) return;
-      fault_ = walk_.widened_below(actor_, old_);
-      if (!fault_.empty()) fault_ += std::string(" after ") + call.name;
-    }
-    const std::string& fault() const { return fault_; }
-
-   private:
-    const RightsWalk& walk_;
-    const Somebody& actor_;
-    const Rights& old_;
-    std::string fault_;
-  };
+  // Looks after each call, up to the first fault.
+  test::TapOf watching(const Somebody& actor, const Rights& old, std::string& fault) const {
+    return test::TapOf(
+        [](const FileCallView& call) { return test::answer_if(test::is_sync(call), 0); },
+        [&, this](const FileCallView& call, long) {
+          if (!fault.empty()) return;
+          fault = widened_below(actor, old);
+          if (!fault.empty()) fault += std::string(" after ") + call.name;
+        });
+  }
 
   // "", or what went wrong.
   std::string walk(const Somebody& actor, const Way& way) {
     Rights old{};
     if (!rights_of(base_ + "/old", old)) return "there is no file";
-    Watch watch(*this, actor, old);
+    std::string fault;
+    test::TapOf watch = watching(actor, old, fault);
     std::string path;
     as(actor, [&] { path = way.go(base_, &watch); });
-    if (!watch.fault().empty()) return watch.fault();
+    if (!fault.empty()) return fault;
     return widened(actor, old, path);
   }
 
@@ -440,10 +419,8 @@ TEST_F(RightsWalk, RootAndTheOwnerKeepAll) {
           Rights now{};
           ASSERT_TRUE(rights_of(base_ + "/old", old));
           std::string path;
-          as(actor, [&] {
-            Watch watch(*this, actor, old);
-            path = way.go(base_, &watch);
-          });
+          test::TapOf tap = test::unsynced();
+          as(actor, [&] { path = way.go(base_, &tap); });
           ASSERT_TRUE(rights_of(path, now));
           EXPECT_EQ(now.user, old.user);
           EXPECT_EQ(now.group, old.group);
@@ -478,10 +455,11 @@ TEST_F(RightsWalk, ACopyThatItsUserMayNotReadIsVerified) {
   Rights old{};
   ASSERT_TRUE(rights_of(base_ + "/old", old));
   old.user = kRoot.user;  // the owner is in the group too
-  Watch watch(*this, kMember, old);
+  std::string fault;
+  test::TapOf watch = watching(kMember, old, fault);
   as(kMember,
      [&] { static_cast<void>(tree(base_ + "/old", base_ + "/in/old", &watch, false, true)); });
-  EXPECT_EQ(watch.fault(), "");
+  EXPECT_EQ(fault, "");
 }
 
 // What a file may do beyond its user's rights it may with its old contents only.

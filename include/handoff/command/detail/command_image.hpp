@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <handoff/command/detail/command_packet.hpp>
@@ -64,12 +65,12 @@ class CommandParser {
   // To the first one again.
   void rewind() noexcept { rest_ = body_; }
 
+  // What reading an image asks for: the next bytes, and a refusal.
+  std::span<const std::byte> take(std::size_t bytes);
+  [[noreturn]] static void refuse(const std::string& why);
+
  private:
   void read_types(std::size_t count);
-  std::span<const std::byte> take(std::size_t bytes);
-  template <class T>
-  T take_as();
-  [[noreturn]] static void refuse(const char* why);
 
   const std::span<const CommandType* const> given_;
   const std::size_t key_bytes_;
