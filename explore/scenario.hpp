@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <explore/engine/explore.hpp>
@@ -49,6 +50,18 @@ struct Scenario {
   unsigned deaths;
   unsigned failures;
 };
+
+// Scenarios of other sizes, and small ones in which one call may fail:
+// `const LargeScenario name("...", [] { ... });`
+template <Size kSize, unsigned kFailures = 0>
+struct SizedScenario : Scenario {
+  SizedScenario(std::string scenario_name, std::function<void()> body)
+      : Scenario(std::move(scenario_name), std::move(body), kSize, 0, kFailures) {}
+};
+using LargeScenario = SizedScenario<Size::large>;
+using HugeScenario = SizedScenario<Size::huge>;
+using SingleScenario = SizedScenario<Size::single>;
+using FailingScenario = SizedScenario<Size::small, 1>;
 
 // How many deviations it gets, for what.
 enum class Purpose { check, deep, weakened_order };
