@@ -56,16 +56,16 @@ class CallbackList<R(Args...), Policies> {
   // `callback` is what makes a Callback.
   template <class F = Callback>
   Handle append(F&& callback) {
-    return list_.add(std::forward<F>(callback), internal::Place::back);
+    return list_.add(std::forward<F>(callback), internal::AddedAt::back);
   }
   template <class F = Callback>
   Handle prepend(F&& callback) {
-    return list_.add(std::forward<F>(callback), internal::Place::front);
+    return list_.add(std::forward<F>(callback), internal::AddedAt::front);
   }
   // Behind all others if `before` is not in this list.
   template <class F = Callback>
   Handle insert(F&& callback, const Handle& before) {
-    return list_.add(std::forward<F>(callback), internal::Place::before, before);
+    return list_.add(std::forward<F>(callback), internal::AddedAt::before, before);
   }
 
   bool remove(const Handle& handle) { return list_.remove(handle); }

@@ -56,16 +56,16 @@ class EventDispatcherBase<Event_, R(Args...), Policies_, Bottom> {
 
   template <class F = Callback>
   Handle appendListener(const Event& event, F&& listener) {
-    return table_.add(event, std::forward<F>(listener), Place::back);
+    return table_.add(event, std::forward<F>(listener), AddedAt::back);
   }
   template <class F = Callback>
   Handle prependListener(const Event& event, F&& listener) {
-    return table_.add(event, std::forward<F>(listener), Place::front);
+    return table_.add(event, std::forward<F>(listener), AddedAt::front);
   }
   // Behind all others if `before` does not listen to this event here.
   template <class F = Callback>
   Handle insertListener(const Event& event, F&& listener, const Handle& before) {
-    return table_.add(event, std::forward<F>(listener), Place::before, before);
+    return table_.add(event, std::forward<F>(listener), AddedAt::before, before);
   }
 
   bool removeListener(const Event& event, const Handle& handle) {

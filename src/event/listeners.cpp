@@ -323,14 +323,14 @@ void ListenerList::adopt(Listener& added) noexcept {
   alive_.store(size() + 1, sync::order::relaxed);
 }
 
-void ListenerList::add(const ListenerRef& listener, Place place, const Listener* before,
+void ListenerList::add(const ListenerRef& listener, AddedAt place, const Listener* before,
                        Garbage& garbage) {
   const sync::Lock lock(mutex_);
   Listener& added = *listener.get();
   const bool is_before =
-      place == Place::before && before != nullptr && before->list_ == this && before->attached();
+      place == AddedAt::before && before != nullptr && before->list_ == this && before->attached();
   if (is_before) added.priority_ = before->priority_;
-  const Gap gap = is_before ? gap_before(*before) : gap_for(added, place == Place::front);
+  const Gap gap = is_before ? gap_before(*before) : gap_for(added, place == AddedAt::front);
   Array* const array = current();
   const bool at_end = array != nullptr && gap.part == array && gap.at == array->size();
   if (at_end && gap.at < array->capacity_) {

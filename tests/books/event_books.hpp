@@ -127,9 +127,9 @@ template <class Slot>
 struct Books<EventChunks<Slot>> {
   using Chunks = EventChunks<Slot>;
   using Chunk = typename Chunks::Chunk;
-  using Place = typename Chunks::Place;
+  using ChunkPlace = typename Chunks::ChunkPlace;
 
-  static Place head(const Chunks& chunks) { return chunks.head_; }
+  static ChunkPlace head(const Chunks& chunks) { return chunks.head_; }
 
   // Places that can be claimed before the next chunk is begun.
   static std::size_t places_left(const Chunks& chunks) {
@@ -137,10 +137,10 @@ struct Books<EventChunks<Slot>> {
            std::min<std::size_t>(Chunks::offset_of(chunks.newest()), Chunks::kPlaces);
   }
 
-  static std::string fault(const Chunks& chunks, const std::vector<Place>& held) {
+  static std::string fault(const Chunks& chunks, const std::vector<ChunkPlace>& held) {
     const Chunk* const last = Chunks::chunk_of(chunks.newest());
     const std::uint64_t end = chunks.end_index();
-    const Place head = chunks.head_;
+    const ChunkPlace head = chunks.head_;
     if (head.offset > Chunks::kPlaces) return "EventChunks: the head is behind its chunk";
     if (head.index() > end) return "EventChunks: the head is behind the tail";
     std::uint64_t index = head.chunk->first_index.read();
@@ -159,7 +159,7 @@ struct Books<EventChunks<Slot>> {
       if (chunk == last) break;
       index += Chunks::kPlaces;
     }
-    for (const Place& place : held) {
+    for (const ChunkPlace& place : held) {
       if (place.chunk->first_index.read() >= head.chunk->first_index.read()) continue;
       if (place.chunk->done + count_in(*place.chunk, held) != Chunks::kPlaces + 1) {
         return "EventChunks: places of an older chunk that are neither held nor given back";
@@ -169,9 +169,9 @@ struct Books<EventChunks<Slot>> {
   }
 
  private:
-  static std::uint32_t count_in(const Chunk& chunk, const std::vector<Place>& held) {
+  static std::uint32_t count_in(const Chunk& chunk, const std::vector<ChunkPlace>& held) {
     return static_cast<std::uint32_t>(std::count_if(
-        held.begin(), held.end(), [&](const Place& place) { return place.chunk == &chunk; }));
+        held.begin(), held.end(), [&](const ChunkPlace& place) { return place.chunk == &chunk; }));
   }
   static std::string lone_fault(const Chunks& chunks) {
     if (chunks.needed_.read() < Chunks::kNeeded || chunks.needed_.read() > Chunks::kMostNeeded) {
@@ -195,7 +195,7 @@ template <class Key, class Policies, class... Args>
 struct Books<EventStore<Key, Policies, Args...>> {
   using Store = EventStore<Key, Policies, Args...>;
   using Chunks = typename Store::Chunks;
-  using Place = typename Store::Place;
+  using ChunkPlace = typename Store::ChunkPlace;
   using Waiting = typename Store::Waiting;
 
   // `capacity`: 0 where it is not known, or there is none.
@@ -208,7 +208,7 @@ struct Books<EventStore<Key, Policies, Args...>> {
     const Heap heap(store.backlog_);
     const std::vector<Waiting>& entries = heap.entries();
     if (!std::is_heap(entries.begin(), entries.end())) return "EventStore: the heap's order";
-    std::vector<Place> held;
+    std::vector<ChunkPlace> held;
     std::size_t gone = 0;
     std::uint64_t pending = 0;
     for (const Waiting& waiting : entries) {
@@ -251,9 +251,9 @@ struct Books<EventStore<Key, Policies, Args...>> {
   }
 
  private:
-  static bool has_twice(const std::vector<Place>& held) {
+  static bool has_twice(const std::vector<ChunkPlace>& held) {
     std::vector<std::uint64_t> indices;
-    for (const Place& place : held) indices.push_back(place.index());
+    for (const ChunkPlace& place : held) indices.push_back(place.index());
     std::sort(indices.begin(), indices.end());
     return std::adjacent_find(indices.begin(), indices.end()) != indices.end();
   }
@@ -291,7 +291,7 @@ struct Books<EventStore<Key, Policies, Args...>> {
   // Events that nobody has taken. `places`: with those that could not be made.
   static std::uint64_t waiting_in_row(const Chunks& chunks, std::uint64_t& places) {
     std::uint64_t events = 0;
-    Place at = Books<Chunks>::head(chunks);
+    ChunkPlace at = Books<Chunks>::head(chunks);
     for (std::uint64_t left = chunks.end_index() - at.index(); left != 0; --left, ++at.offset) {
       if (at.offset == Chunks::kPlaces) at = {test::now(at.chunk->next), 0};
       ++places;

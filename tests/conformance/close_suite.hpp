@@ -7,7 +7,7 @@
 //
 //   struct Subject {
 //     static constexpr unsigned producers = 2, consumers = 2;    // at most; consumers 0: its own
-//     static constexpr CloseBy by = CloseBy::anybody;            // who may close it
+//     static constexpr CloseBy by = CloseBy::anybody;            // which thread may close it
 //     static constexpr unsigned ways_in = 3, ways_out = 2;       // kinds of calls
 //     Subject(const ClosePlan& plan, CloseLog& log);
 //     std::uint64_t offer(unsigned producer, unsigned way, std::span<CloseItem> items);

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -15,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/latest.hpp>
 #include <handoff/bus/latest_by_key.hpp>
 #include <handoff/core/capacity.hpp>
@@ -30,6 +28,7 @@
 #include <handoff/queue/spsc_ring.hpp>
 
 #include "conformance/contract_page.hpp"
+#include "conformance/followed_by_one.hpp"
 #include "conformance/made.hpp"
 #include "support/patience.hpp"
 #include "unit/process/forked.hpp"
@@ -63,31 +62,6 @@ struct OfQueue {
   void close() { queue.close(); }
 
   Queue queue;
-};
-
-// With one consumer, which has joined.
-template <class T, class Policies>
-struct OfBroadcast {
-  using Item = T;
-  static constexpr bool bounded = Policies::on_full == OnFull::wait;
-
-  explicit OfBroadcast(std::size_t capacity) : queue(capacity), consumer(queue.consumer()) {}
-  Status try_push(Item&& item) { return queue.try_push(std::move(item)); }
-  Status try_push(const Item& item)
-    requires std::is_copy_constructible_v<Item>
-  {
-    return queue.try_push(item);
-  }
-  Status push(Item&& item, const Until& until) { return queue.push(std::move(item), until); }
-  Status try_pop(Item& out) {
-    const auto take = [&](T& message) { out = std::move(message); };
-    if (consumer.consume(take, 1) == 1) return Status::ok;
-    return consumer.closed() ? Status::closed : Status::empty;
-  }
-  void close() { queue.close(); }
-
-  Broadcast<T, Policies> queue;
-  typename Broadcast<T, Policies>::Consumer consumer;
 };
 
 // A reader that remembers which value it has seen.
@@ -143,44 +117,27 @@ struct OfLatestByKey {
 
 // Of SharedRing and SharedMpscRing: both ends in one process.
 template <class Ring, class... More>
-struct OfSharedRing {
+struct OfSharedRing : RingInPages<Ring> {
   using Item = int;
   static constexpr bool bounded = true;
 
-  explicit OfSharedRing(std::size_t capacity)
-      : page(Ring::bytes_for(capacity, More::value...)),
-        ring(Ring::create(page.bytes(), capacity, More::value...)),
-        producer(made_producer()),
-        consumer(ring) {}
+  explicit OfSharedRing(std::size_t capacity) : RingInPages<Ring>(capacity, More::value...) {}
   Status try_push(int item) { return producer.try_push(item); }
   Status push(int item, const Until& until) { return producer.push(item, until); }
   Status try_pop(int& out) { return consumer.try_pop(out); }
-  void close() { ring.close(); }
+  void close() { this->ring.close(); }
 
-  typename Ring::Producer made_producer() {
-    if constexpr (sizeof...(More) == 0) {
-      return typename Ring::Producer(ring);
-    } else {
-      return typename Ring::Producer(ring, 0);
-    }
-  }
-
-  CommonPages page;
-  Ring ring;
-  typename Ring::Producer producer;
-  typename Ring::Consumer consumer;
+  // The first of its producers, where there are several.
+  typename Ring::Producer producer{this->ring, (More::value - More::value)...};
+  typename Ring::Consumer consumer{this->ring};
 };
 
 // Records of one integer.
-struct OfByteRing {
+struct OfByteRing : RingInPages<SharedByteRing> {
   using Item = int;
+  using RingInPages::RingInPages;
   static constexpr bool bounded = true;
 
-  explicit OfByteRing(std::size_t capacity)
-      : page(SharedByteRing::bytes_for(capacity)),
-        ring(SharedByteRing::create(page.bytes(), capacity)),
-        producer(ring),
-        consumer(ring) {}
   Status try_push(int item) { return producer.try_push(std::as_bytes(std::span(&item, 1))); }
   Status push(int item, const Until& until) {
     return producer.push(std::as_bytes(std::span(&item, 1)), until);
@@ -195,30 +152,21 @@ struct OfByteRing {
   }
   void close() { ring.close(); }
 
-  CommonPages page;
-  SharedByteRing ring;
-  SharedByteRing::Producer producer;
-  SharedByteRing::Consumer consumer;
+  SharedByteRing::Producer producer{ring};
+  SharedByteRing::Consumer consumer{ring};
 };
 
-struct OfSharedBroadcast {
+struct OfSharedBroadcast : RingInPages<SharedBroadcast<int>> {
   using Item = int;
-  using Ring = SharedBroadcast<int>;
+  using RingInPages::RingInPages;
   static constexpr bool bounded = false;
 
-  explicit OfSharedBroadcast(std::size_t capacity)
-      : page(Ring::bytes_for(capacity)),
-        ring(Ring::create(page.bytes(), capacity)),
-        producer(ring),
-        consumer(ring) {}
   Status try_push(int item) { return producer.push(item); }
   Status try_pop(int& out) { return consumer.try_pop(out); }
   void close() { producer.close(); }
 
-  CommonPages page;
-  Ring ring;
-  Ring::Producer producer;
-  Ring::Consumer consumer;
+  SharedBroadcast<int>::Producer producer{ring};
+  SharedBroadcast<int>::Consumer consumer{ring};
 };
 
 // ---- Cells: what these calls do ----
@@ -403,8 +351,8 @@ std::string with_a_child() {
 std::string slots_used_by() {
   using Ring = SharedMpscRing<int>;
   constexpr int each = 500;
-  const CommonPages page(Ring::bytes_for(64, 2));
-  const Ring ring = Ring::create(page.bytes(), 64, 2);
+  RingInPages<Ring> made(64, 2);
+  const Ring& ring = made.ring;
   std::vector<std::thread> producers;
   for (std::size_t slot = 0; slot < 2; ++slot) {
     producers.emplace_back([&, slot] {
@@ -475,8 +423,8 @@ struct WaitingGrows : OfQueue<UnboundedChannel<T>> {
   using OfQueue<UnboundedChannel<T>>::OfQueue;
 };
 template <class T>
-struct ToEach : OfBroadcast<T, BroadcastPolicies> {
-  using OfBroadcast<T, BroadcastPolicies>::OfBroadcast;
+struct ToEach : OfQueue<FollowedByOne<T, BroadcastPolicies>> {
+  using OfQueue<FollowedByOne<T, BroadcastPolicies>>::OfQueue;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 //       void drain();                      // gives what is there to the handler, on this thread;
 //                                          // what the handler throws comes out
 //       void shut();
+//       Tally close(const Closing& how);   // gives what is left its outcome
 //       Tally tally();
 //       // its destructor destroys what is left
 //     };
@@ -23,17 +24,21 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <ostream>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <handoff/core/closing.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/sync/clock.hpp>
 
 #include "support/support.hpp"
 
@@ -215,7 +220,7 @@ TYPED_TEST_P(DeferredSuite, WhatAHandlerHandsOverComesLater) {
   EXPECT_EQ(*alive, 0U);
 }
 
-// At every position: the others are all handled, in order, and the books say who failed.
+// At every position: the others are all handled, in order, and the books count the failure.
 TYPED_TEST_P(DeferredSuite, AThrowLosesNothing) {
   constexpr std::size_t items = 12;
   for (std::size_t bad = 0; bad < items; ++bad) {
@@ -275,9 +280,45 @@ TYPED_TEST_P(DeferredSuite, ItsEndDestroysWhatIsLeftAndCallsNobody) {
   }
 }
 
+// In each strength: all that was accepted has its outcome, and the first failure is told.
+TYPED_TEST_P(DeferredSuite, ACloseGivesWhatIsLeftItsOutcome) {
+  using namespace std::chrono_literals;
+  for (const Closing& how :
+       {Closing::finish, Closing::abandon, Closing::finish_until(0s), Closing::finish_until(1h)}) {
+    const Alive alive = nobody_alive();
+    std::size_t calls = 0;
+    typename TestFixture::Queue queue([&](const DeferredItem& item) {
+      ++calls;
+      if (item.number() % 400 == 399) throw std::runtime_error(std::to_string(item.number()));
+    });
+    for (std::size_t i = 0; i < 1000; ++i) EXPECT_TRUE(queue.enqueue(DeferredItem(i, alive)));
+    const Tally tally = queue.close(how);
+    const bool runs = how.begins_more && how.deadline > sync::clock::now();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.accepted, 1000U);
+    EXPECT_EQ(tally.pending, 0U);
+    EXPECT_EQ(calls, runs ? 1000U : 0U);
+    EXPECT_EQ(tally.done, runs ? 998U : 0U);
+    EXPECT_EQ(tally.failed, runs ? 2U : 0U);
+    EXPECT_EQ(tally.cancelled, how.begins_more ? 0U : 1000U);
+    EXPECT_EQ(tally.expired, how.begins_more && !runs ? 1000U : 0U);
+    EXPECT_EQ(*alive, 0U);
+    EXPECT_FALSE(queue.enqueue(DeferredItem(0, alive)));
+    EXPECT_EQ(queue.close(Closing::abandon).accepted, 1000U) << "closed twice";
+    try {
+      if (tally.first_failure != nullptr) std::rethrow_exception(tally.first_failure);
+      EXPECT_FALSE(runs) << "it has no first failure";
+    } catch (const std::runtime_error& error) {
+      EXPECT_TRUE(runs);
+      EXPECT_STREQ(error.what(), "399");
+    }
+  }
+}
+
 REGISTER_TYPED_TEST_SUITE_P(DeferredSuite, EachOnceInOrderByTheOwner,
                             WhatAHandlerHandsOverComesLater, AThrowLosesNothing,
                             ClosedTakesNoMoreAndKeepsWhatItHas,
-                            ItsEndDestroysWhatIsLeftAndCallsNobody);
+                            ItsEndDestroysWhatIsLeftAndCallsNobody,
+                            ACloseGivesWhatIsLeftItsOutcome);
 
 }  // namespace handoff::test

@@ -20,166 +20,108 @@
 
 namespace handoff::test { namespace {
 
-// An event queue with one listener; by which way it is drained is the derived one's affair.
-template <class EventQueueType>
-class WithListener {
- public:
-  explicit WithListener(DeferredHandler handler) : handler_(std::move(handler)) {
-    (void)queue_.append_listener(0, adapt<void(const DeferredItem&)>(std::ref(handler_)));
-  }
-  bool enqueue(DeferredItem item) { return queue_.enqueue(0, std::move(item)) == Status::ok; }
-  void shut() { queue_.shut(); }
-  Tally tally() { return queue_.tally(); }
+// An event queue with one listener, drained by `kDrain(queue, handler)`.
+template <class EventQueueType, auto kDrain>
+struct EventsBy {
+  class Queue {
+   public:
+    explicit Queue(DeferredHandler handler) : handler_(std::move(handler)) {
+      (void)queue_.append_listener(0, adapt<void(const DeferredItem&)>(std::ref(handler_)));
+    }
+    bool enqueue(DeferredItem item) { return queue_.enqueue(0, std::move(item)) == Status::ok; }
+    void drain() { kDrain(queue_, handler_); }
+    void shut() { queue_.shut(); }
+    Tally close(const Closing& how) { return queue_.close(how); }
+    Tally tally() { return queue_.tally(); }
 
- protected:
-  const DeferredHandler handler_;
-  EventQueueType queue_;
+   protected:
+    const DeferredHandler handler_;
+    EventQueueType queue_;
+  };
 };
 
 using One = EventQueue<int, void(const DeferredItem&)>;
 using Boxed = EventQueue<int, void(const AnyData<>&)>;
 
-template <class EventQueueType>
-struct Process {
-  struct Queue : WithListener<EventQueueType> {
-    using WithListener<EventQueueType>::WithListener;
-    void drain() { this->queue_.drain(); }
-  };
+constexpr auto kAll = [](auto& queue, auto&) { queue.drain(); };
+constexpr auto kOneByOne = [](auto& queue, auto&) {
+  while (queue.drain(1) == 1) {
+  }
 };
-
-template <class EventQueueType>
-struct OneByOne {
-  struct Queue : WithListener<EventQueueType> {
-    using WithListener<EventQueueType>::WithListener;
-    void drain() {
-      while (this->queue_.drain(1) == 1) {
-      }
-    }
-  };
+constexpr auto kChosen = [](auto& queue, auto&) { queue.drain_if(take_if([] { return true; })); };
+constexpr auto kUntilNever = [](auto& queue, auto&) {
+  queue.drain_if(take_until([] { return false; }));
 };
-
-template <class EventQueueType>
-struct ByPredicate {
-  struct Queue : WithListener<EventQueueType> {
-    using WithListener<EventQueueType>::WithListener;
-    void drain() {
-      this->queue_.drain_if(take_if([] { return true; }));
-    }
-  };
-};
-
-template <class EventQueueType>
-struct UntilNever {
-  struct Queue : WithListener<EventQueueType> {
-    using WithListener<EventQueueType>::WithListener;
-    void drain() {
-      this->queue_.drain_if(take_until([] { return false; }));
-    }
-  };
-};
-
-struct Visitor {
-  struct Queue : WithListener<One> {
-    using WithListener<One>::WithListener;
-    void drain() {
-      queue_.drain([this](int, const DeferredItem& item) { handler_(item); });
-    }
-  };
+constexpr auto kToVisitor = [](auto& queue, auto& handler) {
+  queue.drain([&](int, const DeferredItem& item) { handler(item); });
 };
 
 struct Batches {
-  struct Queue : WithListener<One> {
-    using WithListener<One>::WithListener;
+  struct Queue : EventsBy<One, kAll>::Queue {
+    using EventsBy<One, kAll>::Queue::Queue;
     bool enqueue(DeferredItem item) {
       One::Event event(std::in_place, 0, std::move(item));
       return queue_.enqueue_batch({&event, 1}) == 1;
     }
-    void drain() { queue_.drain(); }
   };
 };
 
-using Ways =
-    testing::Types<Process<One>, OneByOne<One>, ByPredicate<One>, UntilNever<One>, Visitor, Batches,
-                   Process<Boxed>, OneByOne<Boxed>, ByPredicate<Boxed>, UntilNever<Boxed>>;
+using Ways = testing::Types<EventsBy<One, kAll>, EventsBy<One, kOneByOne>, EventsBy<One, kChosen>,
+                            EventsBy<One, kUntilNever>, EventsBy<One, kToVisitor>, Batches,
+                            EventsBy<Boxed, kAll>, EventsBy<Boxed, kOneByOne>,
+                            EventsBy<Boxed, kChosen>, EventsBy<Boxed, kUntilNever>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(EventQueues, DeferredSuite, Ways);
 
-// A bus whose producers wait, or one with room for all that the suite has under way.
+// A bus whose producers wait, or one with room for all that the suite has under way. It is filled
+// by `kPublish(bus, item)` and drained as above.
+template <class Policies, auto kPublish, auto kDrain>
+struct BusBy {
+  class Queue {
+   public:
+    explicit Queue(DeferredHandler handler) : handler_(std::move(handler)) {
+      bus_.template subscribe<DeferredItem>(std::ref(handler_));
+    }
+    bool enqueue(DeferredItem item) { return kPublish(bus_, std::move(item)); }
+    void drain() { kDrain(bus_, handler_); }
+    void shut() { bus_.shut(); }
+    Tally close(const Closing& how) { return bus_.close(how, std::ref(handler_)); }
+    Tally tally() { return bus_.tally(); }
+
+   private:
+    static constexpr OnFull kOnFull = full_of<Policies>();
+    // A bus that waits has room for what the suite hands over while nobody drains.
+    static constexpr std::size_t kRoom = kOnFull == OnFull::wait ? 4096 : 262'144;
+
+    const DeferredHandler handler_;
+    BasicMessageBus<Policies, DeferredItem> bus_{{.capacity = kRoom, .on_full = kOnFull}};
+  };
+};
+
+constexpr auto kPublish = [](auto& bus, DeferredItem&& item) {
+  return bus.publish(std::move(item)) == Status::ok;
+};
+constexpr auto kClaim = [](auto& bus, DeferredItem&& item) {
+  auto claim = bus.template claim<DeferredItem>(std::move(item));
+  if (!claim) return false;
+  claim.commit();
+  return true;
+};
+constexpr auto kVisit = [](auto& bus, auto& handler) { bus.drain(std::ref(handler)); };
+constexpr auto kVisitOneByOne = [](auto& bus, auto& handler) {
+  while (bus.drain(std::ref(handler), 1) == 1) {
+  }
+};
+
 template <class Base>
 using Waits = Bounded<OnFull::wait, Base>;
-template <class Base>
-struct Boxes : Base {
+struct Boxes : Waits<BusPolicies> {
   static constexpr std::size_t inline_bytes = 8;
 };
-
-template <class Policies>
-class OnBus {
- public:
-  using Bus = BasicMessageBus<Policies, DeferredItem>;
-
-  explicit OnBus(DeferredHandler handler) : handler_(std::move(handler)) {}
-  bool enqueue(DeferredItem item) { return bus_.publish(std::move(item)) == Status::ok; }
-  void drain() {
-    bus_.drain([this](const DeferredItem& item) { handler_(item); });
-  }
-  void shut() { bus_.shut(); }
-  Tally tally() { return bus_.tally(); }
-
- protected:
-  const DeferredHandler handler_;
-  Bus bus_{{.capacity = kRoom, .on_full = kOnFull}};
-
- private:
-  static constexpr OnFull kOnFull = full_of<Policies>();
-  // Of a bus that waits: more than the suite hands over while nobody drains.
-  static constexpr std::size_t kRoom = kOnFull == OnFull::wait ? 4096 : 262'144;
-};
-
-template <class Policies>
-struct BusToVisitor {
-  struct Queue : OnBus<Policies> {
-    using OnBus<Policies>::OnBus;
-  };
-};
-
-template <class Policies>
-struct BusToSubscribers {
-  struct Queue : OnBus<Policies> {
-    explicit Queue(DeferredHandler handler) : OnBus<Policies>(std::move(handler)) {
-      this->bus_.template subscribe<DeferredItem>(std::ref(this->handler_));
-    }
-    void drain() { this->bus_.drain(); }
-  };
-};
-
-template <class Policies>
-struct BusOneByOne {
-  struct Queue : OnBus<Policies> {
-    using OnBus<Policies>::OnBus;
-    void drain() {
-      while (this->bus_.drain([this](const DeferredItem& item) { this->handler_(item); }, 1) == 1) {
-      }
-    }
-  };
-};
-
-template <class Policies>
-struct BusByClaims {
-  struct Queue : OnBus<Policies> {
-    using OnBus<Policies>::OnBus;
-    bool enqueue(DeferredItem item) {
-      auto claim = this->bus_.template claim<DeferredItem>(std::move(item));
-      if (!claim) return false;
-      claim.commit();
-      return true;
-    }
-  };
-};
-
-using Buses =
-    testing::Types<BusToVisitor<Waits<BusPolicies>>, BusToVisitor<Waits<LanedBusPolicies>>,
-                   BusToSubscribers<Waits<BusPolicies>>, BusToSubscribers<Waits<LanedBusPolicies>>,
-                   BusOneByOne<BusPolicies>, BusByClaims<BusPolicies>,
-                   BusToVisitor<Boxes<Waits<BusPolicies>>>>;
+using Buses = testing::Types<
+    BusBy<Waits<BusPolicies>, kPublish, kVisit>, BusBy<Waits<LanedBusPolicies>, kPublish, kVisit>,
+    BusBy<Waits<BusPolicies>, kPublish, kAll>, BusBy<Waits<LanedBusPolicies>, kPublish, kAll>,
+    BusBy<BusPolicies, kPublish, kVisitOneByOne>, BusBy<BusPolicies, kClaim, kVisit>,
+    BusBy<Boxes, kPublish, kVisit>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(MessageBuses, DeferredSuite, Buses);
 
 // A right queue, as simple as can be, and wrong ones around it that go wrong at one call.

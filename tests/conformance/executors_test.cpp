@@ -20,14 +20,15 @@
 
 namespace handoff::test { namespace {
 
-template <PoolMode mode>
-struct Mode {
+// By `kPost(pool, function)`: false if it was refused.
+template <PoolMode mode, auto kPost>
+struct By {
   class Executor {
    public:
     explicit Executor(std::size_t width) : pool_({.mode = mode, .width = width}) {}
     template <class F>
     bool execute(F function) {
-      return pool_.try_post(std::move(function)) == Status::ok;
+      return kPost(pool_, std::move(function)) == Status::ok;
     }
 
    private:
@@ -35,37 +36,18 @@ struct Mode {
   };
 };
 
-// The same by another way in.
-template <PoolMode mode, Priority priority>
-struct ByPriority {
-  class Executor {
-   public:
-    explicit Executor(std::size_t width) : pool_({.mode = mode, .width = width}) {}
-    template <class F>
-    bool execute(F function) {
-      return pool_.try_post(std::move(function), {.priority = priority}) == Status::ok;
-    }
-
-   private:
-    ThreadPool pool_;
-  };
+constexpr auto kPlain = [](ThreadPool& pool, auto&& function) {
+  return pool.try_post(std::move(function));
 };
-
-template <PoolMode mode>
-struct Pinned {
-  class Executor {
-   public:
-    explicit Executor(std::size_t width) : pool_({.mode = mode, .width = width}) {}
-    template <class F>
-    bool execute(F function) {
-      const std::size_t worker = next_.fetch_add(1) % pool_.width();
-      return pool_.try_post(std::move(function), {.worker = worker}) == Status::ok;
-    }
-
-   private:
-    std::atomic<std::size_t> next_{0};
-    ThreadPool pool_;
-  };
+constexpr auto kHigh = [](ThreadPool& pool, auto&& function) {
+  return pool.try_post(std::move(function), {.priority = Priority::high});
+};
+constexpr auto kLow = [](ThreadPool& pool, auto&& function) {
+  return pool.try_post(std::move(function), {.priority = Priority::low});
+};
+std::atomic<std::size_t> next_worker{0};
+constexpr auto kPinned = [](ThreadPool& pool, auto&& function) {
+  return pool.try_post(std::move(function), {.worker = next_worker++ % pool.width()});
 };
 
 template <PoolMode mode>
@@ -88,18 +70,17 @@ struct AtOnce {  // by the timers
   };
 };
 
-using Modes = testing::Types<Mode<PoolMode::stealing>, Mode<PoolMode::fixed>,
-                             Mode<PoolMode::active>, Mode<PoolMode::cached>>;
+using Modes = testing::Types<By<PoolMode::stealing, kPlain>, By<PoolMode::fixed, kPlain>,
+                             By<PoolMode::active, kPlain>, By<PoolMode::cached, kPlain>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPool, ExecutorSuite, Modes);
 
 using Ways = testing::Types<
-    ByPriority<PoolMode::stealing, Priority::high>, ByPriority<PoolMode::fixed, Priority::high>,
-    ByPriority<PoolMode::active, Priority::high>, ByPriority<PoolMode::cached, Priority::high>,
-    ByPriority<PoolMode::stealing, Priority::low>, ByPriority<PoolMode::fixed, Priority::low>,
-    ByPriority<PoolMode::active, Priority::low>, ByPriority<PoolMode::cached, Priority::low>,
-    Pinned<PoolMode::stealing>, Pinned<PoolMode::fixed>, Pinned<PoolMode::active>,
-    Pinned<PoolMode::cached>, AtOnce<PoolMode::stealing>, AtOnce<PoolMode::fixed>,
-    AtOnce<PoolMode::active>, AtOnce<PoolMode::cached>>;
+    By<PoolMode::stealing, kHigh>, By<PoolMode::fixed, kHigh>, By<PoolMode::active, kHigh>,
+    By<PoolMode::cached, kHigh>, By<PoolMode::stealing, kLow>, By<PoolMode::fixed, kLow>,
+    By<PoolMode::active, kLow>, By<PoolMode::cached, kLow>, By<PoolMode::stealing, kPinned>,
+    By<PoolMode::fixed, kPinned>, By<PoolMode::active, kPinned>, By<PoolMode::cached, kPinned>,
+    AtOnce<PoolMode::stealing>, AtOnce<PoolMode::fixed>, AtOnce<PoolMode::active>,
+    AtOnce<PoolMode::cached>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPoolWays, ExecutorSuite, Ways);
 
 // Message workers whose messages are functions, with and without keys.

@@ -7,7 +7,7 @@
 // A subject is a type with its places and its calls:
 //
 //   struct Subject {
-//     static const Table<Subject>& table();      // {places, calls, left out}
+//     static void fill(Table<Subject>& table);   // with place(), call() and left_out()
 //   };
 //
 // A place arranges that inside() runs there, once at least, on whatever thread.
@@ -25,8 +25,8 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -60,7 +60,8 @@ class Ends {
 };
 
 template <class Subject>
-struct Table {
+class Table {
+ public:
   struct Place {
     const char* name;
     void (*arrange)(Subject& subject, const Inside& inside);
@@ -69,23 +70,20 @@ struct Table {
     const char* name;
     void (*make)(Subject& subject);
   };
-  // "place: call" or "place:": undefined by the contract, with the words that say so.
-  struct LeftOut {
-    std::string_view cell;
-    const char* why;
-  };
+
+  void place(const char* name, decltype(Place::arrange) arrange) {
+    places.push_back({name, arrange});
+  }
+  void call(const char* name, decltype(Call::make) make) { calls.push_back({name, make}); }
+  // Undefined by the contract, with the words that say so.
+  void left_out(const std::string& place, const std::string& call, const char* /*why*/) {
+    cells_left_out.insert(place + ": " + call);
+  }
 
   std::vector<Place> places;
   std::vector<Call> calls;
-  std::vector<LeftOut> left_out;
+  std::set<std::string> cells_left_out;
 };
-
-// Lists of places or calls as one.
-template <class T>
-std::vector<T> joined(std::vector<T> first, const std::vector<T>& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
 
 struct Cell {
   std::string name;
@@ -114,17 +112,17 @@ Cell cell_of(const typename Table<Subject>::Place& place,
 
 template <class Subject>
 std::vector<Cell> cells_of() {
+  // Never destroyed: a thread that hangs is left alone with it.
+  static const Table<Subject>& table = *[] {
+    auto* const made = new Table<Subject>;
+    Subject::fill(*made);
+    return made;
+  }();
   std::vector<Cell> cells;
-  const Table<Subject>& table = Subject::table();
   for (const auto& place : table.places) {
     for (const auto& call : table.calls) {
       Cell cell = cell_of<Subject>(place, call);
-      const std::string whole_place = std::string(place.name) + ":";
-      bool is_left_out = false;
-      for (const auto& left_out : table.left_out) {
-        is_left_out = is_left_out || left_out.cell == cell.name || left_out.cell == whole_place;
-      }
-      if (!is_left_out) cells.push_back(std::move(cell));
+      if (!table.cells_left_out.contains(cell.name)) cells.push_back(std::move(cell));
     }
   }
   return cells;

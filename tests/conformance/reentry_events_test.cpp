@@ -3,9 +3,7 @@
 // Lists, dispatchers and queues of events, buckets of commands: listeners, visitors, filters, the
 // ends of functions and of events call the same object.
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/event/callback_list.hpp>
@@ -16,7 +14,6 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "conformance/reentry.hpp"
 #include "support/event_queue_options.hpp"
@@ -26,6 +23,7 @@ namespace {
 
 using namespace handoff;
 using namespace handoff::test::reentry;
+using namespace std::chrono_literals;
 
 // A listener that can be looked for; to compare it calls.
 struct Comparable {
@@ -44,94 +42,74 @@ struct ListSubject {
   ListenerHandle first = list.append([](int) {});
   ListenerHandle second = list.append([](int) {});
 
-  static const Table<ListSubject>& table() {
-    static const Table<ListSubject> table{places(), calls(), {}};
-    return table;
+  static void fill(Table<ListSubject>& t) {
+    t.place("listener", [](auto& s, const Inside& inside) {
+      (void)s.list.prepend([&](int) { inside(); });
+      s.list(1);
+    });
+    t.place("listener with a result", [](auto& s, const Inside& inside) {
+      (void)s.results.append([&](int) { return inside(), 1; });
+      s.results(1);
+    });
+    t.place("visitor of results", [](auto& s, const Inside& inside) {
+      (void)s.results.append([](int) { return 1; });
+      (void)s.results.visit_results([&](int) { return inside(), true; }, 1);
+    });
+    t.place("visitor of listeners", [](auto& s, const Inside& inside) {
+      s.list.for_each([&](const ListenerHandle&) { inside(); });
+    });
+    t.place("condition", [](auto& s, const Inside& inside) {
+      (void)s.list.append_until([&](int) { return inside(), true; }, [](int) {});
+      s.list(1);
+    });
+    t.place("listener on an executor", [](auto& s, const Inside& inside) {
+      (void)s.list.append_on(s.here, [&](int) { inside(); });
+      s.list(1);
+    });
+    t.place("comparison", [](auto& s, const Inside& inside) {
+      (void)s.list.append(Comparable{nullptr});
+      (void)s.list.append(Comparable{&inside});
+      (void)s.list.find(Comparable{&inside});
+    });
+    t.place("end of a removed listener", [](auto& s, const Inside& inside) {
+      (void)s.list.append([ends = Ends(inside)](int) {}).remove();
+    });
+    t.place("end of a listener whose calls are used up", [](auto& s, const Inside& inside) {
+      (void)s.list.append([ends = Ends(inside)](int) {}, {.calls = 1});
+      s.list(1);
+    });
+    t.place("end of a listener that removes itself", [](auto& s, const Inside& inside) {
+      ListenerHandle handle;
+      handle = s.list.append([&handle, ends = Ends(inside)](int) { (void)handle.remove(); });
+      s.list(1);
+    });
+    t.place("end of a listener that is waited for", [](auto& s, const Inside& inside) {
+      (void)s.list.append([ends = Ends(inside)](int) {}).remove_and_wait();
+    });
+    t.place("end of listeners that are cleared", [](auto& s, const Inside& inside) {
+      (void)s.list.append([ends = Ends(inside)](int) {});
+      s.list.clear();
+    });
+    t.place("end of the other listeners of a destroyed list", [](auto& s, const Inside& inside) {
+      std::optional<CallbackList<void(int)>> other(std::in_place);
+      (void)other->append([ends = Ends(inside)](int) {});
+      other.reset();
+      (void)s;
+    });
+    calls(t);
   }
-
-  static std::vector<Table<ListSubject>::Place> places() {
-    using Subject = ListSubject;
-    return {
-        {"listener",
-         [](Subject& s, const Inside& inside) {
-           (void)s.list.prepend([&](int) { inside(); });
-           s.list(1);
-         }},
-        {"listener with a result",
-         [](Subject& s, const Inside& inside) {
-           (void)s.results.append([&](int) { return inside(), 1; });
-           s.results(1);
-         }},
-        {"visitor of results",
-         [](Subject& s, const Inside& inside) {
-           (void)s.results.append([](int) { return 1; });
-           (void)s.results.visit_results([&](int) { return inside(), true; }, 1);
-         }},
-        {"visitor of listeners",
-         [](Subject& s, const Inside& inside) {
-           s.list.for_each([&](const ListenerHandle&) { inside(); });
-         }},
-        {"condition",
-         [](Subject& s, const Inside& inside) {
-           (void)s.list.append_until([&](int) { return inside(), true; }, [](int) {});
-           s.list(1);
-         }},
-        {"listener on an executor",
-         [](Subject& s, const Inside& inside) {
-           (void)s.list.append_on(s.here, [&](int) { inside(); });
-           s.list(1);
-         }},
-        {"comparison",
-         [](Subject& s, const Inside& inside) {
-           (void)s.list.append(Comparable{nullptr});
-           (void)s.list.append(Comparable{&inside});
-           (void)s.list.find(Comparable{&inside});
-         }},
-        {"end of a removed listener",
-         [](Subject& s, const Inside& inside) {
-           (void)s.list.append([ends = Ends(inside)](int) {}).remove();
-         }},
-        {"end of a listener whose calls are used up",
-         [](Subject& s, const Inside& inside) {
-           (void)s.list.append([ends = Ends(inside)](int) {}, {.calls = 1});
-           s.list(1);
-         }},
-        {"end of a listener that removes itself",
-         [](Subject& s, const Inside& inside) {
-           ListenerHandle handle;
-           handle = s.list.append([&handle, ends = Ends(inside)](int) { (void)handle.remove(); });
-           s.list(1);
-         }},
-        {"end of a listener that is waited for",
-         [](Subject& s, const Inside& inside) {
-           (void)s.list.append([ends = Ends(inside)](int) {}).remove_and_wait();
-         }},
-        {"end of listeners that are cleared",
-         [](Subject& s, const Inside& inside) {
-           (void)s.list.append([ends = Ends(inside)](int) {});
-           s.list.clear();
-         }},
-        {"end of the other listeners of a destroyed list", [](Subject& s, const Inside& inside) {
-           std::optional<CallbackList<void(int)>> other(std::in_place);
-           (void)other->append([ends = Ends(inside)](int) {});
-           other.reset();
-           (void)s;
-         }}};
-  }
-  static std::vector<Table<ListSubject>::Call> calls() {
-    using Subject = ListSubject;
-    return {{"call", [](Subject& s) { s.list(2); }},
-            {"append", [](Subject& s) { (void)s.list.append([](int) {}); }},
-            {"prepend", [](Subject& s) { (void)s.list.prepend([](int) {}); }},
-            {"insert", [](Subject& s) { (void)s.list.insert(s.second, [](int) {}); }},
-            {"append and remove", [](Subject& s) { (void)s.list.append([](int) {}).remove(); }},
-            {"remove", [](Subject& s) { (void)s.list.remove(s.first); }},
-            {"remove and wait", [](Subject& s) { (void)s.list.remove_and_wait(s.second); }},
-            {"clear", [](Subject& s) { s.list.clear(); }},
-            {"for_each", [](Subject& s) { s.list.for_each([](const ListenerHandle&) {}); }},
-            {"find", [](Subject& s) { (void)s.list.find(Comparable{nullptr}); }},
-            {"looks",
-             [](Subject& s) { (void)(s.list.size() + s.list.empty() + s.list.owns(s.first)); }}};
+  static void calls(Table<ListSubject>& t) {
+    t.call("call", [](auto& s) { s.list(2); });
+    t.call("append", [](auto& s) { (void)s.list.append([](int) {}); });
+    t.call("prepend", [](auto& s) { (void)s.list.prepend([](int) {}); });
+    t.call("insert", [](auto& s) { (void)s.list.insert(s.second, [](int) {}); });
+    t.call("append and remove", [](auto& s) { (void)s.list.append([](int) {}).remove(); });
+    t.call("remove", [](auto& s) { (void)s.list.remove(s.first); });
+    t.call("remove and wait", [](auto& s) { (void)s.list.remove_and_wait(s.second); });
+    t.call("clear", [](auto& s) { s.list.clear(); });
+    t.call("for_each", [](auto& s) { s.list.for_each([](const ListenerHandle&) {}); });
+    t.call("find", [](auto& s) { (void)s.list.find(Comparable{nullptr}); });
+    t.call("looks", [](auto& s) { (void)(s.list.size() + s.list.empty() + s.list.owns(s.first)); });
   }
 };
 
@@ -139,52 +117,41 @@ struct DispatcherSubject {
   EventDispatcher<int, void(int)> events;
   ListenerHandle first = events.append_listener(1, [](int) {});
 
-  static const Table<DispatcherSubject>& table() {
-    using Subject = DispatcherSubject;
-    static const Table<Subject> table{
-        {{"listener",
-          [](Subject& s, const Inside& inside) {
-            (void)s.events.append_listener(1, [&](int) { inside(); });
-            s.events.dispatch(1, 0);
-          }},
-         {"filter",
-          [](Subject& s, const Inside& inside) {
-            (void)s.events.append_filter([&](int&) { return inside(), true; });
-            s.events.dispatch(1, 0);
-          }},
-         {"end of a removed listener",
-          [](Subject& s, const Inside& inside) {
-            (void)s.events.append_listener(1, [ends = Ends(inside)](int) {}).remove();
-          }},
-         {"end of a removed filter",
-          [](Subject& s, const Inside& inside) {
-            (void)s.events.append_filter([ends = Ends(inside)](int&) { return true; }).remove();
-          }},
-         {"end of a listener in a table that grows",
-          [](Subject& s, const Inside& inside) {
-            for (int key = 10; key < 40; ++key) {
-              (void)s.events.append_listener(key, [ends = Ends(inside)](int) {}).remove();
-            }
-          }}},
-        {{"dispatch", [](Subject& s) { s.events.dispatch(1, 0); }},
-         {"append to this key", [](Subject& s) { (void)s.events.append_listener(1, [](int) {}); }},
-         {"append to new keys",
-          [](Subject& s) {
-            for (int key = 100; key < 140; ++key) {
-              (void)s.events.append_listener(key, [](int) {});
-            }
-          }},
-         {"append a filter",
-          [](Subject& s) { (void)s.events.append_filter([](int&) { return true; }).remove(); }},
-         {"remove", [](Subject& s) { (void)s.events.remove_listener(1, s.first); }},
-         {"remove and wait", [](Subject& s) { (void)s.first.remove_and_wait(); }},
-         {"looks",
-          [](Subject& s) {
-            (void)(s.events.listener_count(1) + s.events.has_listener(2) +
-                   s.events.owns_listener(1, s.first));
-          }}},
-        {}};
-    return table;
+  static void fill(Table<DispatcherSubject>& t) {
+    t.place("listener", [](auto& s, const Inside& inside) {
+      (void)s.events.append_listener(1, [&](int) { inside(); });
+      s.events.dispatch(1, 0);
+    });
+    t.place("filter", [](auto& s, const Inside& inside) {
+      (void)s.events.append_filter([&](int&) { return inside(), true; });
+      s.events.dispatch(1, 0);
+    });
+    t.place("end of a removed listener", [](auto& s, const Inside& inside) {
+      (void)s.events.append_listener(1, [ends = Ends(inside)](int) {}).remove();
+    });
+    t.place("end of a removed filter", [](auto& s, const Inside& inside) {
+      (void)s.events.append_filter([ends = Ends(inside)](int&) { return true; }).remove();
+    });
+    t.place("end of a listener in a table that grows", [](auto& s, const Inside& inside) {
+      for (int key = 10; key < 40; ++key) {
+        (void)s.events.append_listener(key, [ends = Ends(inside)](int) {}).remove();
+      }
+    });
+    t.call("dispatch", [](auto& s) { s.events.dispatch(1, 0); });
+    t.call("append to this key", [](auto& s) { (void)s.events.append_listener(1, [](int) {}); });
+    t.call("append to new keys", [](auto& s) {
+      for (int key = 100; key < 140; ++key) {
+        (void)s.events.append_listener(key, [](int) {});
+      }
+    });
+    t.call("append a filter",
+           [](auto& s) { (void)s.events.append_filter([](int&) { return true; }).remove(); });
+    t.call("remove", [](auto& s) { (void)s.events.remove_listener(1, s.first); });
+    t.call("remove and wait", [](auto& s) { (void)s.first.remove_and_wait(); });
+    t.call("looks", [](auto& s) {
+      (void)(s.events.listener_count(1) + s.events.has_listener(2) +
+             s.events.owns_listener(1, s.first));
+    });
   }
 };
 
@@ -220,149 +187,117 @@ struct EventQueueSubject {
   Queue queue{test::room_for<Queue>(8, test::full_of<Policies>())};
   ListenerHandle first = queue.append_listener(1, [](const Ends&) {});
 
-  using Place = typename Table<EventQueueSubject>::Place;
-  using Call = typename Table<EventQueueSubject>::Call;
-
-  static const Table<EventQueueSubject>& table() {
-    static const Table<EventQueueSubject> table{
-        joined(joined(places(), places_of_ends()), places_of_policies()),
-        calls(),
-        {{"end of an event that is replaced:", "a replaced event ends under the queue's lock"}}};
-    return table;
+  // A replaced event ends under the queue's lock: its end is no place.
+  static void fill(Table<EventQueueSubject>& t) {
+    t.place("listener", [](auto& s, const Inside& inside) {
+      (void)s.queue.append_listener(1, [&](const Ends&) { inside(); });
+      (void)s.queue.enqueue(1, Ends());
+      (void)s.queue.enqueue(2, Ends());
+      s.queue.drain();
+    });
+    t.place("visitor", [](auto& s, const Inside& inside) {
+      (void)s.queue.enqueue(1, Ends());
+      (void)s.queue.enqueue(2, Ends());
+      s.queue.drain([&](int, const Ends&) { inside(); });
+    });
+    t.place("chooser", [](auto& s, const Inside& inside) {
+      (void)s.queue.enqueue(1, Ends());
+      s.queue.drain_if([&] { return inside(), Next::take; });
+    });
+    t.place("filter", [](auto& s, const Inside& inside) {
+      (void)s.queue.append_filter([&](const Ends&) { return inside(), true; });
+      (void)s.queue.enqueue(1, Ends());
+      s.queue.drain();
+    });
+    places_of_ends(t);
+    places_of_policies(t);
+    calls(t);
   }
-
-  static std::vector<Place> places() {
-    using Subject = EventQueueSubject;
-    return {{"listener",
-             [](Subject& s, const Inside& inside) {
-               (void)s.queue.append_listener(1, [&](const Ends&) { inside(); });
-               (void)s.queue.enqueue(1, Ends());
-               (void)s.queue.enqueue(2, Ends());
-               s.queue.drain();
-             }},
-            {"visitor",
-             [](Subject& s, const Inside& inside) {
-               (void)s.queue.enqueue(1, Ends());
-               (void)s.queue.enqueue(2, Ends());
-               s.queue.drain([&](int, const Ends&) { inside(); });
-             }},
-            {"chooser",
-             [](Subject& s, const Inside& inside) {
-               (void)s.queue.enqueue(1, Ends());
-               s.queue.drain_if([&] { return inside(), Next::take; });
-             }},
-            {"filter", [](Subject& s, const Inside& inside) {
-               (void)s.queue.append_filter([&](const Ends&) { return inside(), true; });
-               (void)s.queue.enqueue(1, Ends());
-               s.queue.drain();
-             }}};
+  static void places_of_ends(Table<EventQueueSubject>& t) {
+    t.place("end of a handled event", [](auto& s, const Inside& inside) {
+      (void)s.queue.enqueue(1, Ends(inside));
+      (void)s.queue.enqueue(2, Ends());
+      s.queue.drain();
+    });
+    t.place("end of an event whose listener threw", [](auto& s, const Inside& inside) {
+      (void)s.queue.append_listener(3, [](const Ends&) { throw std::runtime_error("asked"); });
+      (void)s.queue.enqueue(3, Ends(inside));
+      try {
+        s.queue.drain();
+      } catch (const std::runtime_error&) {
+      }
+    });
+    t.place("end of a cleared event", [](auto& s, const Inside& inside) {
+      (void)s.queue.enqueue(1, Ends(inside));
+      s.queue.clear();
+    });
+    t.place("end of a taken event", [](auto& s, const Inside& inside) {
+      (void)s.queue.enqueue(1, Ends(inside));
+      (void)s.queue.take();
+    });
+    t.place("end of a refused event", [](auto& s, const Inside& inside) {
+      s.queue.shut();
+      (void)s.queue.enqueue(1, Ends(inside));
+    });
+    t.place("end of a listener", [](auto& s, const Inside& inside) {
+      (void)s.queue.append_listener(1, [ends = Ends(inside)](const Ends&) {}).remove();
+    });
   }
-  static std::vector<Place> places_of_ends() {
-    using Subject = EventQueueSubject;
-    return {{"end of a handled event",
-             [](Subject& s, const Inside& inside) {
-               (void)s.queue.enqueue(1, Ends(inside));
-               (void)s.queue.enqueue(2, Ends());
-               s.queue.drain();
-             }},
-            {"end of an event whose listener threw",
-             [](Subject& s, const Inside& inside) {
-               (void)s.queue.append_listener(
-                   3, [](const Ends&) { throw std::runtime_error("asked"); });
-               (void)s.queue.enqueue(3, Ends(inside));
-               try {
-                 s.queue.drain();
-               } catch (const std::runtime_error&) {
-               }
-             }},
-            {"end of a cleared event",
-             [](Subject& s, const Inside& inside) {
-               (void)s.queue.enqueue(1, Ends(inside));
-               s.queue.clear();
-             }},
-            {"end of a taken event",
-             [](Subject& s, const Inside& inside) {
-               (void)s.queue.enqueue(1, Ends(inside));
-               (void)s.queue.take();
-             }},
-            {"end of a refused event",
-             [](Subject& s, const Inside& inside) {
-               s.queue.shut();
-               (void)s.queue.enqueue(1, Ends(inside));
-             }},
-            {"end of a listener", [](Subject& s, const Inside& inside) {
-               (void)s.queue.append_listener(1, [ends = Ends(inside)](const Ends&) {}).remove();
-             }}};
-  }
-  static std::vector<Place> places_of_policies() {
-    using Subject = EventQueueSubject;
-    std::vector<Place> all;
-    if constexpr (requires { Policies::coalesce; }) {
-      all.push_back({"end of an event that is replaced", [](Subject& s, const Inside& inside) {
-                       (void)s.queue.enqueue(1, Ends(inside));
-                       (void)s.queue.enqueue(1, Ends());
-                       s.queue.drain();
-                     }});
-    }
+  static void places_of_policies(Table<EventQueueSubject>& t) {
     if constexpr (kBounded) {
-      all.push_back({"end of an event that finds no room", [](Subject& s, const Inside& inside) {
-                       for (int i = 0; i < 8; ++i) (void)s.queue.enqueue(i, Ends());
-                       (void)s.queue.enqueue(99, Ends(inside));
-                       s.queue.drain();
-                     }});
-      all.push_back({"end of the oldest event", [](Subject& s, const Inside& inside) {
-                       (void)s.queue.enqueue(50, Ends(inside));
-                       for (int i = 0; i < 12; ++i) (void)s.queue.enqueue(i, Ends());
-                       s.queue.drain();
-                     }});
+      t.place("end of an event that finds no room", [](auto& s, const Inside& inside) {
+        for (int i = 0; i < 8; ++i) (void)s.queue.enqueue(i, Ends());
+        (void)s.queue.enqueue(99, Ends(inside));
+        s.queue.drain();
+      });
+      t.place("end of the oldest event", [](auto& s, const Inside& inside) {
+        (void)s.queue.enqueue(50, Ends(inside));
+        for (int i = 0; i < 12; ++i) (void)s.queue.enqueue(i, Ends());
+        s.queue.drain();
+      });
     }
     if constexpr (std::is_same_v<Policies, Asking>) {
-      all.push_back({"priority", [](Subject& s, const Inside& inside) {
-                       asked = &inside;
-                       (void)s.queue.enqueue(1, Ends());
-                       s.queue.drain();
-                     }});
-      all.push_back({"whether to continue", [](Subject& s, const Inside& inside) {
-                       (void)s.queue.enqueue(1, Ends());
-                       asked = &inside;
-                       s.queue.drain();
-                     }});
+      t.place("priority", [](auto& s, const Inside& inside) {
+        asked = &inside;
+        (void)s.queue.enqueue(1, Ends());
+        s.queue.drain();
+      });
+      t.place("whether to continue", [](auto& s, const Inside& inside) {
+        (void)s.queue.enqueue(1, Ends());
+        asked = &inside;
+        s.queue.drain();
+      });
     }
     if constexpr (requires { Policies::expires; }) {
-      all.push_back({"end of an expired event", [](Subject& s, const Inside& inside) {
-                       (void)s.queue.enqueue_expiring(std::chrono::steady_clock::now(), 1,
-                                                      Ends(inside));
-                       s.queue.drain();
-                     }});
+      t.place("end of an expired event", [](auto& s, const Inside& inside) {
+        (void)s.queue.enqueue_expiring(0ns, 1, Ends(inside));
+        s.queue.drain();
+      });
     }
-    return all;
   }
 
-  static std::vector<Call> calls() {
-    using Subject = EventQueueSubject;
-    return {{"enqueue", [](Subject& s) { (void)s.queue.enqueue(1, Ends()); }},
-            {"enqueue of another key", [](Subject& s) { (void)s.queue.enqueue(7, Ends()); }},
-            {"many",
-             [](Subject& s) {
-               for (int i = 0; i < 20; ++i) (void)s.queue.enqueue(i, Ends());
-             }},
-            {"drain", [](Subject& s) { s.queue.drain(); }},
-            {"drain one", [](Subject& s) { s.queue.drain(1); }},
-            {"visit", [](Subject& s) { s.queue.drain([](int, const Ends&) {}); }},
-            {"choose", [](Subject& s) { s.queue.drain_if([] { return Next::leave; }); }},
-            {"peek", [](Subject& s) { (void)s.queue.peek(); }},
-            {"take", [](Subject& s) { (void)s.queue.take(); }},
-            {"clear", [](Subject& s) { s.queue.clear(); }},
-            {"wait", [](Subject& s) { (void)s.queue.wait(std::chrono::steady_clock::now()); }},
-            {"looks",
-             [](Subject& s) {
-               (void)s.queue.tally();
-               (void)(s.queue.empty() + s.queue.closed());
-             }},
-            {"trim", [](Subject& s) { s.queue.trim(); }},
-            {"append", [](Subject& s) { (void)s.queue.append_listener(1, [](const Ends&) {}); }},
-            {"remove and wait", [](Subject& s) { (void)s.first.remove_and_wait(); }},
-            {"shut", [](Subject& s) { s.queue.shut(); }}};
+  static void calls(Table<EventQueueSubject>& t) {
+    t.call("enqueue", [](auto& s) { (void)s.queue.enqueue(1, Ends()); });
+    t.call("enqueue of another key", [](auto& s) { (void)s.queue.enqueue(7, Ends()); });
+    t.call("many", [](auto& s) {
+      for (int i = 0; i < 20; ++i) (void)s.queue.enqueue(i, Ends());
+    });
+    t.call("drain", [](auto& s) { s.queue.drain(); });
+    t.call("drain one", [](auto& s) { s.queue.drain(1); });
+    t.call("visit", [](auto& s) { s.queue.drain([](int, const Ends&) {}); });
+    t.call("choose", [](auto& s) { s.queue.drain_if([] { return Next::leave; }); });
+    t.call("peek", [](auto& s) { (void)s.queue.peek(); });
+    t.call("take", [](auto& s) { (void)s.queue.take(); });
+    t.call("clear", [](auto& s) { s.queue.clear(); });
+    t.call("wait", [](auto& s) { (void)s.queue.wait(0ns); });
+    t.call("looks", [](auto& s) {
+      (void)s.queue.tally();
+      (void)(s.queue.empty() + s.queue.closed());
+    });
+    t.call("trim", [](auto& s) { s.queue.trim(); });
+    t.call("append", [](auto& s) { (void)s.queue.append_listener(1, [](const Ends&) {}); });
+    t.call("remove and wait", [](auto& s) { (void)s.first.remove_and_wait(); });
+    t.call("shut", [](auto& s) { s.queue.shut(); });
   }
 };
 
@@ -389,55 +324,46 @@ struct BucketSubject {
     recorder.add<Draw>(2);
   }
 
-  static const Table<BucketSubject>& table() {
-    using Subject = BucketSubject;
-    static const Table<Subject> table{
-        {{"function that records",
-          [](Subject& s, const Inside& inside) {
-            s.bucket.record(s.here, 4, 1, [&](Bucket::Recorder& recorder, IndexRange) {
-              recorder.add<Draw>(1);
-              inside();
-            });
-          }},
-         {"command",
-          [](Subject& s, const Inside& inside) {
-            s.add();
-            Backend calls{&inside};
-            (void)s.bucket.dispatch(calls);
-          }},
-         {"change of a key",
-          [](Subject& s, const Inside& inside) {
-            s.add();
-            (void)s.bucket.dispatch(s.backend,
-                                    when_changed(1, [&](std::uint32_t, Backend&) { inside(); }));
-          }},
-         {"fold",
-          [](Subject& s, const Inside& inside) {
-            s.add();
-            (void)s.bucket.merge<Draw>([&](Draw&, const Draw&) { return inside(), true; });
-          }},
-         {"inspector",
-          [](Subject& s, const Inside& inside) {
-            s.add();
-            s.bucket.inspect([&](std::uint32_t, std::string_view) { inside(); });
-          }}},
-        {{"record", [](Subject& s) { s.bucket.record(s.here, 1, 1, [](auto&, IndexRange) {}); }},
-         {"recorder", [](Subject& s) { (void)s.bucket.recorder(5); }},
-         {"state", [](Subject& s) { (void)s.bucket.state<Draw>(); }},
-         {"sort", [](Subject& s) { s.bucket.sort(); }},
-         {"sort on an executor", [](Subject& s) { s.bucket.sort(s.here); }},
-         {"dispatch", [](Subject& s) { (void)s.bucket.dispatch(s.backend); }},
-         {"merge",
-          [](Subject& s) { (void)s.bucket.merge<Draw>([](Draw&, const Draw&) { return false; }); }},
-         {"inspect", [](Subject& s) { s.bucket.inspect([](std::uint32_t, std::string_view) {}); }},
-         {"clear", [](Subject& s) { s.bucket.clear(); }},
-         {"looks",
-          [](Subject& s) {
-            (void)s.bucket.tally();
-            (void)s.bucket.statistics();
-          }}},
-        {}};
-    return table;
+  static void fill(Table<BucketSubject>& t) {
+    t.place("function that records", [](auto& s, const Inside& inside) {
+      s.bucket.record(s.here, 4, 1, [&](Bucket::Recorder& recorder, IndexRange) {
+        recorder.add<Draw>(1);
+        inside();
+      });
+    });
+    t.place("command", [](auto& s, const Inside& inside) {
+      s.add();
+      Backend calls{&inside};
+      (void)s.bucket.dispatch(calls);
+    });
+    t.place("change of a key", [](auto& s, const Inside& inside) {
+      s.add();
+      (void)s.bucket.dispatch(s.backend,
+                              when_changed(1, [&](std::uint32_t, Backend&) { inside(); }));
+    });
+    t.place("fold", [](auto& s, const Inside& inside) {
+      s.add();
+      (void)s.bucket.template merge<Draw>([&](Draw&, const Draw&) { return inside(), true; });
+    });
+    t.place("inspector", [](auto& s, const Inside& inside) {
+      s.add();
+      s.bucket.inspect([&](std::uint32_t, std::string_view) { inside(); });
+    });
+    t.call("record", [](auto& s) { s.bucket.record(s.here, 1, 1, [](auto&, IndexRange) {}); });
+    t.call("recorder", [](auto& s) { (void)s.bucket.recorder(5); });
+    t.call("state", [](auto& s) { (void)s.bucket.template state<Draw>(); });
+    t.call("sort", [](auto& s) { s.bucket.sort(); });
+    t.call("sort on an executor", [](auto& s) { s.bucket.sort(s.here); });
+    t.call("dispatch", [](auto& s) { (void)s.bucket.dispatch(s.backend); });
+    t.call("merge", [](auto& s) {
+      (void)s.bucket.template merge<Draw>([](Draw&, const Draw&) { return false; });
+    });
+    t.call("inspect", [](auto& s) { s.bucket.inspect([](std::uint32_t, std::string_view) {}); });
+    t.call("clear", [](auto& s) { s.bucket.clear(); });
+    t.call("looks", [](auto& s) {
+      (void)s.bucket.tally();
+      (void)s.bucket.statistics();
+    });
   }
 };
 

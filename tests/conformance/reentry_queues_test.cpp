@@ -51,120 +51,90 @@ struct QueueSubject {
 
   static constexpr bool kIsChannel = requires(Queue& q, Ends e) { q.push(std::move(e)); };
 
-  static const Table<QueueSubject>& table() {
-    static const Table<QueueSubject> table{places(), calls(), left_out()};
-    return table;
-  }
-
-  static auto places() {
-    using Place = typename Table<QueueSubject>::Place;
-    std::vector<Place> places{{"visitor",
-                               [](QueueSubject& s, const Inside& inside) {
-                                 (void)s.queue.try_push(Ends());
-                                 (void)s.queue.try_push(Ends());
-                                 s.queue.consume([&](Ends&) { inside(); });
-                               }},
-                              {"end of a visited item",
-                               [](QueueSubject& s, const Inside& inside) {
-                                 (void)s.queue.try_push(Ends(inside));
-                                 (void)s.queue.try_push(Ends());
-                                 s.queue.consume([](Ends&) {});
-                               }},
-                              {"end of what a pop replaces",
-                               [](QueueSubject& s, const Inside& inside) {
-                                 (void)s.queue.try_push(Ends());
-                                 (void)s.queue.try_push(Ends());
-                                 Ends out(inside);
-                                 (void)s.queue.try_pop(out);
-                               }},
-                              {"end of what a batch replaces",
-                               [](QueueSubject& s, const Inside& inside) {
-                                 for (int i = 0; i < 4; ++i) (void)s.queue.try_push(Ends());
-                                 std::array<Ends, 3> out{Ends(), Ends(inside), Ends()};
-                                 (void)s.queue.try_pop_batch(out);
-                               }},
-                              {"end of a popped item",
-                               [](QueueSubject& s, const Inside& inside) {
-                                 (void)s.queue.try_push(Ends(inside));
-                                 (void)s.queue.try_pop();
-                               }},
-                              {"end of a refused item", [](QueueSubject& s, const Inside& inside) {
-                                 s.queue.close();
-                                 (void)s.queue.try_push(Ends(inside));
-                               }}};
+  static void fill(Table<QueueSubject>& t) {
+    t.place("visitor", [](auto& s, const Inside& inside) {
+      (void)s.queue.try_push(Ends());
+      (void)s.queue.try_push(Ends());
+      s.queue.consume([&](Ends&) { inside(); });
+    });
+    t.place("end of a visited item", [](auto& s, const Inside& inside) {
+      (void)s.queue.try_push(Ends(inside));
+      (void)s.queue.try_push(Ends());
+      s.queue.consume([](Ends&) {});
+    });
+    t.place("end of what a pop replaces", [](auto& s, const Inside& inside) {
+      (void)s.queue.try_push(Ends());
+      (void)s.queue.try_push(Ends());
+      Ends out(inside);
+      (void)s.queue.try_pop(out);
+    });
+    t.place("end of what a batch replaces", [](auto& s, const Inside& inside) {
+      for (int i = 0; i < 4; ++i) (void)s.queue.try_push(Ends());
+      std::array<Ends, 3> out{Ends(), Ends(inside), Ends()};
+      (void)s.queue.try_pop_batch(out);
+    });
+    t.place("end of a popped item", [](auto& s, const Inside& inside) {
+      (void)s.queue.try_push(Ends(inside));
+      (void)s.queue.try_pop();
+    });
+    t.place("end of a refused item", [](auto& s, const Inside& inside) {
+      s.queue.close();
+      (void)s.queue.try_push(Ends(inside));
+    });
     if constexpr (kIsChannel) {
-      places.push_back(
-          {"end of what a waiting pop replaces", [](QueueSubject& s, const Inside& inside) {
-             std::thread producer([&] { (void)s.queue.push(Ends()); });
-             Ends out(inside);
-             (void)s.queue.pop(out);
-             producer.join();
-           }});
-      places.push_back({"handler of a select", [](QueueSubject& s, const Inside& inside) {
-                          (void)s.queue.push(Ends());
-                          (void)select(on_item(s.queue, [&](Ends) { inside(); }));
-                        }});
-      places.push_back({"end of what a loop has popped", [](QueueSubject& s, const Inside& inside) {
-                          (void)s.queue.push(Ends(inside));
-                          (void)s.queue.push(Ends());
-                          for (Ends& item : s.queue) {
-                            (void)item;
-                            s.queue.close();
-                          }
-                        }});
+      t.place("end of what a waiting pop replaces", [](auto& s, const Inside& inside) {
+        std::thread producer([&] { (void)s.queue.push(Ends()); });
+        Ends out(inside);
+        (void)s.queue.pop(out);
+        producer.join();
+      });
+      t.place("handler of a select", [](auto& s, const Inside& inside) {
+        (void)s.queue.push(Ends());
+        (void)select(on_item(s.queue, [&](Ends) { inside(); }));
+      });
+      t.place("end of what a loop has popped", [](auto& s, const Inside& inside) {
+        (void)s.queue.push(Ends(inside));
+        (void)s.queue.push(Ends());
+        for (Ends& item : s.queue) {
+          (void)item;
+          s.queue.close();
+        }
+      });
     }
-    return places;
-  }
-
-  static auto calls() {
-    using Call = typename Table<QueueSubject>::Call;
-    std::vector<Call> calls{
-        {"try_push", [](QueueSubject& s) { (void)s.queue.try_push(Ends()); }},
-        {"try_push_batch",
-         [](QueueSubject& s) {
-           std::array<Ends, 2> items;
-           (void)s.queue.try_push_batch(items);
-         }},
-        {"try_pop", [](QueueSubject& s) { (void)s.queue.try_pop(); }},
-        {"try_pop of a value",
-         [](QueueSubject& s) {
-           Ends out;
-           (void)s.queue.try_pop(out);
-         }},
-        {"try_pop_batch",
-         [](QueueSubject& s) {
-           std::array<Ends, 2> items;
-           (void)s.queue.try_pop_batch(items);
-         }},
-        {"consume", [](QueueSubject& s) { s.queue.consume([](Ends&) {}); }},
-        {"looks",
-         [](QueueSubject& s) { (void)(s.queue.size() + s.queue.empty() + s.queue.closed()); }},
-        {"close", [](QueueSubject& s) { s.queue.close(); }}};
-    if constexpr (kIsChannel) {
-      calls.push_back({"push", [](QueueSubject& s) {
-                         (void)s.queue.push(Ends(), std::chrono::steady_clock::now());
-                       }});
-      calls.push_back(
-          {"pop", [](QueueSubject& s) { (void)s.queue.pop(std::chrono::steady_clock::now()); }});
-      calls.push_back(
-          {"try_select", [](QueueSubject& s) { (void)try_select(on_item(s.queue, [](Ends) {})); }});
-    }
-    return calls;
-  }
-
-  static auto left_out() {
-    std::vector<typename Table<QueueSubject>::LeftOut> left_out;
+    calls(t);
     if constexpr (kVisitsInPlace<Queue>) {
-      for (const char* const cell :
-           {"visitor: try_pop", "visitor: try_pop of a value", "visitor: try_pop_batch",
-            "visitor: consume", "visitor: pop", "visitor: try_select",
-            "end of a visited item: try_pop", "end of a visited item: try_pop of a value",
-            "end of a visited item: try_pop_batch", "end of a visited item: consume",
-            "end of a visited item: pop", "end of a visited item: try_select"}) {
-        left_out.push_back({cell, "the visitor, and the end of what it visits, take nothing"});
+      for (const char* const call :
+           {"try_pop", "try_pop of a value", "try_pop_batch", "consume", "pop", "try_select"}) {
+        for (const char* const place : {"visitor", "end of a visited item"}) {
+          t.left_out(place, call, "the visitor, and the end of what it visits, take nothing");
+        }
       }
     }
-    return left_out;
+  }
+
+  static void calls(Table<QueueSubject>& t) {
+    t.call("try_push", [](auto& s) { (void)s.queue.try_push(Ends()); });
+    t.call("try_push_batch", [](auto& s) {
+      std::array<Ends, 2> items;
+      (void)s.queue.try_push_batch(items);
+    });
+    t.call("try_pop", [](auto& s) { (void)s.queue.try_pop(); });
+    t.call("try_pop of a value", [](auto& s) {
+      Ends out;
+      (void)s.queue.try_pop(out);
+    });
+    t.call("try_pop_batch", [](auto& s) {
+      std::array<Ends, 2> items;
+      (void)s.queue.try_pop_batch(items);
+    });
+    t.call("consume", [](auto& s) { s.queue.consume([](Ends&) {}); });
+    t.call("looks", [](auto& s) { (void)(s.queue.size() + s.queue.empty() + s.queue.closed()); });
+    t.call("close", [](auto& s) { s.queue.close(); });
+    if constexpr (kIsChannel) {
+      t.call("push", [](auto& s) { (void)s.queue.push(Ends(), 0ns); });
+      t.call("pop", [](auto& s) { (void)s.queue.pop(0ns); });
+      t.call("try_select", [](auto& s) { (void)try_select(on_item(s.queue, [](Ends) {})); });
+    }
   }
 };
 
@@ -179,44 +149,35 @@ using QueueSubjects =
 struct LatestSubject {
   Latest<Ends> latest;
 
-  static const Table<LatestSubject>& table() {
-    static const Table<LatestSubject> table{
-        {{"visitor",
-          [](LatestSubject& s, const Inside& inside) {
-            (void)s.latest.store(Ends());
-            (void)s.latest.read([&](const Ends&) { inside(); });
-          }},
-         {"visitor of a newer one",
-          [](LatestSubject& s, const Inside& inside) {
-            (void)s.latest.store(Ends());
-            std::uint64_t seen = 0;
-            (void)s.latest.read_newer(seen, [&](const Ends&) { inside(); });
-          }},
-         {"end of a replaced value",
-          [](LatestSubject& s, const Inside& inside) {
-            (void)s.latest.store(Ends(inside));
-            (void)s.latest.store(Ends());
-          }},
-         {"end of a value that was read meanwhile",
-          [](LatestSubject& s, const Inside& inside) {
-            (void)s.latest.store(Ends(inside));
-            (void)s.latest.read([&](const Ends&) { (void)s.latest.store(Ends()); });
-          }}},
-        {{"store", [](LatestSubject& s) { (void)s.latest.store(Ends()); }},
-         {"read", [](LatestSubject& s) { (void)s.latest.read([](const Ends&) {}); }},
-         {"load", [](LatestSubject& s) { (void)s.latest.load(); }},
-         {"read_newer",
-          [](LatestSubject& s) {
-            std::uint64_t seen = 0;
-            (void)s.latest.read_newer(seen, [](const Ends&) {}, std::chrono::steady_clock::now());
-          }},
-         {"looks",
-          [](LatestSubject& s) {
-            (void)(s.latest.version() + s.latest.overwritten() + s.latest.closed());
-          }},
-         {"close", [](LatestSubject& s) { s.latest.close(); }}},
-        {}};
-    return table;
+  static void fill(Table<LatestSubject>& t) {
+    t.place("visitor", [](auto& s, const Inside& inside) {
+      (void)s.latest.store(Ends());
+      (void)s.latest.read([&](const Ends&) { inside(); });
+    });
+    t.place("visitor of a newer one", [](auto& s, const Inside& inside) {
+      (void)s.latest.store(Ends());
+      std::uint64_t seen = 0;
+      (void)s.latest.read_newer(seen, [&](const Ends&) { inside(); });
+    });
+    t.place("end of a replaced value", [](auto& s, const Inside& inside) {
+      (void)s.latest.store(Ends(inside));
+      (void)s.latest.store(Ends());
+    });
+    t.place("end of a value that was read meanwhile", [](auto& s, const Inside& inside) {
+      (void)s.latest.store(Ends(inside));
+      (void)s.latest.read([&](const Ends&) { (void)s.latest.store(Ends()); });
+    });
+    t.call("store", [](auto& s) { (void)s.latest.store(Ends()); });
+    t.call("read", [](auto& s) { (void)s.latest.read([](const Ends&) {}); });
+    t.call("load", [](auto& s) { (void)s.latest.load(); });
+    t.call("read_newer", [](auto& s) {
+      std::uint64_t seen = 0;
+      (void)s.latest.read_newer(seen, [](const Ends&) {}, 0ns);
+    });
+    t.call("looks", [](auto& s) {
+      (void)(s.latest.version() + s.latest.overwritten() + s.latest.closed());
+    });
+    t.call("close", [](auto& s) { s.latest.close(); });
   }
 };
 
@@ -240,45 +201,33 @@ struct LatestByKeySubject {
   };
   LatestByKey<Key, Ends, Hash> latest{8};
 
-  static const Table<LatestByKeySubject>& table() {
-    using Subject = LatestByKeySubject;
-    static const Table<Subject> table{
-        {{"visitor",
-          [](Subject& s, const Inside& inside) {
-            (void)s.latest.try_push(1, Ends());
-            (void)s.latest.try_push(2, Ends());
-            s.latest.consume([&](const Key&, Ends&) { inside(); });
-          }},
-         {"end of a replaced value",
-          [](Subject& s, const Inside& inside) {
-            (void)s.latest.try_push(1, Ends(inside));
-            (void)s.latest.try_push(1, Ends());
-          }},
-         {"end of a consumed value",
-          [](Subject& s, const Inside& inside) {
-            (void)s.latest.try_push(1, Ends(inside));
-            s.latest.consume([](const Key&, Ends&) {});
-          }},
-         {"hash",
-          [](Subject& s, const Inside& inside) {
-            hashed = &inside;
-            (void)s.latest.try_push(1, Ends());
-          }}},
-        {{"try_push of this key", [](Subject& s) { (void)s.latest.try_push(1, Ends()); }},
-         {"try_push of another key", [](Subject& s) { (void)s.latest.try_push(3, Ends()); }},
-         {"push",
-          [](Subject& s) { (void)s.latest.push(4, Ends(), std::chrono::steady_clock::now()); }},
-         {"consume", [](Subject& s) { s.latest.consume([](const Key&, Ends&) {}); }},
-         {"wait_and_consume",
-          [](Subject& s) {
-            (void)s.latest.wait_and_consume([](const Key&, Ends&) {},
-                                            std::chrono::steady_clock::now());
-          }},
-         {"looks",
-          [](Subject& s) { (void)(s.latest.size() + s.latest.overwritten() + s.latest.closed()); }},
-         {"close", [](Subject& s) { s.latest.close(); }}},
-        {}};
-    return table;
+  static void fill(Table<LatestByKeySubject>& t) {
+    t.place("visitor", [](auto& s, const Inside& inside) {
+      (void)s.latest.try_push(1, Ends());
+      (void)s.latest.try_push(2, Ends());
+      s.latest.consume([&](const Key&, Ends&) { inside(); });
+    });
+    t.place("end of a replaced value", [](auto& s, const Inside& inside) {
+      (void)s.latest.try_push(1, Ends(inside));
+      (void)s.latest.try_push(1, Ends());
+    });
+    t.place("end of a consumed value", [](auto& s, const Inside& inside) {
+      (void)s.latest.try_push(1, Ends(inside));
+      s.latest.consume([](const Key&, Ends&) {});
+    });
+    t.place("hash", [](auto& s, const Inside& inside) {
+      hashed = &inside;
+      (void)s.latest.try_push(1, Ends());
+    });
+    t.call("try_push of this key", [](auto& s) { (void)s.latest.try_push(1, Ends()); });
+    t.call("try_push of another key", [](auto& s) { (void)s.latest.try_push(3, Ends()); });
+    t.call("push", [](auto& s) { (void)s.latest.push(4, Ends(), 0ns); });
+    t.call("consume", [](auto& s) { s.latest.consume([](const Key&, Ends&) {}); });
+    t.call("wait_and_consume",
+           [](auto& s) { (void)s.latest.wait_and_consume([](const Key&, Ends&) {}, 0ns); });
+    t.call("looks",
+           [](auto& s) { (void)(s.latest.size() + s.latest.overwritten() + s.latest.closed()); });
+    t.call("close", [](auto& s) { s.latest.close(); });
   }
 };
 
@@ -290,51 +239,38 @@ struct BroadcastSubject {
   typename Broadcast<Ends, Policies>::Consumer one = broadcast.consumer();
   typename Broadcast<Ends, Policies>::Consumer other = broadcast.consumer();
 
-  static const Table<BroadcastSubject>& table() {
-    using Subject = BroadcastSubject;
-    static const Table<Subject> table{
-        {{"visitor",
-          [](Subject& s, const Inside& inside) {
-            (void)s.broadcast.try_push(Ends());
-            (void)s.broadcast.try_push(Ends());
-            s.one.consume([&](const Ends&) { inside(); });
-          }},
-         {"end of a message whose place is used again",
-          [](Subject& s, const Inside& inside) {
-            (void)s.broadcast.try_push(Ends(inside));
-            for (int i = 0; i < 8; ++i) {
-              s.one.consume([](const Ends&) {});
-              s.other.consume([](const Ends&) {});
-              (void)s.broadcast.try_push(Ends());
-            }
-          }}},
-        {{"try_push", [](Subject& s) { (void)s.broadcast.try_push(Ends()); }},
-         {"push",
-          [](Subject& s) { (void)s.broadcast.push(Ends(), std::chrono::steady_clock::now()); }},
-         {"claim",
-          [](Subject& s) {
-            auto claim = s.broadcast.try_claim(2);
-            (void)claim.status();
-          }},
-         {"consumer", [](Subject& s) { auto joined = s.broadcast.consumer(); }},
-         {"consume of another", [](Subject& s) { s.other.consume([](const Ends&) {}); }},
-         {"leave of another", [](Subject& s) { s.other.leave(); }},
-         {"leave", [](Subject& s) { s.one.leave(); }},
-         {"looks",
-          [](Subject& s) { (void)(s.one.behind() + s.one.closed() + s.broadcast.closed()); }},
-         {"close", [](Subject& s) { s.broadcast.close(); }}},
-        left_out()};
-    return table;
-  }
-
-  static std::vector<typename Table<BroadcastSubject>::LeftOut> left_out() {
-    if constexpr (Policies::many_producers) {
-      return {};
-    } else {
-      constexpr const char* why = "what ends while the one producer publishes must not publish";
-      return {{"end of a message whose place is used again: try_push", why},
-              {"end of a message whose place is used again: push", why},
-              {"end of a message whose place is used again: claim", why}};
+  static void fill(Table<BroadcastSubject>& t) {
+    t.place("visitor", [](auto& s, const Inside& inside) {
+      (void)s.broadcast.try_push(Ends());
+      (void)s.broadcast.try_push(Ends());
+      s.one.consume([&](const Ends&) { inside(); });
+    });
+    t.place("end of a message whose place is used again", [](auto& s, const Inside& inside) {
+      (void)s.broadcast.try_push(Ends(inside));
+      for (int i = 0; i < 8; ++i) {
+        s.one.consume([](const Ends&) {});
+        s.other.consume([](const Ends&) {});
+        (void)s.broadcast.try_push(Ends());
+      }
+    });
+    t.call("try_push", [](auto& s) { (void)s.broadcast.try_push(Ends()); });
+    t.call("push", [](auto& s) { (void)s.broadcast.push(Ends(), 0ns); });
+    t.call("claim", [](auto& s) {
+      auto claim = s.broadcast.try_claim(2);
+      (void)claim.status();
+    });
+    t.call("consumer", [](auto& s) { auto joined = s.broadcast.consumer(); });
+    t.call("consume of another", [](auto& s) { s.other.consume([](const Ends&) {}); });
+    t.call("leave of another", [](auto& s) { s.other.leave(); });
+    t.call("leave", [](auto& s) { s.one.leave(); });
+    t.call("looks",
+           [](auto& s) { (void)(s.one.behind() + s.one.closed() + s.broadcast.closed()); });
+    t.call("close", [](auto& s) { s.broadcast.close(); });
+    if constexpr (!Policies::many_producers) {
+      for (const char* const call : {"try_push", "push", "claim"}) {
+        t.left_out("end of a message whose place is used again", call,
+                   "what ends while the one producer publishes must not publish");
+      }
     }
   }
 };
@@ -347,81 +283,66 @@ struct BusSubject {
   using Bus = BasicMessageBus<Policies, Ends, Ask>;
   Bus bus{{.capacity = 8, .on_full = test::full_of<Policies>()}};
 
-  static const Table<BusSubject>& table() {
-    static const Table<BusSubject> table{places(), calls(), {}};
-    return table;
+  static void fill(Table<BusSubject>& t) {
+    t.place("visitor", [](auto& s, const Inside& inside) {
+      (void)s.bus.publish(Ends());
+      (void)s.bus.publish(Ends());
+      s.bus.drain([&](auto&) { inside(); });
+    });
+    t.place("subscriber", [](auto& s, const Inside& inside) {
+      (void)s.bus.template subscribe<Ends>([&](const Ends&) { inside(); });
+      (void)s.bus.publish(Ends());
+      s.bus.drain();
+    });
+    t.place("end of a message", [](auto& s, const Inside& inside) {
+      (void)s.bus.publish(Ends(inside));
+      (void)s.bus.publish(Ends());
+      s.bus.drain();
+    });
+    t.place("end of a message that a close drops", [](auto& s, const Inside& inside) {
+      (void)s.bus.publish(Ends(inside));
+      (void)s.bus.publish(Ends());
+      (void)s.bus.close(Closing::abandon);
+    });
+    t.place("handler of a request", [](auto& s, const Inside& inside) {
+      auto reply = s.bus.template request<int>(1);
+      s.bus.drain([&](auto& message) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, Ask>) {
+          inside();
+          message.reply(2);
+        }
+      });
+    });
+    t.place("what follows a reply", [](auto& s, const Inside& inside) {
+      auto reply = s.bus.template request<int>(1).then([&](int) { inside(); });
+      s.bus.drain([](auto& message) {
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, Ask>) {
+          message.reply(2);
+        }
+      });
+    });
+    t.place("end of a subscriber", [](auto& s, const Inside& inside) {
+      ListenerHandle handle = s.bus.template subscribe<Ends>([ends = Ends(inside)](const Ends&) {});
+      (void)handle.remove();
+    });
+    calls(t);
   }
-
-  static std::vector<typename Table<BusSubject>::Place> places() {
-    using Subject = BusSubject;
-    return {{"visitor",
-             [](Subject& s, const Inside& inside) {
-               (void)s.bus.publish(Ends());
-               (void)s.bus.publish(Ends());
-               s.bus.drain([&](auto&) { inside(); });
-             }},
-            {"subscriber",
-             [](Subject& s, const Inside& inside) {
-               (void)s.bus.template subscribe<Ends>([&](const Ends&) { inside(); });
-               (void)s.bus.publish(Ends());
-               s.bus.drain();
-             }},
-            {"end of a message",
-             [](Subject& s, const Inside& inside) {
-               (void)s.bus.publish(Ends(inside));
-               (void)s.bus.publish(Ends());
-               s.bus.drain();
-             }},
-            {"end of a message that a close drops",
-             [](Subject& s, const Inside& inside) {
-               (void)s.bus.publish(Ends(inside));
-               (void)s.bus.publish(Ends());
-               (void)s.bus.close(Closing::abandon);
-             }},
-            {"handler of a request",
-             [](Subject& s, const Inside& inside) {
-               auto reply = s.bus.template request<int>(1);
-               s.bus.drain([&](auto& message) {
-                 if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, Ask>) {
-                   inside();
-                   message.reply(2);
-                 }
-               });
-             }},
-            {"what follows a reply",
-             [](Subject& s, const Inside& inside) {
-               auto reply = s.bus.template request<int>(1).then([&](int) { inside(); });
-               s.bus.drain([](auto& message) {
-                 if constexpr (std::is_same_v<std::remove_cvref_t<decltype(message)>, Ask>) {
-                   message.reply(2);
-                 }
-               });
-             }},
-            {"end of a subscriber", [](Subject& s, const Inside& inside) {
-               ListenerHandle handle =
-                   s.bus.template subscribe<Ends>([ends = Ends(inside)](const Ends&) {});
-               (void)handle.remove();
-             }}};
-  }
-  static std::vector<typename Table<BusSubject>::Call> calls() {
-    using Subject = BusSubject;
-    return {{"publish", [](Subject& s) { (void)s.bus.publish(Ends()); }},
-            {"publish until now",
-             [](Subject& s) { (void)s.bus.publish(Ends(), std::chrono::steady_clock::now()); }},
-            {"try_publish", [](Subject& s) { (void)s.bus.try_publish(Ends()); }},
-            {"request", [](Subject& s) { (void)s.bus.template request<int>(3); }},
-            {"producer", [](Subject& s) { (void)s.bus.producer().publish(Ends()); }},
-            {"subscribe",
-             [](Subject& s) { (void)s.bus.template subscribe<Ends>([](const Ends&) {}).remove(); }},
-            {"drain", [](Subject& s) { s.bus.drain(); }},
-            {"wait", [](Subject& s) { (void)s.bus.wait(std::chrono::steady_clock::now()); }},
-            {"looks",
-             [](Subject& s) {
-               (void)s.bus.tally();
-               (void)(s.bus.size() + s.bus.closed() + s.bus.refused(Admission::normal));
-             }},
-            {"shut", [](Subject& s) { s.bus.shut(); }},
-            {"close for good", [](Subject& s) { (void)s.bus.close(Closing::finish); }}};
+  static void calls(Table<BusSubject>& t) {
+    t.call("publish", [](auto& s) { (void)s.bus.publish(Ends()); });
+    t.call("publish until now", [](auto& s) { (void)s.bus.publish(Ends(), 0ns); });
+    t.call("try_publish", [](auto& s) { (void)s.bus.try_publish(Ends()); });
+    t.call("request", [](auto& s) { (void)s.bus.template request<int>(3); });
+    t.call("producer", [](auto& s) { (void)s.bus.producer().publish(Ends()); });
+    t.call("subscribe",
+           [](auto& s) { (void)s.bus.template subscribe<Ends>([](const Ends&) {}).remove(); });
+    t.call("drain", [](auto& s) { s.bus.drain(); });
+    t.call("wait", [](auto& s) { (void)s.bus.wait(0ns); });
+    t.call("looks", [](auto& s) {
+      (void)s.bus.tally();
+      (void)(s.bus.size() + s.bus.closed() + s.bus.refused(Admission::normal));
+    });
+    t.call("shut", [](auto& s) { s.bus.shut(); });
+    t.call("close for good", [](auto& s) { (void)s.bus.close(Closing::finish); });
   }
 };
 
@@ -436,35 +357,27 @@ struct ActiveSubject {
                  }}};
   std::function<void()> on_error;
 
-  static const Table<ActiveSubject>& table() {
-    static const Table<ActiveSubject> table{
-        {{"handler",
-          [](ActiveSubject& s, const Inside& inside) {
-            (void)s.object.publish(std::function<void()>(inside));
-            (void)s.object.close();
-          }},
-         {"end of a message",
-          [](ActiveSubject& s, const Inside& inside) {
-            (void)s.object.publish(Ends(inside));
-            (void)s.object.close();
-          }},
-         {"on_error",
-          [](ActiveSubject& s, const Inside& inside) {
-            s.on_error = inside;
-            (void)s.object.publish(
-                std::function<void()>([] { throw std::runtime_error("asked"); }));
-            (void)s.object.close();
-          }}},
-        {{"publish", [](ActiveSubject& s) { (void)s.object.publish(Ends()); }},
-         {"try_publish", [](ActiveSubject& s) { (void)s.object.try_publish(Ends()); }},
-         {"looks",
-          [](ActiveSubject& s) {
-            (void)s.object.tally();
-            (void)s.object.size();
-          }},
-         {"close", [](ActiveSubject& s) { (void)s.object.close(); }}},
-        {}};
-    return table;
+  static void fill(Table<ActiveSubject>& t) {
+    t.place("handler", [](auto& s, const Inside& inside) {
+      (void)s.object.publish(std::function<void()>(inside));
+      (void)s.object.close();
+    });
+    t.place("end of a message", [](auto& s, const Inside& inside) {
+      (void)s.object.publish(Ends(inside));
+      (void)s.object.close();
+    });
+    t.place("on_error", [](auto& s, const Inside& inside) {
+      s.on_error = inside;
+      (void)s.object.publish(std::function<void()>([] { throw std::runtime_error("asked"); }));
+      (void)s.object.close();
+    });
+    t.call("publish", [](auto& s) { (void)s.object.publish(Ends()); });
+    t.call("try_publish", [](auto& s) { (void)s.object.try_publish(Ends()); });
+    t.call("looks", [](auto& s) {
+      (void)s.object.tally();
+      (void)s.object.size();
+    });
+    t.call("close", [](auto& s) { (void)s.object.close(); });
   }
 };
 
@@ -489,63 +402,51 @@ struct WorkersSubject {
         if (message.call) message.call();
       }};
 
-  static const Table<WorkersSubject>& table() {
-    using Subject = WorkersSubject;
-    static const Table<Subject> table{
-        {{"handler",
-          [](Subject& s, const Inside& inside) {
-            (void)s.workers.publish(Message{1, inside});
-            (void)s.workers.close();
-          }},
-         {"handler of a message that is waited for",
-          [](Subject& s, const Inside& inside) {
-            (void)s.workers.publish_and_wait(Message{1, inside});
-          }},
-         {"end of a message",
-          [](Subject& s, const Inside& inside) {
-            (void)s.workers.publish(Message{1, {}, Ends(inside)});
-            (void)s.workers.close();
-          }},
-         {"end of a message that a close drops",
-          [](Subject& s, const Inside& inside) {
-            (void)s.workers.pause();
-            (void)s.workers.publish(Message{1, {}, Ends(inside)});
-            (void)s.workers.close(Closing::abandon);
-          }},
-         {"on_error",
-          [](Subject& s, const Inside& inside) {
-            s.on_error = inside;
-            (void)s.workers.publish(Message{1, [] { throw std::runtime_error("asked"); }});
-            (void)s.workers.close();
-          }},
-         {"key",
-          [](Subject& s, const Inside& inside) {
-            keyed = &inside;
-            (void)s.workers.publish(Message{1});
-            (void)s.workers.close();
-          }}},
-        {{"publish", [](Subject& s) { (void)s.workers.publish(Message{1}); }},
-         {"publish of another key", [](Subject& s) { (void)s.workers.publish(Message{2}); }},
-         {"many",
-          [](Subject& s) {
-            for (std::uint64_t i = 0; i < 8; ++i) (void)s.workers.publish(Message{i % 2});
-          }},
-         {"try_publish", [](Subject& s) { (void)s.workers.try_publish(Message{1}); }},
-         {"publish_and_wait", [](Subject& s) { (void)s.workers.publish_and_wait(Message{2}); }},
-         {"publish_and_wait of this key",
-          [](Subject& s) { (void)s.workers.publish_and_wait(Message{1}); }},
-         {"wait", [](Subject& s) { (void)s.workers.wait(); }},
-         {"pause", [](Subject& s) { (void)s.workers.pause(std::chrono::steady_clock::now()); }},
-         {"resume", [](Subject& s) { s.workers.resume(); }},
-         {"looks",
-          [](Subject& s) {
-            (void)s.workers.tally();
-            (void)s.workers.health();
-            (void)(s.workers.refused() + s.workers.width());
-          }},
-         {"close", [](Subject& s) { (void)s.workers.close(); }}},
-        {}};
-    return table;
+  static void fill(Table<WorkersSubject>& t) {
+    t.place("handler", [](auto& s, const Inside& inside) {
+      (void)s.workers.publish(Message{1, inside});
+      (void)s.workers.close();
+    });
+    t.place("handler of a message that is waited for", [](auto& s, const Inside& inside) {
+      (void)s.workers.publish_and_wait(Message{1, inside});
+    });
+    t.place("end of a message", [](auto& s, const Inside& inside) {
+      (void)s.workers.publish(Message{1, {}, Ends(inside)});
+      (void)s.workers.close();
+    });
+    t.place("end of a message that a close drops", [](auto& s, const Inside& inside) {
+      (void)s.workers.pause();
+      (void)s.workers.publish(Message{1, {}, Ends(inside)});
+      (void)s.workers.close(Closing::abandon);
+    });
+    t.place("on_error", [](auto& s, const Inside& inside) {
+      s.on_error = inside;
+      (void)s.workers.publish(Message{1, [] { throw std::runtime_error("asked"); }});
+      (void)s.workers.close();
+    });
+    t.place("key", [](auto& s, const Inside& inside) {
+      keyed = &inside;
+      (void)s.workers.publish(Message{1});
+      (void)s.workers.close();
+    });
+    t.call("publish", [](auto& s) { (void)s.workers.publish(Message{1}); });
+    t.call("publish of another key", [](auto& s) { (void)s.workers.publish(Message{2}); });
+    t.call("many", [](auto& s) {
+      for (std::uint64_t i = 0; i < 8; ++i) (void)s.workers.publish(Message{i % 2});
+    });
+    t.call("try_publish", [](auto& s) { (void)s.workers.try_publish(Message{1}); });
+    t.call("publish_and_wait", [](auto& s) { (void)s.workers.publish_and_wait(Message{2}); });
+    t.call("publish_and_wait of this key",
+           [](auto& s) { (void)s.workers.publish_and_wait(Message{1}); });
+    t.call("wait", [](auto& s) { (void)s.workers.wait(); });
+    t.call("pause", [](auto& s) { (void)s.workers.pause(0ns); });
+    t.call("resume", [](auto& s) { s.workers.resume(); });
+    t.call("looks", [](auto& s) {
+      (void)s.workers.tally();
+      (void)s.workers.health();
+      (void)(s.workers.refused() + s.workers.width());
+    });
+    t.call("close", [](auto& s) { (void)s.workers.close(); });
   }
 };
 
@@ -595,19 +496,14 @@ class LockedQueue {
 struct LockedSubject {
   LockedQueue queue;
 
-  // Never destroyed: the thread that hangs is left alone with it.
-  static const Table<LockedSubject>& table() {
-    static const auto* const table =
-        new Table<LockedSubject>{{{"end of what a pop replaces",
-                                   [](LockedSubject& s, const Inside& inside) {
-                                     s.queue.push(Ends());
-                                     Ends out(inside);
-                                     s.queue.pop(out);
-                                   }},
-                                  {"nowhere", [](LockedSubject&, const Inside&) {}}},
-                                 {{"size", [](LockedSubject& s) { (void)s.queue.size(); }}},
-                                 {}};
-    return *table;
+  static void fill(Table<LockedSubject>& t) {
+    t.place("end of what a pop replaces", [](auto& s, const Inside& inside) {
+      s.queue.push(Ends());
+      Ends out(inside);
+      s.queue.pop(out);
+    });
+    t.place("nowhere", [](auto&, const Inside&) {});
+    t.call("size", [](auto& s) { (void)s.queue.size(); });
   }
 };
 

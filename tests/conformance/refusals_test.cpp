@@ -2,9 +2,7 @@
 //
 // The suite of refusals on all that takes items: of the transfer tier, the deferred tier and the
 // executors; and on queues that move first and ask then, which it must find.
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/broadcast.hpp>
@@ -95,21 +93,17 @@ struct OfChannel : OfQueue<Item, Queue> {
 };
 
 template <class Item>
-struct Mpmc : OfQueue<Item, MpmcRing<Item>> {};
-template <class Item>
-struct Mpsc : OfQueue<Item, MpscRing<Item>> {};
-template <class Item>
-struct Spsc : OfQueue<Item, SpscRing<Item>> {};
-template <class Item>
-struct Segment : OfQueue<Item, SegmentQueue<Item>> {};
-template <class Item>
-struct ChannelOfMany : OfChannel<Item, Channel<Item>> {};
-template <class Item>
-struct ChannelToOne : OfChannel<Item, Channel<Item, MpscRing<Item>>> {};
-template <class Item>
-struct ChannelOfOne : OfChannel<Item, Channel<Item, SpscRing<Item>>> {};
-template <class Item>
-struct ChannelThatGrows : OfChannel<Item, UnboundedChannel<Item>> {};
+using Segments = SegmentQueue<Item>;
+template <template <class> class Queue>
+struct QueueFamily {
+  template <class Item>
+  using Subject = OfQueue<Item, Queue<Item>>;
+};
+template <template <class> class Queue>
+struct ChannelFamily {
+  template <class Item>
+  using Subject = OfChannel<Item, Channel<Item, Queue<Item>>>;
+};
 
 template <class Item, class Policies>
 struct OfBroadcast {
@@ -124,10 +118,11 @@ struct OfBroadcast {
   Broadcast<Item, Policies> queue{1};
   typename Broadcast<Item, Policies>::Consumer consumer = queue.consumer();
 };
-template <class Item>
-struct BroadcastOfMany : OfBroadcast<Item, BroadcastPolicies> {};
-template <class Item>
-struct BroadcastOfOne : OfBroadcast<Item, OneProducer> {};
+template <class Policies>
+struct BroadcastFamily {
+  template <class Item>
+  using Subject = OfBroadcast<Item, Policies>;
+};
 
 template <class Item>
 struct NewestValue {
@@ -201,16 +196,11 @@ struct OfEventQueue {
 
   Queue queue{room_for<Queue>(1, kOnFull)};
 };
-template <class Item>
-struct EventsGrow : OfEventQueue<Item, EventPolicies> {};
-template <class Item>
-struct EventsReject : OfEventQueue<Item, Bounded<OnFull::reject>> {};
-template <class Item>
-struct EventsWait : OfEventQueue<Item, Bounded<OnFull::wait>> {};
-template <class Item>
-struct EventsOverwrite : OfEventQueue<Item, Bounded<OnFull::overwrite_oldest>> {};
-template <class Item>
-struct EventsCoalesce : OfEventQueue<Item, Coalesces<Bounded<OnFull::reject>>> {};
+template <class Policies>
+struct EventFamily {
+  template <class Item>
+  using Subject = OfEventQueue<Item, Policies>;
+};
 
 template <class Given>
 auto bus_batch_calls() {
@@ -253,21 +243,15 @@ struct OfBus {
 
   BasicMessageBus<Policies, Item> bus{{.capacity = 1, .on_full = kOnFull}};
 };
-template <class Item>
-struct BusRejects : OfBus<Item, BusPolicies> {};
-template <class Item>
-struct BusWaits : OfBus<Item, Bounded<OnFull::wait, BusPolicies>> {};
-template <class Item>
-struct LanesReject : OfBus<Item, LanedBusPolicies> {};
-template <class Item>
-struct LanesWait : OfBus<Item, Bounded<OnFull::wait, LanedBusPolicies>> {};
+template <class Policies>
+struct BusFamily {
+  template <class Item>
+  using Subject = OfBus<Item, Policies>;
+};
 // Messages that lie apart from their places.
-template <class Base>
-struct Boxes : Base {
+struct Boxes : BusPolicies {
   static constexpr std::size_t inline_bytes = 1;
 };
-template <class Item>
-struct BusOfBoxes : OfBus<Item, Boxes<BusPolicies>> {};
 
 // An engine that is full, as what it handles does not pass the gate before the close.
 template <class Engine>
@@ -428,27 +412,33 @@ struct Pool : Held<ThreadPool> {
 };
 
 template <template <class> class SubjectOf>
-struct Of {
-  static Wrongs wrongs() { return refuse_all<SubjectOf>(); }
+struct Family {
+  template <class Item>
+  using Subject = SubjectOf<Item>;
 };
-template <class SubjectOf>
+template <class Family>
 class Refusals : public testing::Test {};
-using All =
-    testing::Types<Of<Mpmc>, Of<Mpsc>, Of<Spsc>, Of<Segment>, Of<ChannelOfMany>, Of<ChannelToOne>,
-                   Of<ChannelOfOne>, Of<ChannelThatGrows>, Of<BroadcastOfMany>, Of<BroadcastOfOne>,
-                   Of<NewestValue>, Of<NewestByKey>, Of<EventsGrow>, Of<EventsReject>,
-                   Of<EventsWait>, Of<EventsOverwrite>, Of<EventsCoalesce>, Of<BusRejects>,
-                   Of<BusWaits>, Of<LanesReject>, Of<LanesWait>, Of<BusOfBoxes>, Of<Workers>,
-                   Of<Object>, Of<Files>, Of<Pool>>;
+using All = testing::Types<
+    QueueFamily<MpmcRing>, QueueFamily<MpscRing>, QueueFamily<SpscRing>, QueueFamily<Segments>,
+    ChannelFamily<MpmcRing>, ChannelFamily<MpscRing>, ChannelFamily<SpscRing>,
+    ChannelFamily<Segments>, BroadcastFamily<BroadcastPolicies>, BroadcastFamily<OneProducer>,
+    Family<NewestValue>, Family<NewestByKey>, EventFamily<EventPolicies>,
+    EventFamily<Bounded<OnFull::reject>>, EventFamily<Bounded<OnFull::wait>>,
+    EventFamily<Bounded<OnFull::overwrite_oldest>>, EventFamily<Coalesces<Bounded<OnFull::reject>>>,
+    BusFamily<BusPolicies>, BusFamily<Bounded<OnFull::wait, BusPolicies>>,
+    BusFamily<LanedBusPolicies>, BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>,
+    BusFamily<Boxes>, Family<Workers>, Family<Object>, Family<Files>, Family<Pool>>;
 TYPED_TEST_SUITE(Refusals, All);
 
-TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) { EXPECT_EQ(TypeParam::wrongs(), Wrongs{}); }
+TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) {
+  EXPECT_EQ(refuse_all<TypeParam::template Subject>(), Wrongs{});
+}
 
 // ---- Wrong ones ----
 
 // As if by a conversion: takes what it is given before it asks.
 template <class Item>
-struct TakesFirst : Mpmc<Item> {
+struct TakesFirst : OfQueue<Item, MpmcRing<Item>> {
   template <class Given>
   static auto calls() {
     return std::tuple(Call{"try_push", false, [](auto& subject, Given& given, const Until&) {
@@ -458,7 +448,7 @@ struct TakesFirst : Mpmc<Item> {
   }
 };
 template <class Item>
-struct Accepts : Mpmc<Item> {
+struct Accepts : OfQueue<Item, MpmcRing<Item>> {
   template <class Given>
   static auto calls() {
     return std::tuple(

@@ -5,7 +5,7 @@
 //
 // Works on anything with try_push and try_pop that return a Status; uses batches, visitors and
 // closing where the queue has them. The check is on identities, not on counts or sums: each item
-// says who made it and as which one.
+// says which thread made it and as which one.
 #pragma once
 
 #include <algorithm>

@@ -234,7 +234,8 @@ TYPED_TEST_P(TransferBatches, batch_of_nothing) {
 
 REGISTER_TYPED_TEST_SUITE_P(TransferBatches, batch, batch_of_nothing);
 
-// --- Contract: what our rings promise beyond all that. ---
+// --- Contract: what our rings promise beyond all that. Random calls are the models' affair
+// (tests/model), what is refused that of refusals_test.cpp. ---
 
 template <class Family>
 class TransferContract : public testing::Test {};
@@ -290,23 +291,6 @@ TYPED_TEST_P(TransferContract, close_drains) {
     queue.close();
     EXPECT_EQ(queue.try_pop(item), Status::closed) << "a second close changes nothing";
   }
-}
-
-TYPED_TEST_P(TransferContract, a_refused_item_is_still_the_callers) {
-  QueueOf<TypeParam, std::unique_ptr<int>> queue(2);
-  std::array<std::unique_ptr<int>, 3> items;
-  for (int i = 0; i < 3; ++i) items[static_cast<std::size_t>(i)] = std::make_unique<int>(i);
-  EXPECT_EQ(queue.try_push_batch(items), 2U);
-  EXPECT_EQ(items[0], nullptr);
-  EXPECT_EQ(items[1], nullptr);
-  ASSERT_NE(items[2], nullptr);
-  EXPECT_EQ(queue.try_push(std::move(items[2])), Status::full);
-  EXPECT_EQ(queue.try_emplace(std::move(items[2])), Status::full);
-  queue.close();
-  EXPECT_EQ(queue.try_push(std::move(items[2])), Status::closed);
-  EXPECT_EQ(queue.try_push_batch(std::span(items).last(1)), 0U);
-  ASSERT_NE(items[2], nullptr);
-  EXPECT_EQ(*items[2], 2);
 }
 
 TYPED_TEST_P(TransferContract, visitor) {
@@ -375,74 +359,6 @@ TYPED_TEST_P(TransferContract, wrap) {
   }
 }
 
-// Random calls, each compared with what a deque of that capacity would have done.
-template <class Queue>
-class Model {
- public:
-  Model(std::size_t capacity, std::uint64_t start, std::mt19937_64& dice)
-      : dice_(dice), queue_(capacity, start) {}
-
-  void step() {
-    switch (dice_() % 6) {
-      case 0: return push(queue_.try_push(next_));
-      case 1: return push(queue_.try_emplace(next_));
-      case 2: return push_batch(dice_() % 7);
-      case 3: return pop();
-      case 4: return pop_batch(dice_() % 7);
-      case 5: return consume(dice_() % 7);
-    }
-  }
-
- private:
-  void push(Status status) {
-    ASSERT_EQ(status, model_.size() < queue_.capacity() ? Status::ok : Status::full);
-    if (status == Status::ok) model_.push_back(next_++);
-  }
-  void push_batch(std::size_t count) {
-    std::vector<int> items(count);
-    std::iota(items.begin(), items.end(), next_);
-    const std::size_t pushed = queue_.try_push_batch(items);
-    ASSERT_EQ(pushed, std::min(count, queue_.capacity() - model_.size()));
-    for (std::size_t i = 0; i < pushed; ++i) model_.push_back(next_++);
-  }
-  void pop() {
-    int item = -1;
-    ASSERT_EQ(queue_.try_pop(item), model_.empty() ? Status::empty : Status::ok);
-    if (!model_.empty()) expect_front(item);
-  }
-  void pop_batch(std::size_t count) {
-    std::vector<int> items(count);
-    const std::size_t popped = queue_.try_pop_batch(items);
-    ASSERT_EQ(popped, std::min(count, model_.size()));
-    for (std::size_t i = 0; i < popped; ++i) expect_front(items[i]);
-  }
-  void consume(std::size_t most) {
-    const std::size_t expected = std::min(most, model_.size());
-    ASSERT_EQ(queue_.consume([this](int& item) { expect_front(item); }, most), expected);
-  }
-  void expect_front(int item) {
-    ASSERT_FALSE(model_.empty());
-    EXPECT_EQ(item, model_.front());
-    model_.pop_front();
-  }
-
-  std::mt19937_64& dice_;
-  StartedAt<Queue> queue_;
-  std::deque<int> model_;
-  int next_ = 0;
-};
-
-TYPED_TEST_P(TransferContract, random_calls_as_a_deque_would) {
-  auto dice = random();
-  for (std::size_t i = 0; i < rounds(1000); ++i) {
-    const std::size_t capacity = 1 + dice() % 9;
-    const std::uint64_t start = kEdges[dice() % kEdges.size()] - dice() % 100;
-    Model<QueueOf<TypeParam, int>> model(capacity, start, dice);
-    for (int step = 0; step < 200 && !this->HasFailure(); ++step) model.step();
-    ASSERT_FALSE(this->HasFailure()) << "capacity " << capacity << ", start " << start;
-  }
-}
-
 // A push and a close() in quick succession, against a consumer that is looking just then.
 TYPED_TEST_P(TransferContract, the_last_push_before_close_is_popped) {
   std::vector<std::unique_ptr<QueueOf<TypeParam, int>>> queues(rounds(2000));
@@ -471,9 +387,8 @@ TYPED_TEST_P(TransferContract, the_last_push_before_close_is_popped) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(TransferContract, capacity_is_the_next_power_of_two,
-                            impossible_capacities_are_refused, its_size, close_drains,
-                            a_refused_item_is_still_the_callers, visitor, visitor_that_pushes_ends,
-                            exception_in_visitor, wrap, random_calls_as_a_deque_would,
+                            impossible_capacities_are_refused, its_size, close_drains, visitor,
+                            visitor_that_pushes_ends, exception_in_visitor, wrap,
                             the_last_push_before_close_is_popped);
 
 // --- Stress: real threads. Each item exactly once, in its producer's order. ---

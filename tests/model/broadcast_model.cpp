@@ -76,10 +76,10 @@ class BroadcastModel : public Model {
   }
 
  private:
-  enum class Place : std::uint8_t { open, there, dropped };
+  enum class ClaimState : std::uint8_t { open, there, dropped };
   struct Published {
     int number;
-    Place place;
+    ClaimState state;
   };
   struct Open {
     typename Plain::Claim claim;
@@ -115,7 +115,7 @@ class BroadcastModel : public Model {
   // --- Producers. ---
 
   bool may_publish() const { return kMany || open_.empty(); }
-  bool is_over(std::size_t at) const { return all_[at].place != Place::open; }
+  bool is_over(std::size_t at) const { return all_[at].state != ClaimState::open; }
 
   // How many places in a row a claim gets; where the oldest are lost it moves others up.
   std::size_t claimed(std::size_t most) {
@@ -147,7 +147,7 @@ class BroadcastModel : public Model {
     agree_on("push", status, expected);
     agree_on("what a push leaves behind", item.number(),
              status == Status::ok ? Item::kNothing : last_);
-    if (status == Status::ok) all_.push_back({last_, Place::there});
+    if (status == Status::ok) all_.push_back({last_, ClaimState::there});
   }
 
   void push_batch(unsigned count) {
@@ -160,7 +160,7 @@ class BroadcastModel : public Model {
     for (std::size_t i = 0; i < items.size(); ++i) {
       const int number = first + static_cast<int>(i);
       agree_on("an item of the batch", items[i].number(), i < expected ? Item::kNothing : number);
-      if (i < expected) all_.push_back({number, Place::there});
+      if (i < expected) all_.push_back({number, ClaimState::there});
     }
   }
 
@@ -172,7 +172,7 @@ class BroadcastModel : public Model {
     agree_on("claim", claim.status(), most == 0 ? Status::ok : verdict(expected));
     if (!claim) return;
     open_.push_back({std::move(claim), all_.size(), {}});
-    if (kMany) all_.resize(all_.size() + expected, {0, Place::open});
+    if (kMany) all_.resize(all_.size() + expected, {0, ClaimState::open});
   }
   auto open_at(unsigned which) {
     return std::next(open_.begin(), static_cast<std::ptrdiff_t>(which % open_.size()));
@@ -193,10 +193,10 @@ class BroadcastModel : public Model {
     const auto at = open_at(which);
     const std::size_t made = publishes ? at->made.size() : 0;
     const std::size_t size = kMany ? at->claim.size() : made;
-    if (!kMany) all_.resize(at->first + size, {0, Place::open});
+    if (!kMany) all_.resize(at->first + size, {0, ClaimState::open});
     for (std::size_t i = 0; i < size; ++i) {
       all_[at->first + i] =
-          i < made ? Published{at->made[i], Place::there} : Published{0, Place::dropped};
+          i < made ? Published{at->made[i], ClaimState::there} : Published{0, ClaimState::dropped};
     }
     if (publishes) {
       at->claim.publish();
@@ -257,7 +257,7 @@ class BroadcastModel : public Model {
     std::vector<Visit> visits;
     const std::size_t limit = limit_of(follower);
     for (; follower.next < limit && visits.size() < most; ++follower.next) {
-      if (all_[follower.next].place == Place::there) visits.push_back({follower.next, false});
+      if (all_[follower.next].state == ClaimState::there) visits.push_back({follower.next, false});
     }
     if (!visits.empty()) visits.back().end_of_batch = true;
     follower.known = follower.next;
@@ -272,7 +272,7 @@ class BroadcastModel : public Model {
     const std::size_t end = limit_of(follower);
     std::size_t at = follower.next;
     for (; at < end && visits.size() < limit; ++at) {
-      if (all_[at].place == Place::there) visits.push_back({at, false});
+      if (all_[at].state == ClaimState::there) visits.push_back({at, false});
     }
     if (!visits.empty()) visits.back().end_of_batch = true;
     // Nothing is passed over behind the end of a batch.

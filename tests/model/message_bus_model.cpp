@@ -67,10 +67,10 @@ class MessageBusModel : public Model {
     Bus(const typename Plain::Options& options, std::uint64_t position)
         : Plain(options, detail::RingStart{position}) {}
   };
-  enum class Place : std::uint8_t { open, there, dropped };
+  enum class ClaimState : std::uint8_t { open, there, dropped };
   struct Expected {
     int number;
-    Place place;
+    ClaimState state;
   };
   struct Open {
     typename Plain::template Claim<Item> claim;
@@ -112,7 +112,7 @@ class MessageBusModel : public Model {
     agree_on("what a publish leaves behind", item.number(),
              status == Status::ok ? Item::kNothing : last_);
     if (status != Status::ok) return;
-    plain_.push_back({last_, Place::there});
+    plain_.push_back({last_, ClaimState::there});
     ++accepted_;
   }
 
@@ -125,7 +125,7 @@ class MessageBusModel : public Model {
     for (std::size_t i = 0; i < items.size(); ++i) {
       const int number = first + static_cast<int>(i);
       agree_on("an item of the batch", items[i].number(), i < expected ? Item::kNothing : number);
-      if (i < expected) plain_.push_back({number, Place::there});
+      if (i < expected) plain_.push_back({number, ClaimState::there});
     }
     accepted_ += expected;
   }
@@ -135,7 +135,7 @@ class MessageBusModel : public Model {
     auto claim = producer_->template claim_with<Item>({.admission = admission}, ++last_);
     agree_on("claim", claim.status(), expected);
     if (!claim) return;
-    plain_.push_back({last_, Place::open});
+    plain_.push_back({last_, ClaimState::open});
     open_.push_back({std::move(claim), last_});
     ++accepted_;
   }
@@ -143,7 +143,7 @@ class MessageBusModel : public Model {
     if (open_.empty()) return;
     const auto at = open_.begin() + static_cast<std::ptrdiff_t>(which % open_.size());
     const auto expected = std::ranges::find(plain_, at->number, &Expected::number);
-    expected->place = commits ? Place::there : Place::dropped;
+    expected->state = commits ? ClaimState::there : ClaimState::dropped;
     if (commits) {
       at->claim.commit();
     } else {
@@ -155,8 +155,8 @@ class MessageBusModel : public Model {
   void drain(std::size_t most) {
     std::vector<int> expected;
     while (expected.size() < most && !plain_.empty()) {
-      if (plain_.front().place == Place::open) break;
-      if (plain_.front().place == Place::there) expected.push_back(plain_.front().number);
+      if (plain_.front().state == ClaimState::open) break;
+      if (plain_.front().state == ClaimState::there) expected.push_back(plain_.front().number);
       plain_.pop_front();
     }
     std::size_t at = 0;
@@ -166,7 +166,7 @@ class MessageBusModel : public Model {
           agree_on("the oldest message", item.number(), expected[at]);
           agree_on("its sequence", sequence, done_ + at);
           ++at;
-          agree(end || at < expected.size(), "the last one knows it");
+          agree(end == (at == expected.size()), "the last one knows it, and no other");
         },
         most);
     agree_on("drain", count, expected.size());
@@ -174,8 +174,8 @@ class MessageBusModel : public Model {
   }
 
   void wait() {
-    while (!plain_.empty() && plain_.front().place == Place::dropped) plain_.pop_front();
-    const bool there = !plain_.empty() && plain_.front().place == Place::there;
+    while (!plain_.empty() && plain_.front().state == ClaimState::dropped) plain_.pop_front();
+    const bool there = !plain_.empty() && plain_.front().state == ClaimState::there;
     const Status expected = there                       ? Status::ok
                             : closed_ && plain_.empty() ? Status::closed
                                                         : Status::timed_out;

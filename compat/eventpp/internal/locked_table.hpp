@@ -41,12 +41,12 @@ class LockedTable {
   }
 
   template <class F>
-  Handle add(const Event& event, F&& function, Place place, const Handle& before = {}) {
+  Handle add(const Event& event, F&& function, AddedAt place, const Handle& before = {}) {
     const std::shared_ptr<List> list = made(event);
     switch (place) {
-      case Place::front: return list->prepend(std::forward<F>(function));
-      case Place::before: return list->insert(std::forward<F>(function), before);
-      case Place::back: break;
+      case AddedAt::front: return list->prepend(std::forward<F>(function));
+      case AddedAt::before: return list->insert(std::forward<F>(function), before);
+      case AddedAt::back: break;
     }
     return list->append(std::forward<F>(function));
   }

@@ -25,13 +25,13 @@
 
 namespace eventpp::internal {
 
+using handoff::detail::AddedAt;
 using handoff::detail::Garbage;
 using handoff::detail::Listener;
 using handoff::detail::ListenerAccess;
 using handoff::detail::ListenerList;
 using handoff::detail::ListenerRef;
 using handoff::detail::Pass;
-using handoff::detail::Place;
 
 // Weak: does not keep the callback. True while it is in its list.
 class PassHandle {
@@ -201,7 +201,7 @@ class PassList {
   bool empty() const noexcept { return list() == nullptr || list()->empty(); }
 
   template <class F>
-  Handle add(F&& function, Place place, const Handle& before = {}) {
+  Handle add(F&& function, AddedAt place, const Handle& before = {}) {
     ListenerRef made = Functions::make(std::forward<F>(function));
     Garbage garbage;
     const Lock lock(mutex_);
@@ -254,7 +254,7 @@ class PassList {
     if (other.list() == nullptr) return;
     Functions::copy_all(*other.list(), [this](const ListenerRef& copy) {
       Garbage garbage;
-      list_.made().add(copy, Place::back, nullptr, garbage);
+      list_.made().add(copy, AddedAt::back, nullptr, garbage);
     });
   }
 

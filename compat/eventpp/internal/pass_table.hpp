@@ -38,7 +38,7 @@ class PassTable {
   void swap(PassTable& other) noexcept { hub_.swap(other.hub_); }
 
   template <class F>
-  Handle add(const Event& event, F&& function, Place place, const Handle& before = {}) {
+  Handle add(const Event& event, F&& function, AddedAt place, const Handle& before = {}) {
     ListenerRef made = Functions::make(std::forward<F>(function));
     hub_.made().add(event, made, place, ListenerAccess::listener(before.native()));
     return Handle(ListenerAccess::handle(std::move(made)));
@@ -89,7 +89,7 @@ class PassTable {
     const Pass pass(hub);
     hub->for_each([&](const Event& event, ListenerList& list) {
       Functions::copy_all(list, [&](const ListenerRef& copy) {
-        hub_.made().add(event, copy, Place::back, nullptr);
+        hub_.made().add(event, copy, AddedAt::back, nullptr);
       });
     });
   }

@@ -46,6 +46,20 @@ struct Follower {
   }
 };
 
+// Pushes 1, 2, ..., and waits for room.
+template <class TheBroadcast>
+void push_waiting(TheBroadcast& broadcast, int producer, int count) {
+  for (int i = 1; i <= count; ++i) {
+    explore::check(broadcast.push(RingItem{producer, i}) == Status::ok, "never closed before");
+  }
+}
+
+template <class Consumer>
+void follow(Consumer& consumer, Follower& follower, int count) {
+  while (follower.seen < count) {
+    if (consumer.consume(follower) == 0) sync::pause();
+  }
+}
 template <class Consumer>
 void follow_to_the_end(Consumer& consumer, Follower& follower) {
   while (!consumer.closed()) {

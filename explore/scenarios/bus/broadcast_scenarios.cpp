@@ -24,15 +24,17 @@
 namespace broadcast_scenarios { namespace {
 
 using namespace handoff;
+using test::FailingScenario;
 using test::Follower;
+using test::HugeScenario;
 using test::kNearTheEnd;
 using test::kSleepAtOnce;
+using test::LargeScenario;
 using test::Many;
 using test::One;
 using test::OneLossy;
 using test::RingItem;
 using test::Scenario;
-using test::Size;
 
 // Every consumer sees all, in order, and then the end.
 template <class TheBroadcast>
@@ -55,11 +57,11 @@ void all_see_all(std::size_t capacity, int count, std::uint64_t position = 0) {
   explore::check(follower.seen == count, "each consumer sees all");
 }
 const Scenario one_place("broadcast/one_place", [] { all_see_all<One>(1, 2); });
-const Scenario two_places("broadcast/two_places", [] { all_see_all<One>(2, 3); }, Size::large);
+const LargeScenario two_places("broadcast/two_places", [] { all_see_all<One>(2, 3); });
 const Scenario one_wrap("broadcast/wrap", [] { all_see_all<One>(1, 2, kNearTheEnd + 1); });
-const Scenario many_place("broadcast/many_one_place", [] { all_see_all<Many>(1, 2); }, Size::large);
-const Scenario many_wrap(
-    "broadcast/many_wrap", [] { all_see_all<Many>(1, 2, kNearTheEnd + 1); }, Size::large);
+const LargeScenario many_place("broadcast/many_one_place", [] { all_see_all<Many>(1, 2); });
+const LargeScenario many_wrap("broadcast/many_wrap",
+                              [] { all_see_all<Many>(1, 2, kNearTheEnd + 1); });
 
 // Two producers and two consumers, of which this thread is one.
 void two_and_two(std::size_t capacity, std::uint64_t position = 0) {
@@ -88,11 +90,10 @@ void two_and_two(std::size_t capacity, std::uint64_t position = 0) {
   explore::check(ours == theirs, "one order for all");
   explore::outcome(static_cast<std::uint64_t>(ours));
 }
-const Scenario two_by_two("broadcast/two_and_two", [] { two_and_two(2); }, Size::large);
-const Scenario two_by_two_tight(
-    "broadcast/two_and_two_one_place", [] { two_and_two(1); }, Size::huge);
-const Scenario two_by_two_wrap(
-    "broadcast/two_and_two_wrap", [] { two_and_two(2, kNearTheEnd + 1); }, Size::large);
+const LargeScenario two_by_two("broadcast/two_and_two", [] { two_and_two(2); });
+const HugeScenario two_by_two_tight("broadcast/two_and_two_one_place", [] { two_and_two(1); });
+const LargeScenario two_by_two_wrap("broadcast/two_and_two_wrap",
+                                    [] { two_and_two(2, kNearTheEnd + 1); });
 
 // One producer finds out that there is room, and another one relies on it.
 const Scenario gate("broadcast/gate", [] {
@@ -102,20 +103,14 @@ const Scenario gate("broadcast/gate", [] {
   explore::Thread first([&] { test::push_all(broadcast, 1, 1); });
   explore::Thread second([&] { test::push_all(broadcast, 2, 1); });
   Follower follower;
-  while (follower.seen < 4) {
-    if (consumer.consume(follower) == 0) sync::pause();
-  }
+  test::follow(consumer, follower, 4);
 });
 
 // Nobody listens: producers lap each other, and no message is made where another one is.
 const Scenario nobody("broadcast/nobody", [] {
   Many broadcast(1);
   explore::Thread first([&] { test::push_all(broadcast, 1, 2); });
-  explore::Thread second([&] {
-    for (int i = 1; i <= 2; ++i) {
-      explore::check(broadcast.push(RingItem{2, i}) == Status::ok, "never closed");
-    }
-  });
+  explore::Thread second([&] { test::push_waiting(broadcast, 2, 2); });
 });
 
 // B comes after A, which writes into the message: no race, and always what A wrote.
@@ -222,9 +217,7 @@ void first_leaves() {
   auto a = broadcast.consumer();
   auto b = broadcast.consumer({.after = {a}, .spin_for = kSleepAtOnce});
   explore::Thread producer([&] {
-    for (int i = 1; i <= 3; ++i) {
-      explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed before");
-    }
+    test::push_waiting(broadcast, 1, 3);
     broadcast.close();
   });
   explore::Thread first([&] {
@@ -236,9 +229,8 @@ void first_leaves() {
   }
   explore::check(follower.seen == 3, "B sees all");
 }
-const Scenario leaves("broadcast/first_leaves", [] { first_leaves<One>(); }, Size::large);
-const Scenario leaves_many(
-    "broadcast/first_leaves_many", [] { first_leaves<Many>(); }, Size::large);
+const LargeScenario leaves("broadcast/first_leaves", [] { first_leaves<One>(); });
+const LargeScenario leaves_many("broadcast/first_leaves_many", [] { first_leaves<Many>(); });
 
 // A consumer joins beside a producer: what it sees has no gap, and ends with the last message; what
 // is pushed after it joined it sees.
@@ -270,30 +262,27 @@ const Scenario join_wrap("broadcast/joins_wrap", [] { joins<One>(kNearTheEnd); }
 const Scenario join_many_wrap("broadcast/joins_many_wrap", [] { joins<Many>(kNearTheEnd); });
 
 // A consumer joins where one producer relies on the room that another one found before.
-const Scenario join_two(
-    "broadcast/joins_two_producers",
-    [] {
-      Many broadcast(1);
-      explore::Thread first([&] { test::push_all(broadcast, 1, 2); });
-      explore::Thread second([&] {
-        test::push_all(broadcast, 2, 2);
-        broadcast.close();
-      });
-      auto consumer = broadcast.consumer();
-      std::array<int, 4> last{};
-      while (!consumer.closed()) {
-        if (consumer.consume([&](const RingItem& item) {
-              auto& before = last[static_cast<std::size_t>(item.producer)];
-              explore::check(before == 0 || item.number == before + 1, "no gap");
-              before = item.number;
-            }) == 0) {
-          sync::pause();
-        }
-      }
-      explore::check(last[2] == 0 || last[2] == 2, "up to the last");
-      explore::outcome(static_cast<std::uint64_t>(4 * last[1] + last[2]));
-    },
-    Size::huge);
+const HugeScenario join_two("broadcast/joins_two_producers", [] {
+  Many broadcast(1);
+  explore::Thread first([&] { test::push_all(broadcast, 1, 2); });
+  explore::Thread second([&] {
+    test::push_all(broadcast, 2, 2);
+    broadcast.close();
+  });
+  auto consumer = broadcast.consumer();
+  std::array<int, 4> last{};
+  while (!consumer.closed()) {
+    if (consumer.consume([&](const RingItem& item) {
+          auto& before = last[static_cast<std::size_t>(item.producer)];
+          explore::check(before == 0 || item.number == before + 1, "no gap");
+          before = item.number;
+        }) == 0) {
+      sync::pause();
+    }
+  }
+  explore::check(last[2] == 0 || last[2] == 2, "up to the last");
+  explore::outcome(static_cast<std::uint64_t>(4 * last[1] + last[2]));
+});
 
 // The only consumer leaves in its visitor: the message stays until that is over, and the producer,
 // which may sleep for its place, goes on.
@@ -301,11 +290,7 @@ template <class TheBroadcast>
 void leaves_inside() {
   TheBroadcast broadcast(1);
   auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
-  explore::Thread producer([&] {
-    for (int i = 1; i <= 3; ++i) {
-      explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed");
-    }
-  });
+  explore::Thread producer([&] { test::push_waiting(broadcast, 1, 3); });
   int seen = 0;
   while (consumer.wait_and_consume([&](const RingItem& item) {
     consumer.leave();
@@ -324,9 +309,7 @@ void visitor_throws() {
   TheBroadcast broadcast(1);
   auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
   explore::Thread producer([&] {
-    for (int i = 1; i <= 2; ++i) {
-      explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed before");
-    }
+    test::push_waiting(broadcast, 1, 2);
     broadcast.close();
   });
   int last = 0;
@@ -342,12 +325,10 @@ void visitor_throws() {
   }
   explore::check(last == 2, "up to the last");
 }
-const Scenario throws_one(
-    "broadcast/visitor_throws", [] { visitor_throws<One>(); }, Size::small, 0, 1);
-const Scenario throws_many(
-    "broadcast/visitor_throws_many", [] { visitor_throws<Many>(); }, Size::small, 0, 1);
-const Scenario throws_lossy(
-    "broadcast/visitor_throws_lossy", [] { visitor_throws<OneLossy>(); }, Size::small, 0, 1);
+const FailingScenario throws_one("broadcast/visitor_throws", [] { visitor_throws<One>(); });
+const FailingScenario throws_many("broadcast/visitor_throws_many", [] { visitor_throws<Many>(); });
+const FailingScenario throws_lossy("broadcast/visitor_throws_lossy",
+                                   [] { visitor_throws<OneLossy>(); });
 
 // A producer sleeps for want of room; the only consumer leaves, whatever it has read, and another
 // one joins with its record.
@@ -356,9 +337,7 @@ void leaves_and_joins() {
   TheBroadcast broadcast(1);
   std::optional consumer(broadcast.consumer());
   explore::Thread producer([&] {
-    for (int i = 1; i <= 3; ++i) {
-      explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed before");
-    }
+    test::push_waiting(broadcast, 1, 3);
     broadcast.close();
   });
   (void)consumer->consume([](const RingItem& item) { explore::check(item.number > 0, "whole"); });
@@ -382,9 +361,7 @@ void both_sleep() {
   TheBroadcast broadcast(1);
   auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
   explore::Thread producer([&] {
-    for (int i = 1; i <= 3; ++i) {
-      explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed before");
-    }
+    test::push_waiting(broadcast, 1, 3);
     broadcast.close();
   });
   Follower follower;
@@ -395,26 +372,23 @@ void both_sleep() {
 const Scenario sleep_one("broadcast/both_sleep", [] { both_sleep<One>(); });
 const Scenario sleep_many("broadcast/both_sleep_many", [] { both_sleep<Many>(); });
 
-// Close under load: accepted is delivered to all, and those who wait learn of the end.
-const Scenario close_races(
-    "broadcast/close",
-    [] {
-      Many broadcast(1);
-      auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
-      Status pushed[2] = {};
-      explore::Thread first([&] { pushed[0] = broadcast.push(RingItem{1, 1}); });
-      explore::Thread second([&] { pushed[1] = broadcast.push(RingItem{2, 1}); });
-      explore::Thread closer([&] { broadcast.close(); });
-      Follower follower;
-      while (consumer.wait_and_consume(follower) == Status::ok) {
-      }
-      first.join();
-      second.join();
-      const int accepted = (pushed[0] == Status::ok ? 1 : 0) + (pushed[1] == Status::ok ? 1 : 0);
-      explore::check(follower.seen == accepted, "accepted is delivered");
-      explore::outcome(static_cast<std::uint64_t>(accepted));
-    },
-    Size::large);
+// Close under load: accepted is delivered to all, and waiting threads learn of the end.
+const LargeScenario close_races("broadcast/close", [] {
+  Many broadcast(1);
+  auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
+  Status pushed[2] = {};
+  explore::Thread first([&] { pushed[0] = broadcast.push(RingItem{1, 1}); });
+  explore::Thread second([&] { pushed[1] = broadcast.push(RingItem{2, 1}); });
+  explore::Thread closer([&] { broadcast.close(); });
+  Follower follower;
+  while (consumer.wait_and_consume(follower) == Status::ok) {
+  }
+  first.join();
+  second.join();
+  const int accepted = (pushed[0] == Status::ok ? 1 : 0) + (pushed[1] == Status::ok ? 1 : 0);
+  explore::check(follower.seen == accepted, "accepted is delivered");
+  explore::outcome(static_cast<std::uint64_t>(accepted));
+});
 
 // close() wakes a producer that waits for room, though no consumer makes any.
 const Scenario close_ends("broadcast/close_ends_a_push", [] {
@@ -467,9 +441,7 @@ const Scenario dropped_wakes("broadcast/claim_dropped_before_a_sleeper", [] {
     auto claim = broadcast.try_claim();
     if (claim) claim.emplace(RingItem{2, 1});
   });
-  for (int i = 1; i <= 2; ++i) {
-    explore::check(broadcast.push(RingItem{1, i}) == Status::ok, "never closed");
-  }
+  test::push_waiting(broadcast, 1, 2);
 });
 
 // A claim that is given up is skipped by all, and its place serves again.
@@ -483,9 +455,7 @@ const Scenario dropped("broadcast/claim_dropped", [] {
   });
   explore::Thread producer([&] { test::push_all(broadcast, 1, 2); });
   Follower follower;
-  while (follower.seen < 2) {
-    if (consumer.consume(follower) == 0) sync::pause();
-  }
+  test::follow(consumer, follower, 2);
   dropper.join();
   producer.join();
   (void)consumer.consume([](const RingItem&) { explore::check(false, "nothing was published"); });
@@ -510,9 +480,7 @@ const Scenario batches("broadcast/batches", [] {
     }
   });
   Follower follower;
-  while (follower.seen < 3) {
-    if (consumer.consume(follower) == 0) sync::pause();
-  }
+  test::follow(consumer, follower, 3);
 });
 
 }}  // namespace broadcast_scenarios

@@ -17,6 +17,8 @@
 namespace latest_scenarios { namespace {
 
 using namespace handoff;
+using test::FailingScenario;
+using test::LargeScenario;
 using test::RingItem;
 using test::Scenario;
 using Newest = test::Audited<Latest<RingItem>>;
@@ -149,24 +151,21 @@ const Scenario waits("latest/waits", [] {
 });
 
 // A visitor throws while its value is replaced: the slot serves again.
-const Scenario visitor_throws(
-    "latest/visitor_throws",
-    [] {
-      Newest latest(1, {}, kSleepAtOnce);
-      (void)latest.store(RingItem{1, 1});
-      explore::Thread writer([&] { (void)latest.store(RingItem{2, 2}); });
-      try {
-        (void)latest.read([](const RingItem& item) {
-          explore::check(item.number == item.producer, "whole");
-          explore::may_throw("a visitor");
-        });
-      } catch (const explore::Planned&) {
-      }
-      writer.join();
-      explore::check(latest.store(RingItem{3, 3}) == Status::ok, "never closed");
-      explore::check(latest.version() == 3, "three were stored");
-    },
-    test::Size::small, 0, 1);
+const FailingScenario visitor_throws("latest/visitor_throws", [] {
+  Newest latest(1, {}, kSleepAtOnce);
+  (void)latest.store(RingItem{1, 1});
+  explore::Thread writer([&] { (void)latest.store(RingItem{2, 2}); });
+  try {
+    (void)latest.read([](const RingItem& item) {
+      explore::check(item.number == item.producer, "whole");
+      explore::may_throw("a visitor");
+    });
+  } catch (const explore::Planned&) {
+  }
+  writer.join();
+  explore::check(latest.store(RingItem{3, 3}) == Status::ok, "never closed");
+  explore::check(latest.version() == 3, "three were stored");
+});
 
 // A store races the end: it is read, or it is the caller's again.
 const Scenario close_races("latest/close", [] {
@@ -315,8 +314,7 @@ void converted_and_closed(int writers) {
   explore::outcome(static_cast<std::uint64_t>(seen));
 }
 const Scenario converted("latest/converted_and_closed", [] { converted_and_closed(1); });
-const Scenario two_convert(
-    "latest/two_convert_and_close", [] { converted_and_closed(2); }, test::Size::large);
+const LargeScenario two_convert("latest/two_convert_and_close", [] { converted_and_closed(2); });
 
 // A reader that looks once, and finds nothing, is not told closed while a value is on its way.
 const Scenario looks_once("latest/looks_while_it_is_converted", [] {

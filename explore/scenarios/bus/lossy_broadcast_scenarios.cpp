@@ -18,11 +18,11 @@ using namespace handoff;
 using test::Follower;
 using test::kNearTheEnd;
 using test::kSleepAtOnce;
+using test::LargeScenario;
 using test::ManyLossy;
 using test::OneLossy;
 using test::RingItem;
 using test::Scenario;
-using test::Size;
 
 // The oldest are lost: what comes is in order, and what came and what was lost is all there was.
 template <class TheBroadcast>
@@ -125,30 +125,23 @@ const Scenario lossy_rejoin_many("broadcast/loses_and_rejoins_many",
                                  [] { loses_and_rejoins<ManyLossy>(); });
 
 // Two producers, each of which may move the consumer up; the consumer may sleep.
-const Scenario lossy_producers(
-    "broadcast/loses_two_producers",
-    [] {
-      ManyLossy broadcast(1);
-      auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
-      explore::Thread first([&] {
-        explore::check(broadcast.push(RingItem{1, 1}) == Status::ok, "never closed before");
-      });
-      explore::Thread second([&] {
-        explore::check(broadcast.push(RingItem{2, 1}) == Status::ok, "never closed before");
-      });
-      explore::Thread closer([&] {
-        first.join();
-        second.join();
-        broadcast.close();
-      });
-      Follower follower{.gaps = true};
-      while (consumer.wait_and_consume(follower) == Status::ok) {
-      }
-      explore::check(follower.seen + static_cast<int>(consumer.lost()) == 2, "it is told how many");
-      explore::check(follower.seen >= 1, "the newest is never lost");
-      explore::outcome(static_cast<std::uint64_t>(follower.seen));
-    },
-    Size::large);
+const LargeScenario lossy_producers("broadcast/loses_two_producers", [] {
+  ManyLossy broadcast(1);
+  auto consumer = broadcast.consumer({.spin_for = kSleepAtOnce});
+  explore::Thread first([&] { test::push_waiting(broadcast, 1, 1); });
+  explore::Thread second([&] { test::push_waiting(broadcast, 2, 1); });
+  explore::Thread closer([&] {
+    first.join();
+    second.join();
+    broadcast.close();
+  });
+  Follower follower{.gaps = true};
+  while (consumer.wait_and_consume(follower) == Status::ok) {
+  }
+  explore::check(follower.seen + static_cast<int>(consumer.lost()) == 2, "it is told how many");
+  explore::check(follower.seen >= 1, "the newest is never lost");
+  explore::outcome(static_cast<std::uint64_t>(follower.seen));
+});
 
 // A consumer joins where producers move others up.
 const Scenario lossy_join("broadcast/loses_joins", [] {

@@ -21,6 +21,7 @@
 namespace message_bus_scenarios { namespace {
 
 using namespace handoff;
+using test::LargeScenario;
 using test::Scenario;
 
 template <class Policies>
@@ -37,7 +38,7 @@ typename Bus::Options options(std::size_t capacity, const Reserve& reserve = {})
   if constexpr (requires { made.lanes; }) made.lanes = 2;
   return made;
 }
-// Of a bus whose producers wait.
+// Options of a bus whose producers wait.
 template <class Bus>
 typename Bus::Options waiting(std::size_t capacity, const Reserve& reserve = {}) {
   typename Bus::Options made = options<Bus>(capacity, reserve);
@@ -83,8 +84,7 @@ void producers(std::size_t capacity) {
   two.join();
   explore::check(bus.tally().done == 3 && bus.tally().balanced(), "the books are right");
 }
-const Scenario producers_total(
-    "message_bus/producers", [] { producers<Total>(1); }, test::Size::large);
+const LargeScenario producers_total("message_bus/producers", [] { producers<Total>(1); });
 const Scenario producers_lanes("message_bus/lanes", [] { producers<Laned>(1); });
 const Scenario producers_lanes_two("message_bus/lanes_of_two", [] { producers<Laned>(2); });
 
@@ -115,42 +115,36 @@ const Scenario place_reused("message_bus/place_reused", [] {
   }
 });
 
-const Scenario lane_pair(
-    "message_bus/two_lanes",
-    [] {
-      Laned bus(options<Laned>(1));
-      auto one = bus.producer();
-      auto two = bus.producer();
-      explore::Thread other([&] {
-        put(one, 11);
-        put(one, 12);
-      });
-      explore::Thread another([&] { put(two, 21); });
-      Order order;
-      while (order.count < 3) {
-        explore::check(bus.wait() == Status::ok, "it is open");
-        bus.drain(order);
-      }
-    },
-    test::Size::large);
+const LargeScenario lane_pair("message_bus/two_lanes", [] {
+  Laned bus(options<Laned>(1));
+  auto one = bus.producer();
+  auto two = bus.producer();
+  explore::Thread other([&] {
+    put(one, 11);
+    put(one, 12);
+  });
+  explore::Thread another([&] { put(two, 21); });
+  Order order;
+  while (order.count < 3) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+});
 
 // Three producers, each in its ring.
-const Scenario three(
-    "message_bus/two_lanes_and_the_bus",
-    [] {
-      Laned bus(options<Laned>(1));
-      auto one = bus.producer();
-      auto two = bus.producer();
-      explore::Thread first([&] { put(one, 11); });
-      explore::Thread second([&] { put(two, 21); });
-      explore::Thread third([&] { put(bus, 31); });
-      Order order;
-      while (order.count < 3) {
-        explore::check(bus.wait() == Status::ok, "it is open");
-        bus.drain(order);
-      }
-    },
-    test::Size::large);
+const LargeScenario three("message_bus/two_lanes_and_the_bus", [] {
+  Laned bus(options<Laned>(1));
+  auto one = bus.producer();
+  auto two = bus.producer();
+  explore::Thread first([&] { put(one, 11); });
+  explore::Thread second([&] { put(two, 21); });
+  explore::Thread third([&] { put(bus, 31); });
+  Order order;
+  while (order.count < 3) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+});
 
 // A lane goes from a thread that ended to one that begins.
 const Scenario given_back("message_bus/lane_given_back", [] {
@@ -324,28 +318,24 @@ const Scenario lane_room("message_bus/waits_for_room_in_a_lane", [] {
     bus.drain(order);
   }
 });
-const Scenario classes(
-    "message_bus/waiting_classes",
-    [] {
-      using Bus = BusOf<BusPolicies>;
-      Bus bus(waiting<Bus>(2, {.urgent = 50}));
-      explore::check(bus.publish(11, Admission::urgent) == Status::ok, "there is room");
-      explore::check(bus.publish(12, Admission::urgent) == Status::ok, "there is room");
-      explore::Thread low(
-          [&] { explore::check(bus.publish(21, Admission::low) == Status::ok, "never closed"); });
-      explore::Thread high([&] {
-        explore::check(bus.publish(31, Admission::urgent) == Status::ok, "never closed");
-      });
-      Order order;
-      explore::check(bus.drain(order, 1) == 1, "the first");
-      high.join();  // it has room already, whichever waited first
-      while (order.count < 4) {
-        explore::check(bus.wait() == Status::ok, "it is open");
-        bus.drain(order);
-      }
-      low.join();
-    },
-    test::Size::large);
+const LargeScenario classes("message_bus/waiting_classes", [] {
+  using Bus = BusOf<BusPolicies>;
+  Bus bus(waiting<Bus>(2, {.urgent = 50}));
+  explore::check(bus.publish(11, Admission::urgent) == Status::ok, "there is room");
+  explore::check(bus.publish(12, Admission::urgent) == Status::ok, "there is room");
+  explore::Thread low(
+      [&] { explore::check(bus.publish(21, Admission::low) == Status::ok, "never closed"); });
+  explore::Thread high(
+      [&] { explore::check(bus.publish(31, Admission::urgent) == Status::ok, "never closed"); });
+  Order order;
+  explore::check(bus.drain(order, 1) == 1, "the first");
+  high.join();  // it has room already, whichever waited first
+  while (order.count < 4) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+  low.join();
+});
 
 template <class Policies>
 void close_ends_waits() {

@@ -17,6 +17,7 @@ namespace callback_list_scenarios { namespace {
 
 using namespace handoff;
 using test::Scenario;
+using test::SingleScenario;
 using PlainList = CallbackList<void()>;  // where it ends in the midst of things
 using List = test::Audited<PlainList>;
 
@@ -299,24 +300,21 @@ const Scenario inserted_in_leaves("callback_list/insert_in_leaves", [] {
   explore::check(heard.read() == 1234, "then all");
 });
 
-const Scenario inserted_in_a_pass(
-    "callback_list/insert_in_a_pass",
-    [] {
-      List list;
-      sync::cell<int> heard;
-      const auto last = list.append([&] { ++heard.write(); });
-      ListenerHandle added;
-      list.prepend([&] {
-        if (!added.attached()) added = list.insert(last, [&] { heard.write() += 10; });
-      });
-      explore::Thread other([&] { list.append([] {}); });
-      list();
-      explore::check(heard.read() == 1, "not in the pass in which it was added");
-      other.join();
-      list();
-      explore::check(heard.read() == 12, "in the next");
-    },
-    test::Size::single);
+const SingleScenario inserted_in_a_pass("callback_list/insert_in_a_pass", [] {
+  List list;
+  sync::cell<int> heard;
+  const auto last = list.append([&] { ++heard.write(); });
+  ListenerHandle added;
+  list.prepend([&] {
+    if (!added.attached()) added = list.insert(last, [&] { heard.write() += 10; });
+  });
+  explore::Thread other([&] { list.append([] {}); });
+  list();
+  explore::check(heard.read() == 1, "not in the pass in which it was added");
+  other.join();
+  list();
+  explore::check(heard.read() == 12, "in the next");
+});
 
 const Scenario ended("callback_list/end_of_the_list", [] {
   sync::cell<int> alive;

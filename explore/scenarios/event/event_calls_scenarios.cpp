@@ -20,6 +20,8 @@
 namespace event_calls_scenarios { namespace {
 
 using namespace handoff;
+using test::FailingScenario;
+using test::LargeScenario;
 using test::Scenario;
 using test::show_if;
 using test::show_until;
@@ -63,136 +65,119 @@ void beside_a_listener(Q& queue, Script&& script) {
 
 // ---- Ways out ----
 
-const Scenario predicates(
-    "event_calls/predicates",
-    [] {
-      Queue queue;
-      Values seen;
-      for (const int key : {0, 1}) {
-        queue.append_listener(key, [&](int value) { seen.push_back(value); });
-      }
-      fill(queue, 5);
-      beside_a_listener(queue, [&] {
-        explore::check(
-            queue.drain_if(take_if([](int key, int value) { return key == 1 && value > 1; })) == 2,
-            "by key and arguments");
-        explore::check(queue.drain_if(take_if([](int value) { return value == 2; })) == 1,
-                       "by arguments");
-        explore::check(queue.drain_if(take_if([] { return false; })) == 0, "by nothing");
-        explore::check(queue.drain_if(take_until([](int value) { return value == 4; })) == 1,
-                       "until then");
-      });
-      explore::check(seen == Values{3, 5, 2, 1}, "those that were asked for");
-      explore::check(queue.drain_if(take_until([] { return false; })) == 1 && seen.back() == 4,
-                     "the last");
-      check_pending(queue, 0);
-    },
-    Size::large);
+const LargeScenario predicates("event_calls/predicates", [] {
+  Queue queue;
+  Values seen;
+  for (const int key : {0, 1}) {
+    queue.append_listener(key, [&](int value) { seen.push_back(value); });
+  }
+  fill(queue, 5);
+  beside_a_listener(queue, [&] {
+    explore::check(
+        queue.drain_if(take_if([](int key, int value) { return key == 1 && value > 1; })) == 2,
+        "by key and arguments");
+    explore::check(queue.drain_if(take_if([](int value) { return value == 2; })) == 1,
+                   "by arguments");
+    explore::check(queue.drain_if(take_if([] { return false; })) == 0, "by nothing");
+    explore::check(queue.drain_if(take_until([](int value) { return value == 4; })) == 1,
+                   "until then");
+  });
+  explore::check(seen == Values{3, 5, 2, 1}, "those that were asked for");
+  explore::check(queue.drain_if(take_until([] { return false; })) == 1 && seen.back() == 4,
+                 "the last");
+  check_pending(queue, 0);
+});
 
-const Scenario visitors(
-    "event_calls/visitors",
-    [] {
-      Queue queue;
-      fill(queue, 6);
-      Values seen;
-      const auto see = [&](int key, int& value) {
-        explore::check(key == value % 2, "its own key");
-        seen.push_back(value);
-      };
-      beside_a_listener(queue, [&] {
-        explore::check(queue.drain(see, 1) == 1 && seen == Values{1}, "one");
-        explore::check(queue.drain(show_if([](int value) { return value % 2 == 0; }, see)) == 3,
-                       "those");
-        explore::check(queue.drain(show_until([](int value) { return value == 5; }, see)) == 1,
-                       "up to there");
-      });
-      explore::check(seen == Values{1, 2, 4, 6, 3}, "those that were asked for");
-      const auto last_is = [](int last) {
-        return [=](int, int value) { return value <= last ? Next::take : Next::stop; };
-      };
-      explore::check(queue.drain(last_is(4)) == 0, "none");
-      explore::check(queue.drain(last_is(5)) == 1, "the last");
-      fill(queue, 3);
-      explore::check(queue.drain(last_is(2)) == 2, "to a stop");
-      fill(queue, 3);
-      const auto twos = [](int, int value) { return value == 2 ? Next::take : Next::leave; };
-      explore::check(queue.drain(twos) == 1, "it leaves the others");
-      explore::check(queue.drain([](int, int) {}, 1) == 1, "one");
-      explore::check(drain(queue) == Values{1, 3}, "the rest");
-    },
-    Size::large);
+const LargeScenario visitors("event_calls/visitors", [] {
+  Queue queue;
+  fill(queue, 6);
+  Values seen;
+  const auto see = [&](int key, int& value) {
+    explore::check(key == value % 2, "its own key");
+    seen.push_back(value);
+  };
+  beside_a_listener(queue, [&] {
+    explore::check(queue.drain(see, 1) == 1 && seen == Values{1}, "one");
+    explore::check(queue.drain(show_if([](int value) { return value % 2 == 0; }, see)) == 3,
+                   "those");
+    explore::check(queue.drain(show_until([](int value) { return value == 5; }, see)) == 1,
+                   "up to there");
+  });
+  explore::check(seen == Values{1, 2, 4, 6, 3}, "those that were asked for");
+  const auto last_is = [](int last) {
+    return [=](int, int value) { return value <= last ? Next::take : Next::stop; };
+  };
+  explore::check(queue.drain(last_is(4)) == 0, "none");
+  explore::check(queue.drain(last_is(5)) == 1, "the last");
+  fill(queue, 3);
+  explore::check(queue.drain(last_is(2)) == 2, "to a stop");
+  fill(queue, 3);
+  const auto twos = [](int, int value) { return value == 2 ? Next::take : Next::leave; };
+  explore::check(queue.drain(twos) == 1, "it leaves the others");
+  explore::check(queue.drain([](int, int) {}, 1) == 1, "one");
+  explore::check(drain(queue) == Values{1, 3}, "the rest");
+});
 
-const Scenario one_by_one(
-    "event_calls/peek_take_dispatch",
-    [] {
-      Queue queue;
-      int sum = 0;
-      queue.append_listener(1, [&](int value) { sum += value; });
-      beside_a_listener(queue, [&] {
-        explore::check(!queue.peek().has_value() && !queue.take().has_value(), "nothing");
-        fill(queue, 3);
-        const auto first = queue.peek();
-        explore::check(first.has_value() && first->key == 1, "the first");
-        explore::check(std::get<0>(first->arguments) == 1, "as it was made");
-        auto taken = queue.take();
-        explore::check(taken.has_value() && std::get<0>(taken->arguments) == 1, "the same");
-        explore::check(sum == 0, "nobody was called");
-        queue.dispatch(*taken);
-        explore::check(sum == 1, "now");
-        queue.dispatch(*queue.take());
-        explore::check(sum == 1, "nobody listens to that");
-        queue.dispatch(*queue.take());
-        explore::check(sum == 4, "the last");
-      });
-      explore::check(queue.drain(1) == 0 && queue.clear() == 0, "none is left");
-      fill(queue, 3);
-      explore::check(queue.drain(1) == 1 && sum == 5, "one");
-      explore::check(queue.clear() == 2 && queue.tally().cancelled == 2, "the others");
-      queue.trim();
-      check_pending(queue, 0);
-    },
-    Size::large);
+const LargeScenario one_by_one("event_calls/peek_take_dispatch", [] {
+  Queue queue;
+  int sum = 0;
+  queue.append_listener(1, [&](int value) { sum += value; });
+  beside_a_listener(queue, [&] {
+    explore::check(!queue.peek().has_value() && !queue.take().has_value(), "nothing");
+    fill(queue, 3);
+    const auto first = queue.peek();
+    explore::check(first.has_value() && first->key == 1, "the first");
+    explore::check(std::get<0>(first->arguments) == 1, "as it was made");
+    auto taken = queue.take();
+    explore::check(taken.has_value() && std::get<0>(taken->arguments) == 1, "the same");
+    explore::check(sum == 0, "nobody was called");
+    queue.dispatch(*taken);
+    explore::check(sum == 1, "now");
+    queue.dispatch(*queue.take());
+    explore::check(sum == 1, "nobody listens to that");
+    queue.dispatch(*queue.take());
+    explore::check(sum == 4, "the last");
+  });
+  explore::check(queue.drain(1) == 0 && queue.clear() == 0, "none is left");
+  fill(queue, 3);
+  explore::check(queue.drain(1) == 1 && sum == 5, "one");
+  explore::check(queue.clear() == 2 && queue.tally().cancelled == 2, "the others");
+  queue.trim();
+  check_pending(queue, 0);
+});
 
 // ---- To the listeners ----
 
 // A listener is added or goes between two events of one call.
-const Scenario changes(
-    "event_calls/listeners_change_meanwhile",
-    [] {
-      Queue queue;
-      Values seen;
-      ListenerHandle second;
-      queue.append_listener(1, [&](int value) {
-        seen.push_back(value);
-        if (value == 1)
-          second = queue.append_listener(1, [&](int late) { seen.push_back(10 + late); });
-        if (value == 5) second.remove();
-      });
-      beside_a_listener(queue, [&] {
-        for (int i = 1; i <= 5; ++i) put(queue, 1, i);
-        explore::check(queue.drain() == 5, "all of them");
-      });
-      explore::check(seen == Values{1, 2, 12, 3, 13, 4, 14, 5},
-                     "from the next event on, until then");
-    },
-    Size::large);
+const LargeScenario changes("event_calls/listeners_change_meanwhile", [] {
+  Queue queue;
+  Values seen;
+  ListenerHandle second;
+  queue.append_listener(1, [&](int value) {
+    seen.push_back(value);
+    if (value == 1) second = queue.append_listener(1, [&](int late) { seen.push_back(10 + late); });
+    if (value == 5) second.remove();
+  });
+  beside_a_listener(queue, [&] {
+    for (int i = 1; i <= 5; ++i) put(queue, 1, i);
+    explore::check(queue.drain() == 5, "all of them");
+  });
+  explore::check(seen == Values{1, 2, 12, 3, 13, 4, 14, 5}, "from the next event on, until then");
+});
 
 // Keys whose low bits are the same, and one to which nobody listens.
-const Scenario alike(
-    "event_calls/keys_alike",
-    [] {
-      Queue queue;
-      Values seen;
-      queue.append_listener(0, [&](int value) { seen.push_back(value); });
-      queue.append_listener(16, [&](int value) { seen.push_back(100 + value); });
-      beside_a_listener(queue, [&] {
-        int value = 0;
-        for (const int key : {16, 0, 16, 32, 0}) put(queue, key, ++value);
-        explore::check(queue.drain() == 5, "heard or not");
-      });
-      explore::check(seen == Values{101, 2, 103, 5}, "each by its own listeners");
-    },
-    Size::large);
+const LargeScenario alike("event_calls/keys_alike", [] {
+  Queue queue;
+  Values seen;
+  queue.append_listener(0, [&](int value) { seen.push_back(value); });
+  queue.append_listener(16, [&](int value) { seen.push_back(100 + value); });
+  beside_a_listener(queue, [&] {
+    int value = 0;
+    for (const int key : {16, 0, 16, 32, 0}) put(queue, key, ++value);
+    explore::check(queue.drain() == 5, "heard or not");
+  });
+  explore::check(seen == Values{101, 2, 103, 5}, "each by its own listeners");
+});
 
 // Another thread makes the table of keys grow, while a call goes from key to key.
 template <class Q>
@@ -206,38 +191,35 @@ void table_grows_meanwhile() {
   explore::check(queue.drain() == 3 && calls == 2, "each by its own listeners");
   other.join();
 }
-const Scenario table_grows(
-    "event_calls/table_grows_meanwhile", [] { table_grows_meanwhile<PlainQueue>(); }, Size::large);
+const LargeScenario table_grows("event_calls/table_grows_meanwhile",
+                                [] { table_grows_meanwhile<PlainQueue>(); });
 
 // A filter that comes in the midst of a call is asked from the next event on.
-const Scenario filters(
-    "event_calls/filters",
-    [] {
-      Queue queue;
-      Values seen;
-      ListenerHandle filter;
-      queue.append_listener(1, [&](int value) {
-        seen.push_back(value);
-        if (value == 2) {
-          filter = queue.append_filter([](int& asked) {
-            asked += 10;
-            return asked != 13;
-          });
-        }
-        if (value == 14) filter.remove();
+const LargeScenario filters("event_calls/filters", [] {
+  Queue queue;
+  Values seen;
+  ListenerHandle filter;
+  queue.append_listener(1, [&](int value) {
+    seen.push_back(value);
+    if (value == 2) {
+      filter = queue.append_filter([](int& asked) {
+        asked += 10;
+        return asked != 13;
       });
-      beside_a_listener(queue, [&] {
-        for (int i = 1; i <= 5; ++i) put(queue, 1, i);
-        explore::check(queue.drain() == 5, "asked or not");
-      });
-      explore::check(seen == Values{1, 2, 14, 5}, "as long as it was there");
-      queue.append_filter([](int& asked) { return ++asked != 8; });
-      put(queue, 1, 6);
-      put(queue, 1, 7);
-      explore::check(drain(queue) == Values{7}, "before visitors too");
-      check_pending(queue, 0);
-    },
-    Size::large);
+    }
+    if (value == 14) filter.remove();
+  });
+  beside_a_listener(queue, [&] {
+    for (int i = 1; i <= 5; ++i) put(queue, 1, i);
+    explore::check(queue.drain() == 5, "asked or not");
+  });
+  explore::check(seen == Values{1, 2, 14, 5}, "as long as it was there");
+  queue.append_filter([](int& asked) { return ++asked != 8; });
+  put(queue, 1, 6);
+  put(queue, 1, 7);
+  explore::check(drain(queue) == Values{7}, "before visitors too");
+  check_pending(queue, 0);
+});
 
 // What a filter or a listener throws ends the call; its event has failed, the rest stays.
 const Scenario throws(
@@ -278,31 +260,28 @@ const Scenario throws(
     Size::large, 0, 1);
 
 // A predicate that throws has not begun the event.
-const Scenario predicate_throws(
-    "event_calls/predicate_throws",
-    [] {
-      Queue queue;
-      fill(queue, 4);
-      explore::Thread other([&] { (void)queue.empty(); });
-      std::size_t done = 0;
-      try {
-        done = queue.drain_if(take_if([](int value) {
-          explore::may_throw("a predicate");
-          return value % 2 == 0;
-        }));
-        explore::check(done == 2, "half of them");
-      } catch (const explore::Planned&) {
-      }
-      other.join();
-      const std::uint64_t before = queue.tally().done;
-      const Values rest = drain(queue);
-      explore::check(before + rest.size() == 4 && rest.front() == 1, "none has failed");
-      for (std::size_t i = 1; i < rest.size(); ++i) {
-        explore::check(rest[i - 1] < rest[i], "back in their places");
-      }
-      check_pending(queue, 0);
-    },
-    Size::small, 0, 1);
+const FailingScenario predicate_throws("event_calls/predicate_throws", [] {
+  Queue queue;
+  fill(queue, 4);
+  explore::Thread other([&] { (void)queue.empty(); });
+  std::size_t done = 0;
+  try {
+    done = queue.drain_if(take_if([](int value) {
+      explore::may_throw("a predicate");
+      return value % 2 == 0;
+    }));
+    explore::check(done == 2, "half of them");
+  } catch (const explore::Planned&) {
+  }
+  other.join();
+  const std::uint64_t before = queue.tally().done;
+  const Values rest = drain(queue);
+  explore::check(before + rest.size() == 4 && rest.front() == 1, "none has failed");
+  for (std::size_t i = 1; i < rest.size(); ++i) {
+    explore::check(rest[i - 1] < rest[i], "back in their places");
+  }
+  check_pending(queue, 0);
+});
 
 // ---- Keys that the queue does not remember ----
 
@@ -335,9 +314,9 @@ const Scenario words("event_calls/key_inside", [] {
   explore::check(odd == 4 && even == 13, "by the key inside, or the one that it was told");
 });
 
-const Scenario words_grow(
-    "event_calls/table_grows_meanwhile_by_word",
-    [] { table_grows_meanwhile<EventQueue<Word, void(int), ByWord>>(); }, Size::large);
+const LargeScenario words_grow("event_calls/table_grows_meanwhile_by_word", [] {
+  table_grows_meanwhile<EventQueue<Word, void(int), ByWord>>();
+});
 
 const Scenario words_removed("event_calls/key_removed_and_awaited", [] {
   test::Audited<EventQueue<Word, void(int), ByWord>> queue;
@@ -445,26 +424,22 @@ const Scenario looks("event_calls/wait_looks", [] {
   explore::check(queue.wait(source.token()) == Status::stopped, "as it was told");
 });
 
-// Of several events and sleepers none sleeps on beside an event.
-const Scenario two_sleep(
-    "event_calls/two_sleep",
-    [] {
-      Queue queue({.spin_for = kNoSpin});
-      const auto serve = [&] {
-        while (queue.wait() == Status::ok) queue.drain([](int, int) {}, 1);
-      };
-      explore::Thread one(serve);
-      explore::Thread two(serve);
-      put(queue, 0, 1);
-      put(queue, 0, 2);
-      queue.shut();
-      explore::check(queue.tally().accepted == 2, "both");
-      one.join();
-      two.join();
-      check_pending(queue, 0);
-      explore::check(queue.closed() && queue.tally().done == 2,
-                     "what came before the close is done");
-    },
-    Size::large);
+// No thread sleeps on beside an event, however many events and sleepers there are.
+const LargeScenario two_sleep("event_calls/two_sleep", [] {
+  Queue queue({.spin_for = kNoSpin});
+  const auto serve = [&] {
+    while (queue.wait() == Status::ok) queue.drain([](int, int) {}, 1);
+  };
+  explore::Thread one(serve);
+  explore::Thread two(serve);
+  put(queue, 0, 1);
+  put(queue, 0, 2);
+  queue.shut();
+  explore::check(queue.tally().accepted == 2, "both");
+  one.join();
+  two.join();
+  check_pending(queue, 0);
+  explore::check(queue.closed() && queue.tally().done == 2, "what came before the close is done");
+});
 
 }}  // namespace event_calls_scenarios

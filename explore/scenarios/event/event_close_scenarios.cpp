@@ -20,8 +20,9 @@ namespace event_close_scenarios { namespace {
 using namespace handoff;
 using test::Bounded;
 using test::Coalesces;
+using test::FailingScenario;
+using test::LargeScenario;
 using test::Scenario;
-using test::Size;
 
 struct Plain : EventPolicies {};
 // Has room for one, where it has a bound.
@@ -62,11 +63,10 @@ void closed_by_another(int events) {
   explore::outcome(accepted);
 }
 const Scenario under_way("event_queue/closed_under_way", [] { closed_by_another<Plain>(3); });
-const Scenario while_full(
-    "event_queue/closed_while_full", [] { closed_by_another<Bounded<OnFull::wait>>(2); },
-    Size::large);
+const LargeScenario while_full("event_queue/closed_while_full",
+                               [] { closed_by_another<Bounded<OnFull::wait>>(2); });
 
-// By the owner, who gives what is left its outcome meanwhile.
+// The owner closes it and gives what is left its outcome meanwhile.
 void closed_with_the_rest(const Closing& how) {
   QueueOf<Plain> queue;
   std::uint64_t accepted = 0;
@@ -94,29 +94,26 @@ const Scenario nobody_drains("event_queue/closed_while_nobody_drains", [] {
 });
 
 // Two close, and two enqueue, across the end of a chunk.
-const Scenario twice(
-    "event_queue/closed_twice",
-    [] {
-      QueueOf<Plain> queue;
-      std::uint64_t accepted[2] = {0, 0};
-      const auto produce = [&](int self) {
-        for (int i = 0; i < 2; ++i) {
-          if (queue.enqueue(0, i) == Status::ok) ++accepted[self];
-        }
-      };
-      explore::Thread first([&] { produce(0); });
-      explore::Thread second([&] { produce(1); });
-      explore::Thread closer([&] { queue.shut(); });
-      queue.shut();
-      explore::check(queue.enqueue(0, 9) == Status::closed, "closed for the thread that closed it");
-      first.join();
-      second.join();
-      closer.join();
-      const std::uint64_t handled = serve(queue);
-      explore::check(handled == accepted[0] + accepted[1], "what was told ok is handled");
-      explore::outcome(handled);
-    },
-    Size::large);
+const LargeScenario twice("event_queue/closed_twice", [] {
+  QueueOf<Plain> queue;
+  std::uint64_t accepted[2] = {0, 0};
+  const auto produce = [&](int self) {
+    for (int i = 0; i < 2; ++i) {
+      if (queue.enqueue(0, i) == Status::ok) ++accepted[self];
+    }
+  };
+  explore::Thread first([&] { produce(0); });
+  explore::Thread second([&] { produce(1); });
+  explore::Thread closer([&] { queue.shut(); });
+  queue.shut();
+  explore::check(queue.enqueue(0, 9) == Status::closed, "closed for the thread that closed it");
+  first.join();
+  second.join();
+  closer.join();
+  const std::uint64_t handled = serve(queue);
+  explore::check(handled == accepted[0] + accepted[1], "what was told ok is handled");
+  explore::outcome(handled);
+});
 
 // A thread that goes on without atomic operations is closed too.
 const Scenario lone("event_queue/closed_while_alone", [] {
@@ -135,50 +132,44 @@ const Scenario lone("event_queue/closed_while_alone", [] {
 });
 
 // No memory for the next chunk, while it is closed: what follows is refused, and waits end.
-const Scenario out_of_memory(
-    "event_queue/closed_out_of_memory",
-    [] {
-      QueueOf<Plain> queue;
-      std::uint64_t accepted = 0;
-      explore::Thread producer([&] {
-        for (int i = 0; i < 3; ++i) {
-          const explore::MayFail may_fail;
-          try {
-            if (queue.enqueue(0, i) == Status::ok) ++accepted;
-          } catch (const std::bad_alloc&) {
-          }
-        }
-      });
-      queue.shut();
-      const std::uint64_t handled = serve(queue);
-      producer.join();
-      explore::check(handled == accepted, "what was told ok is handled");
-      explore::outcome(accepted);
-    },
-    Size::small, 0, 1);
+const FailingScenario out_of_memory("event_queue/closed_out_of_memory", [] {
+  QueueOf<Plain> queue;
+  std::uint64_t accepted = 0;
+  explore::Thread producer([&] {
+    for (int i = 0; i < 3; ++i) {
+      const explore::MayFail may_fail;
+      try {
+        if (queue.enqueue(0, i) == Status::ok) ++accepted;
+      } catch (const std::bad_alloc&) {
+      }
+    }
+  });
+  queue.shut();
+  const std::uint64_t handled = serve(queue);
+  producer.join();
+  explore::check(handled == accepted, "what was told ok is handled");
+  explore::outcome(accepted);
+});
 
 // Two wait until it is closed; one of them takes the last event, which the other one waits for too.
-const Scenario two_wait(
-    "event_queue/closed_while_two_wait",
-    [] {
-      QueueOf<Plain> queue;
-      std::uint64_t accepted = 0;
-      std::uint64_t elsewhere = 0;
-      explore::Thread producer([&] {
-        if (queue.enqueue(0, 1) == Status::ok) ++accepted;
-      });
-      explore::Thread closer([&] { queue.shut(); });
-      explore::Thread other([&] { elsewhere = serve(queue); });
-      const std::uint64_t here = serve(queue);
-      producer.join();
-      closer.join();
-      other.join();
-      explore::check(here + elsewhere == accepted, "once");
-      explore::outcome(here);
-    },
-    Size::large);
+const LargeScenario two_wait("event_queue/closed_while_two_wait", [] {
+  QueueOf<Plain> queue;
+  std::uint64_t accepted = 0;
+  std::uint64_t elsewhere = 0;
+  explore::Thread producer([&] {
+    if (queue.enqueue(0, 1) == Status::ok) ++accepted;
+  });
+  explore::Thread closer([&] { queue.shut(); });
+  explore::Thread other([&] { elsewhere = serve(queue); });
+  const std::uint64_t here = serve(queue);
+  producer.join();
+  closer.join();
+  other.join();
+  explore::check(here + elsewhere == accepted, "once");
+  explore::outcome(here);
+});
 
-// An event that cannot be made, while it is closed: those who wait for its place are told.
+// An event that cannot be made, while it is closed: threads that wait for its place are told.
 struct Fragile {
   explicit Fragile(bool its_fails) : fails(its_fails) {}
   Fragile(const Fragile& other) : fails(other.fails) {
@@ -195,19 +186,16 @@ bool fails_to_enqueue(FragileQueue& queue, const Fragile& event) {
   }
   return false;
 }
-const Scenario never_made(
-    "event_queue/closed_while_an_event_fails",
-    [] {
-      FragileQueue queue;
-      explore::Thread producer([&] { (void)fails_to_enqueue(queue, Fragile(true)); });
-      explore::Thread closer([&] { queue.shut(); });
-      std::size_t handled = 0;
-      while (queue.wait() == Status::ok) handled += queue.drain([](int, Fragile&) {});
-      producer.join();
-      closer.join();
-      explore::check(handled == 0 && queue.tally().accepted == 0, "never enqueued");
-    },
-    Size::large);
+const LargeScenario never_made("event_queue/closed_while_an_event_fails", [] {
+  FragileQueue queue;
+  explore::Thread producer([&] { (void)fails_to_enqueue(queue, Fragile(true)); });
+  explore::Thread closer([&] { queue.shut(); });
+  std::size_t handled = 0;
+  while (queue.wait() == Status::ok) handled += queue.drain([](int, Fragile&) {});
+  producer.join();
+  closer.join();
+  explore::check(handled == 0 && queue.tally().accepted == 0, "never enqueued");
+});
 // The event behind it is held back no more.
 const Scenario behind("event_queue/behind_one_that_fails", [] {
   FragileQueue queue;
@@ -223,7 +211,7 @@ const Scenario behind("event_queue/behind_one_that_fails", [] {
   producer.join();
 });
 
-// ---- Who is told ----
+// ---- Which threads are told ----
 
 // Each of two sleepers takes one of two events that came at once: both are told.
 template <class Feed>
@@ -242,48 +230,39 @@ void two_share(const Feed& feed) {
   other.join();
   explore::check(queue.tally().done == 2, "each once");
 }
-const Scenario batch(
-    "event_queue/batch_wakes_two",
-    [] {
-      two_share([](QueueOf<Plain>& queue) {
-        using Event = QueueOf<Plain>::Event;
-        Event events[]{Event(std::in_place, 0, 1), Event(std::in_place, 0, 2)};
-        explore::check(queue.enqueue_batch(events) == 2, "both");
-      });
-    },
-    Size::large);
-const Scenario held(
-    "event_queue/hold_wakes_two",
-    [] {
-      two_share([](QueueOf<Plain>& queue) {
-        const QueueOf<Plain>::NotificationHold hold(queue);
-        for (int i = 1; i <= 2; ++i) explore::check(queue.enqueue(0, i) == Status::ok, "accepted");
-      });
-    },
-    Size::large);
+const LargeScenario batch("event_queue/batch_wakes_two", [] {
+  two_share([](QueueOf<Plain>& queue) {
+    using Event = QueueOf<Plain>::Event;
+    Event events[]{Event(std::in_place, 0, 1), Event(std::in_place, 0, 2)};
+    explore::check(queue.enqueue_batch(events) == 2, "both");
+  });
+});
+const LargeScenario held("event_queue/hold_wakes_two", [] {
+  two_share([](QueueOf<Plain>& queue) {
+    const QueueOf<Plain>::NotificationHold hold(queue);
+    for (int i = 1; i <= 2; ++i) explore::check(queue.enqueue(0, i) == Status::ok, "accepted");
+  });
+});
 
 // A thread that holds notifications back and waits for room is not let down by another one that
 // takes it.
-const Scenario holds_and_waits(
-    "event_queue/holds_and_waits_for_room",
-    [] {
-      QueueOf<Bounded<OnFull::wait>> queue;
-      const auto put = [&] { explore::check(queue.enqueue(0, 1) == Status::ok, "in the end"); };
-      explore::Thread holder([&] {
-        const decltype(queue)::NotificationHold hold(queue);
-        put();
-        put();
-      });
-      explore::Thread other(put);
-      std::size_t handled = 0;
-      while (handled < 3) {
-        explore::check(queue.wait() == Status::ok, "there is one");
-        handled += queue.drain([](int, int) {});
-      }
-      holder.join();
-      other.join();
-    },
-    Size::large);
+const LargeScenario holds_and_waits("event_queue/holds_and_waits_for_room", [] {
+  QueueOf<Bounded<OnFull::wait>> queue;
+  const auto put = [&] { explore::check(queue.enqueue(0, 1) == Status::ok, "in the end"); };
+  explore::Thread holder([&] {
+    const decltype(queue)::NotificationHold hold(queue);
+    put();
+    put();
+  });
+  explore::Thread other(put);
+  std::size_t handled = 0;
+  while (handled < 3) {
+    explore::check(queue.wait() == Status::ok, "there is one");
+    handled += queue.drain([](int, int) {});
+  }
+  holder.join();
+  other.join();
+});
 
 // A thread that leaves events behind, though it could have had them, and goes away tells the next
 // one.
@@ -308,51 +287,43 @@ void leaves_behind(Next answer) {
   other.join();
   explore::check(queue.tally().done == 1, "by the second one");
 }
-const Scenario stops(
-    "event_queue/left_by_who_stops", [] { leaves_behind(Next::stop); }, Size::large);
-const Scenario refuses(
-    "event_queue/left_by_who_refuses", [] { leaves_behind(Next::leave); }, Size::large);
+const LargeScenario stops("event_queue/left_by_who_stops", [] { leaves_behind(Next::stop); });
+const LargeScenario refuses("event_queue/left_by_who_refuses", [] { leaves_behind(Next::leave); });
 
 // ---- Coalescing, with a bound ----
 
 // A newer event finds the room of the one that it replaces, unless somebody has just taken that.
-const Scenario replaces(
-    "event_queue/replaces_while_full",
-    [] {
-      QueueOf<Bounded<OnFull::reject, Coalesces<>>> queue;
-      explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
-      int last = 0;
-      std::size_t taken = 0;
-      explore::Thread consumer([&] { taken = queue.drain([&](int, int value) { last = value; }); });
-      const Status status = queue.enqueue(1, 2);
-      consumer.join();
-      explore::outcome(static_cast<std::uint64_t>(last));
-      if (status == Status::full) explore::check(last == 1, "the older one waits no more");
-      taken += queue.drain([&](int, int value) { last = value; });
-      const Tally tally = queue.tally();
-      explore::check(last == (status == Status::ok ? 2 : 1), "the newest");
-      explore::check(taken == tally.done && tally.done + tally.cancelled == tally.accepted,
-                     "handled, or replaced");
-      explore::check(queue.enqueue(1, 3) == Status::ok, "there is room again");
-      explore::check(queue.enqueue(2, 3) == Status::full, "and no more");
-    },
-    Size::large);
+const LargeScenario replaces("event_queue/replaces_while_full", [] {
+  QueueOf<Bounded<OnFull::reject, Coalesces<>>> queue;
+  explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
+  int last = 0;
+  std::size_t taken = 0;
+  explore::Thread consumer([&] { taken = queue.drain([&](int, int value) { last = value; }); });
+  const Status status = queue.enqueue(1, 2);
+  consumer.join();
+  explore::outcome(static_cast<std::uint64_t>(last));
+  if (status == Status::full) explore::check(last == 1, "the older one waits no more");
+  taken += queue.drain([&](int, int value) { last = value; });
+  const Tally tally = queue.tally();
+  explore::check(last == (status == Status::ok ? 2 : 1), "the newest");
+  explore::check(taken == tally.done && tally.done + tally.cancelled == tally.accepted,
+                 "handled, or replaced");
+  explore::check(queue.enqueue(1, 3) == Status::ok, "there is room again");
+  explore::check(queue.enqueue(2, 3) == Status::full, "and no more");
+});
 
 // Two wait for room with events of one key: once one of them has it, the other one need not wait.
-const Scenario waits_and_replaces(
-    "event_queue/replaces_while_it_waits",
-    [] {
-      QueueOf<Bounded<OnFull::wait, Coalesces<>>> queue;
-      explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
-      const auto wait = [&] { explore::check(queue.enqueue(2, 2) == Status::ok, "accepted"); };
-      explore::Thread one(wait);
-      explore::Thread other(wait);
-      explore::check(queue.drain([](int, int) {}, 1) == 1, "room for one");
-      one.join();
-      other.join();
-      (void)queue.drain([](int, int) {});
-      explore::check(queue.tally().balanced() && queue.tally().pending == 0, "none is left");
-    },
-    Size::large);
+const LargeScenario waits_and_replaces("event_queue/replaces_while_it_waits", [] {
+  QueueOf<Bounded<OnFull::wait, Coalesces<>>> queue;
+  explore::check(queue.enqueue(1, 1) == Status::ok, "there is room");
+  const auto wait = [&] { explore::check(queue.enqueue(2, 2) == Status::ok, "accepted"); };
+  explore::Thread one(wait);
+  explore::Thread other(wait);
+  explore::check(queue.drain([](int, int) {}, 1) == 1, "room for one");
+  one.join();
+  other.join();
+  (void)queue.drain([](int, int) {});
+  explore::check(queue.tally().balanced() && queue.tally().pending == 0, "none is left");
+});
 
 }}  // namespace event_close_scenarios

@@ -16,14 +16,30 @@
 namespace event_queue_scenarios { namespace {
 
 using namespace handoff;
+using test::FailingScenario;
+using test::LargeScenario;
 using test::Scenario;
 using test::take_if;
 using PlainQueue = EventQueue<int, void(int)>;  // where it ends in the midst of things
 using Queue = test::Audited<PlainQueue>;
 
-void put(PlainQueue& queue, int value) {
+template <class Q>
+void put(Q& queue, int value) {
   explore::check(queue.enqueue(0, value) == Status::ok, "accepted");
 }
+template <class Q>
+void put_all(Q& queue, int first, int last) {
+  for (int value = first; value <= last; ++value) put(queue, value);
+}
+
+// Takes 1, 2, ...
+struct InOrder {
+  Queue& queue;
+  int last = 0;
+  void take() {
+    queue.drain([this](int, int value) { explore::check(value == ++last, "in order"); });
+  }
+};
 
 // Two producers, each in its order, across the end of a chunk.
 const Scenario order("event_queue/enqueue", [] {
@@ -48,43 +64,35 @@ const Scenario order("event_queue/enqueue", [] {
 // While events come, one consumer takes them: in order, each once, and none that is not whole.
 const Scenario drained("event_queue/drain", [] {
   Queue queue;
-  explore::Thread producer([&] {
-    for (int i = 1; i <= 3; ++i) put(queue, i);
-  });
-  int last = 0;
-  const auto take = [&] {
-    queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
-  };
-  take();
-  explore::outcome(static_cast<std::uint64_t>(last));
+  explore::Thread producer([&] { put_all(queue, 1, 3); });
+  InOrder events{queue};
+  events.take();
+  explore::outcome(static_cast<std::uint64_t>(events.last));
   producer.join();
-  take();
-  explore::check(last == 3, "all of them");
+  events.take();
+  explore::check(events.last == 3, "all of them");
 });
 
 // A producer finds no memory for the next chunk; another one then appends it, to a chunk that the
 // first one had appended.
-const Scenario out_of_memory(
-    "event_queue/out_of_memory",
-    [] {
-      Queue queue;
-      std::size_t accepted = 5;
-      explore::Thread producer([&] {
-        for (int i = 1; i <= 4; ++i) put(queue, i);
-        const explore::MayFail may_fail;
-        try {
-          put(queue, 5);  // needs none if the other one has appended it
-          ++accepted;
-        } catch (const std::bad_alloc&) {
-        }
-      });
-      put(queue, 7);
-      producer.join();
-      explore::check(queue.drain([](int, int) {}) == accepted, "all but one without memory");
-      explore::check(queue.tally().balanced(), "the books are right");
-      explore::outcome(accepted);
-    },
-    test::Size::small, 0, 1);
+const FailingScenario out_of_memory("event_queue/out_of_memory", [] {
+  Queue queue;
+  std::size_t accepted = 5;
+  explore::Thread producer([&] {
+    put_all(queue, 1, 4);
+    const explore::MayFail may_fail;
+    try {
+      put(queue, 5);  // needs none if the other one has appended it
+      ++accepted;
+    } catch (const std::bad_alloc&) {
+    }
+  });
+  put(queue, 7);
+  producer.join();
+  explore::check(queue.drain([](int, int) {}) == accepted, "all but one without memory");
+  explore::check(queue.tally().balanced(), "the books are right");
+  explore::outcome(accepted);
+});
 
 // An event enqueued because of another one comes after it.
 const Scenario causal("event_queue/causal", [] {
@@ -214,33 +222,30 @@ const Scenario room("event_queue/room", [] {
 });
 
 // A listener that throws gives its event's place back as any other does.
-const Scenario listener_fails(
-    "event_queue/listener_fails",
-    [] {
-      EventQueue<int, void(int), Bounded> queue({.capacity = 1, .on_full = OnFull::wait});
-      int heard = 0;
-      const auto handle = queue.append_listener(0, [&heard](int) {
-        ++heard;
-        explore::may_throw("a listener");
-      });
-      explore::Thread producer([&queue] {
-        for (int i = 1; i <= 2; ++i) explore::check(queue.enqueue(0, i) == Status::ok, "accepted");
-      });
-      int thrown = 0;
-      while (heard < 2) {
-        explore::check(queue.wait() == Status::ok, "there is one");
-        try {
-          (void)queue.drain();
-        } catch (const explore::Planned&) {
-          ++thrown;
-        }
-      }
-      producer.join();
-      explore::check(queue.tally().balanced(), "the books are right");
-      explore::check(queue.enqueue(0, 3) == Status::ok, "there is room again");
-      explore::outcome(static_cast<std::uint64_t>(thrown));
-    },
-    test::Size::small, 0, 1);
+const FailingScenario listener_fails("event_queue/listener_fails", [] {
+  EventQueue<int, void(int), Bounded> queue({.capacity = 1, .on_full = OnFull::wait});
+  int heard = 0;
+  const auto handle = queue.append_listener(0, [&heard](int) {
+    ++heard;
+    explore::may_throw("a listener");
+  });
+  explore::Thread producer([&queue] {
+    for (int i = 1; i <= 2; ++i) explore::check(queue.enqueue(0, i) == Status::ok, "accepted");
+  });
+  int thrown = 0;
+  while (heard < 2) {
+    explore::check(queue.wait() == Status::ok, "there is one");
+    try {
+      (void)queue.drain();
+    } catch (const explore::Planned&) {
+      ++thrown;
+    }
+  }
+  producer.join();
+  explore::check(queue.tally().balanced(), "the books are right");
+  explore::check(queue.enqueue(0, 3) == Status::ok, "there is room again");
+  explore::outcome(static_cast<std::uint64_t>(thrown));
+});
 
 struct Coalescing : EventPolicies {
   static constexpr bool coalesce = true;
@@ -327,11 +332,9 @@ void check_in_order(Queue& queue, std::size_t count) {
 // A thread that has been alone, so that it needs no atomic additions, and then no longer is.
 const Scenario no_longer_alone("event_queue/no_longer_alone", [] {
   Queue queue;
-  for (int i = 1; i <= 3; ++i) put(queue, i);
-  explore::Thread other([&] {
-    for (int i = 11; i <= 12; ++i) put(queue, i);
-  });
-  for (int i = 4; i <= 5; ++i) put(queue, i);
+  put_all(queue, 1, 3);
+  explore::Thread other([&] { put_all(queue, 11, 12); });
+  put_all(queue, 4, 5);
   other.join();
   check_in_order(queue, 7);
 });
@@ -339,59 +342,51 @@ const Scenario no_longer_alone("event_queue/no_longer_alone", [] {
 // When a producer goes on alone: as soon as it has begun a chunk; after another one came too early
 // for that to be worth it, with the second in a row; and as at first once it was alone for longer.
 // A thread that has never been alone, or no longer is, ends it with one event.
-const Scenario when_alone(
-    "event_queue/when_alone",
-    [] {
-      Queue queue;
-      int value = 0;
-      const auto is_alone = [&] { return detail::Books<PlainQueue>::has_lone_producer(queue); };
-      const auto come = [&](int count, const char* alone) {
-        for (int i = 0; i < count; ++i) {
-          put(queue, ++value);
-          explore::check(is_alone() == (alone[i] == '+'), "alone or not");
-        }
-      };
-      const auto disturb = [&] {
-        explore::Thread([&] { put(queue, ++value); }).join();
-        explore::check(!is_alone(), "there are two");
-      };
-      explore::Thread other([&] { (void)queue.empty(); });
-      come(3, "--+");
-      disturb();  // too early
-      come(3, "--+");
-      disturb();  // again
-      come(5, "--+++");
-      disturb();  // late enough
-      come(2, "++");
-      other.join();
-      int last = 0;
-      queue.drain([&](int, int seen) { explore::check(seen == ++last, "in order"); });
-      explore::check(last == value, "all of them");
-    },
-    test::Size::large);
+const LargeScenario when_alone("event_queue/when_alone", [] {
+  Queue queue;
+  int value = 0;
+  const auto is_alone = [&] { return detail::Books<PlainQueue>::has_lone_producer(queue); };
+  const auto come = [&](int count, const char* alone) {
+    for (int i = 0; i < count; ++i) {
+      put(queue, ++value);
+      explore::check(is_alone() == (alone[i] == '+'), "alone or not");
+    }
+  };
+  const auto disturb = [&] {
+    explore::Thread([&] { put(queue, ++value); }).join();
+    explore::check(!is_alone(), "there are two");
+  };
+  explore::Thread other([&] { (void)queue.empty(); });
+  come(3, "--+");
+  disturb();  // too early
+  come(3, "--+");
+  disturb();  // again
+  come(5, "--+++");
+  disturb();  // late enough
+  come(2, "++");
+  other.join();
+  int last = 0;
+  queue.drain([&](int, int seen) { explore::check(seen == ++last, "in order"); });
+  explore::check(last == value, "all of them");
+});
 
 // The same for a thread that has been alone before: what was said at the end of that says nothing.
-const Scenario twice_alone(
-    "event_queue/twice_alone",
-    [] {
-      Queue queue;
-      for (int i = 1; i <= 3; ++i) put(queue, i);
-      explore::Thread([&] { put(queue, 11); }).join();
-      for (int i = 4; i <= 6; ++i) put(queue, i);
-      explore::Thread other([&] { put(queue, 12); });
-      put(queue, 7);
-      other.join();
-      check_in_order(queue, 9);
-    },
-    test::Size::large);
+const LargeScenario twice_alone("event_queue/twice_alone", [] {
+  Queue queue;
+  put_all(queue, 1, 3);
+  explore::Thread([&] { put(queue, 11); }).join();
+  put_all(queue, 4, 6);
+  explore::Thread other([&] { put(queue, 12); });
+  put(queue, 7);
+  other.join();
+  check_in_order(queue, 9);
+});
 
 // The same where the other one is alone next, while the first looks whether it still is.
 const Scenario alone_in_turn("event_queue/alone_in_turn", [] {
   Queue queue;
-  for (int i = 1; i <= 3; ++i) put(queue, i);
-  explore::Thread other([&] {
-    for (int i = 11; i <= 15; ++i) put(queue, i);
-  });
+  put_all(queue, 1, 3);
+  explore::Thread other([&] { put_all(queue, 11, 15); });
   put(queue, 4);
   other.join();
   check_in_order(queue, 9);
@@ -400,14 +395,12 @@ const Scenario alone_in_turn("event_queue/alone_in_turn", [] {
 // The same where the first one ends, and leaves what it was alone with to the next.
 const Scenario alone_after_another("event_queue/alone_after_another", [] {
   Queue queue;
-  explore::Thread first([&] {
-    for (int i = 1; i <= 4; ++i) put(queue, i);
-  });
+  explore::Thread first([&] { put_all(queue, 1, 4); });
   explore::Thread second([&] {
     first.join();
-    for (int i = 5; i <= 9; ++i) put(queue, i);
+    put_all(queue, 5, 9);
   });
-  for (int i = 11; i <= 12; ++i) put(queue, i);
+  put_all(queue, 11, 12);
   second.join();
   check_in_order(queue, 11);
 });
@@ -415,7 +408,7 @@ const Scenario alone_after_another("event_queue/alone_after_another", [] {
 // Two come at once.
 const Scenario two_more("event_queue/two_come", [] {
   Queue queue;
-  for (int i = 1; i <= 3; ++i) put(queue, i);
+  put_all(queue, 1, 3);
   explore::Thread one([&] { put(queue, 11); });
   explore::Thread two([&] { put(queue, 21); });
   put(queue, 4);
@@ -424,37 +417,29 @@ const Scenario two_more("event_queue/two_come", [] {
   check_in_order(queue, 6);
 });
 
-// Of a thread that is alone, a consumer sees whole events only, in order, and loses no chunk.
+// A consumer sees whole events only of a lone producer, in order, and loses no chunk.
 const Scenario alone_and_consumed("event_queue/alone_and_consumed", [] {
   Queue queue;
-  explore::Thread producer([&] {
-    for (int i = 1; i <= 6; ++i) put(queue, i);
-  });
-  int last = 0;
-  const auto take = [&] {
-    queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
-  };
-  take();
-  explore::outcome(static_cast<std::uint64_t>(last));
-  take();
+  explore::Thread producer([&] { put_all(queue, 1, 6); });
+  InOrder events{queue};
+  events.take();
+  explore::outcome(static_cast<std::uint64_t>(events.last));
+  events.take();
   producer.join();
-  take();
-  explore::check(last == 6 && queue.tally().balanced(), "all of them");
+  events.take();
+  explore::check(events.last == 6 && queue.tally().balanced(), "all of them");
 });
 
 // The same for a consumer that sees the end of one chunk before it sees that there is another.
 const Scenario alone_again("event_queue/alone_again", [] {
   Queue queue;
-  for (int i = 1; i <= 3; ++i) put(queue, i);
-  int last = 0;
-  const auto take = [&] {
-    queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
-  };
-  explore::Thread consumer(take);
-  for (int i = 4; i <= 5; ++i) put(queue, i);
+  put_all(queue, 1, 3);
+  InOrder events{queue};
+  explore::Thread consumer([&] { events.take(); });
+  put_all(queue, 4, 5);
   consumer.join();
-  take();
-  explore::check(last == 5 && queue.tally().balanced(), "all of them");
+  events.take();
+  explore::check(events.last == 5 && queue.tally().balanced(), "all of them");
 });
 
 // An event that cannot be made leaves its place to be passed over, and its chunk to be recycled.
@@ -514,9 +499,8 @@ void removed_among_keys(std::initializer_list<int> keys) {
 }
 const Scenario removal_among_keys("event_queue/remove_among_keys",
                                   [] { removed_among_keys({0, 1, 0}); });
-const Scenario removal_among_more(
-    "event_queue/remove_among_keys_by_turns", [] { removed_among_keys({1, 0, 1, 0}); },
-    test::Size::large);
+const LargeScenario removal_among_more("event_queue/remove_among_keys_by_turns",
+                                       [] { removed_among_keys({1, 0, 1, 0}); });
 
 // A thread keeps its number until it ends. Any thread that learns the number can rely on that.
 const Scenario numbers("lone_thread/numbers", [] {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// Queues with an order of their own, with events that are replaced, late or refused, and with an
-// end: exact sequences, while another thread looks at the queue or adds to it. Keys and events own
-// memory of the model's, so one that is not destroyed, or twice, is a fault. A chunk has two places
-// here.
+// Queues with an order of their own, with events that are replaced or refused, and with an end:
+// sequences that the models do not draw, while another thread looks at the queue or adds to it.
+// Keys and events own memory of the model's, so one that is not destroyed, or twice, is a fault. A
+// chunk has two places here.
 #include <chrono>
 #include <cstdint>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/allocate.hpp>
 #include <memory>
 #include <new>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -25,18 +23,18 @@
 namespace event_store_scenarios { namespace {
 
 using namespace handoff;
+using test::FailingScenario;
+using test::LargeScenario;
 using test::Scenario;
-using test::show_if;
-using test::show_until;
-using test::Size;
 using test::take_if;
 using test::take_until;
 using Values = std::vector<int>;
 
-// A number in memory of its own. A negative one cannot be made.
+// A number in memory of its own.
 class Thing {
  public:
-  Thing(int number) : number_(made(number)) {}  // NOLINT(google-explicit-constructor)
+  Thing(int number)  // NOLINT(google-explicit-constructor)
+      : number_(::new(sync::allocate(sizeof(int), alignof(int))) int(number)) {}
   Thing(const Thing& other) : Thing(other.number()) {}
   Thing(Thing&& other) noexcept : number_(std::exchange(other.number_, nullptr)) {}
   Thing& operator=(const Thing&) = delete;
@@ -51,11 +49,6 @@ class Thing {
   friend bool operator==(const Thing& a, const Thing& b) { return a.number() == b.number(); }
 
  private:
-  static int* made(int number) {
-    if (number < 0) throw std::invalid_argument("a negative one");
-    return ::new (sync::allocate(sizeof(int), alignof(int))) int(number);
-  }
-
   int* number_;
 };
 
@@ -75,9 +68,6 @@ template <class Base>
 struct Coalescing : Base {
   static constexpr bool coalesce = true;
 };
-struct Expiring : Plain {
-  static constexpr bool expires = true;
-};
 template <OnFull kOnFull, class Base = Plain>
 using Bounded = test::Bounded<kOnFull, Base>;
 
@@ -89,18 +79,6 @@ using QueueOf = test::Audited<PlainQueueOf<Policies>>;
 template <class Queue>
 void put(Queue& queue, int key, int value) {
   explore::check(queue.enqueue(key, value) == Status::ok, "accepted");
-}
-
-// Not accepted: it cannot be made.
-template <class Queue>
-void put_fails(Queue& queue, int key) {
-  bool thrown = false;
-  try {
-    (void)queue.enqueue(key, -1);
-  } catch (const std::invalid_argument&) {
-    thrown = true;
-  }
-  explore::check(thrown, "it cannot be made");
 }
 
 // The numbers of the events in the order of their coming.
@@ -133,104 +111,27 @@ void beside_a_look(Queue& queue, Script&& script) {
 
 // ---- In their order, and back into it ----
 
-// What is refused, or behind what ends the call, comes back to its place: in a queue without and in
-// one with an order of its own.
-template <class Policies>
-void comes_back(const Values& in_order, const Values& until, const Values& refused) {
-  QueueOf<Policies> queue;
-  beside_a_look(queue, [&] {
-    for (const int value : {21, 10, 22, 11, 30}) put(queue, 0, value);
-    Values seen;
-    const auto see = [&](const Thing&, const Thing& event) { seen.push_back(event.number()); };
-    explore::check(queue.drain(show_until([](const Thing& event) { return event.number() == 22; },
-                                          see)) == until.size() &&
-                       seen == until,
-                   "up to that one");
-    seen.clear();
-    const auto odd = [](const Thing& event) { return event.number() % 2 != 0; };
-    explore::check(queue.drain(show_if(odd, see)) == 5 - until.size() - refused.size(),
-                   "those that it is true for");
-    explore::check(drain(queue) == refused, "the others stay in their order");
-  });
-  for (const int value : {21, 10, 22, 11, 30}) put(queue, 0, value);
-  explore::check(drain(queue) == in_order, "in order");
-  check_books(queue, 10, 10);
-}
-
-const Scenario back_in_line(
-    "event_store/back_in_line", [] { comes_back<Plain>({21, 10, 22, 11, 30}, {21, 10}, {22, 30}); },
-    Size::large);
-const Scenario back_in_order(
-    "event_store/back_in_order",
-    [] { comes_back<Ordered<Plain>>({30, 21, 22, 10, 11}, {30, 21}, {22, 10}); }, Size::large);
-
-// What was refused comes before what came later, and a call takes nothing that came during it.
-template <class Policies>
-void ends_although_more_come(const Values& first, const Values& second) {
-  QueueOf<Policies> queue;
-  for (int i = 1; i <= 5; ++i) put(queue, i, i);
-  explore::check(
-      queue.drain_if(take_if([](const Thing& event) { return event.number() == 1; })) == 1,
-      "one goes");
-  Values seen;
-  queue.drain([&](const Thing&, const Thing& event) {
-    if (seen.size() == 3) return Next::stop;
-    seen.push_back(event.number());
-    put(queue, event.number() + 10, event.number() + 10);
-    return Next::take;
-  });
-  explore::check(seen == first, "no more than it is told to");
-  explore::check(queue.tally().pending == 4, "the others are still there");
-  beside_a_look(queue, [&] {
-    seen.clear();
-    const std::size_t count = queue.drain([&](const Thing&, const Thing& event) {
-      seen.push_back(event.number());
-      if (event.number() < 20) put(queue, event.number() + 20, event.number() + 20);
-    });
-    explore::check(count == second.size() && seen == second, "what was there at the beginning");
-  });
-  explore::check(queue.clear() == 4, "what came meanwhile");
-  check_books(queue, 12, 8, 4);
-}
-
-const Scenario ends_in_line(
-    "event_store/ends_although_more_come",
-    [] { ends_although_more_come<Plain>({2, 3, 4}, {5, 12, 13, 14}); }, Size::large);
-const Scenario ends_in_order(
-    "event_store/ends_although_more_come_first",
-    [] {
-      // Those of 10 and more would be the first.
-      ends_although_more_come<Ordered<Plain>>({2, 3, 4}, {12, 13, 14, 5});
-    },
-    Size::large);
-const Scenario ends_by_key(
-    "event_store/ends_although_more_keys_come",
-    [] { ends_although_more_come<Coalescing<Plain>>({2, 3, 4}, {5, 12, 13, 14}); }, Size::large);
-
 // What came during a call is not for it, not even if another call has given it back meanwhile.
-const Scenario back_meanwhile(
-    "event_store/came_back_meanwhile",
-    [] {
-      QueueOf<Plain> queue;
-      for (int i = 1; i <= 3; ++i) put(queue, i, i);
-      Values seen;
-      beside_a_look(queue, [&] {
-        explore::check(queue.drain([&](const Thing&, const Thing& event) {
-          seen.push_back(event.number());
-          if (event.number() != 1) return;
-          put(queue, 4, 4);
-          explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0,
-                         "all refused");
-        }) == 3,
-                       "what was there at the beginning");
-      });
-      explore::check(seen == Values{1, 2, 3}, "in order");
-      explore::check(drain(queue) == Values{4}, "the other one is for the next call");
-      check_books(queue, 4, 4);
-    },
-    Size::large);
+const LargeScenario back_meanwhile("event_store/came_back_meanwhile", [] {
+  QueueOf<Plain> queue;
+  for (int i = 1; i <= 3; ++i) put(queue, i, i);
+  Values seen;
+  beside_a_look(queue, [&] {
+    explore::check(queue.drain([&](const Thing&, const Thing& event) {
+      seen.push_back(event.number());
+      if (event.number() != 1) return;
+      put(queue, 4, 4);
+      explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0,
+                     "all refused");
+    }) == 3,
+                   "what was there at the beginning");
+  });
+  explore::check(seen == Values{1, 2, 3}, "in order");
+  explore::check(drain(queue) == Values{4}, "the other one is for the next call");
+  check_books(queue, 4, 4);
+});
 
-// Of two producers and one that refuses, each event is taken once, higher ones first in each call.
+// Two produce and one refuses: each event is taken once, higher ones first in each call.
 const Scenario by_priority("event_store/by_priority", [] {
   QueueOf<Ordered<Plain>> queue;
   put(queue, 0, 10);
@@ -271,233 +172,83 @@ const Scenario two_by_priority("event_store/two_consumers_by_priority", [] {
   check_books(queue, 3, 3);
 });
 
-// ---- Events that cannot be made ----
-
-// They are passed over: by a call that takes one, by one that gathers, and by the end.
-template <class Policies>
-void passes_over() {
-  QueueOf<Policies> queue;
-  for (int round = 0; round < 2; ++round) {
-    put_fails(queue, 1);
-    put_fails(queue, 2);
-    put(queue, 3, 1);
-    put_fails(queue, 1);
-    put(queue, 4, 2);
-    explore::check(queue.tally().accepted == 2 * static_cast<unsigned>(round) + 2,
-                   "never enqueued");
-    beside_a_look(queue, [&] {
-      int seen = 0;
-      explore::check(
-          queue.drain([&](const Thing&, const Thing& event) { seen = event.number(); }, 1) == 1 &&
-              seen == 1,
-          "the first that was made");
-    });
-    explore::check(drain(queue) == Values{2}, "and the next");
-  }
-  put_fails(queue, 1);
-  explore::check(queue.drain(1) == 0, "none");
-  check_books(queue, 4, 4);
-}
-
-const Scenario voids("event_store/passed_over", [] { passes_over<Plain>(); }, Size::large);
-const Scenario voids_gathered(
-    "event_store/passed_over_by_who_gathers", [] { passes_over<Ordered<Plain>>(); }, Size::large);
-const Scenario voids_with_room(
-    "event_store/passed_over_with_its_room",
-    [] {
-      QueueOf<Bounded<OnFull::reject, Ordered<Plain>>> queue({.capacity = 2});
-      for (int round = 0; round < 3; ++round) {
-        put_fails(queue, 1);
-        put(queue, 1, 1);
-        explore::check(queue.enqueue(1, 2) == Status::full, "the place is taken");
-        beside_a_look(queue, [&] { explore::check(drain(queue) == Values{1}, "that one"); });
-      }
-      check_books(queue, 3, 3);
-    },
-    Size::large);
-
 // ---- Newer ones of the same key ----
 
 // Keys that share a hash; a newer event takes the place of one that waits.
-const Scenario replaced(
-    "event_store/replaced",
-    [] {
-      QueueOf<Coalescing<Plain>> queue;
-      beside_a_look(queue, [&] {
-        for (const int value : {1, 2, 3, 11, 13, 21}) put(queue, value % 10, value);
-        explore::check(queue.drain(1) == 1, "one of them");
-        explore::check(drain(queue) == Values{13, 21}, "the newest of each");
-      });
-      check_books(queue, 6, 3, 3);
-      for (const int value : {3, 1, 13}) put(queue, value % 10, value);
-      explore::check(drain(queue) == Values{1, 13}, "the newest of each again");
-      check_books(queue, 9, 5, 4);
-    },
-    Size::large);
-
-// What came back is not replaced by what came after; then there are two of a key.
-const Scenario not_replaced(
-    "event_store/came_back",
-    [] {
-      QueueOf<Coalescing<Plain>> queue;
-      put(queue, 1, 1);
-      put(queue, 3, 3);
-      explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0,
-                     "all are refused");
-      put(queue, 1, 11);
-      put(queue, 3, 13);
-      put(queue, 1, 21);
-      beside_a_look(queue, [&] {
-        explore::check(drain(queue) == Values{1, 3, 13, 21},
-                       "those that came back, and the newest");
-      });
-      put(queue, 1, 31);
-      put(queue, 3, 33);
-      explore::check(drain(queue) == Values{31, 33}, "as if for the first time");
-      check_books(queue, 7, 6, 1);
-    },
-    Size::large);
+const LargeScenario replaced("event_store/replaced", [] {
+  QueueOf<Coalescing<Plain>> queue;
+  beside_a_look(queue, [&] {
+    for (const int value : {1, 2, 3, 11, 13, 21}) put(queue, value % 10, value);
+    explore::check(queue.drain(1) == 1, "one of them");
+    explore::check(drain(queue) == Values{13, 21}, "the newest of each");
+  });
+  check_books(queue, 6, 3, 3);
+  for (const int value : {3, 1, 13}) put(queue, value % 10, value);
+  explore::check(drain(queue) == Values{1, 13}, "the newest of each again");
+  check_books(queue, 9, 5, 4);
+});
 
 // While a call has an event a newer one comes: given back, the older one is replaced.
-const Scenario while_taken(
-    "event_store/replaced_while_taken",
-    [] {
-      QueueOf<Coalescing<Plain>> queue;
-      put(queue, 1, 1);
-      put(queue, 2, 2);
-      beside_a_look(queue, [&] {
-        int asked = 0;
-        const std::size_t count = queue.drain_if(take_if([&](const Thing& key, const Thing&) {
-          if (++asked == 1) {
-            put(queue, 1, 11);
-            // Gathers the newer one while this call has the older one.
-            explore::check(queue.drain_if(take_until([](const Thing&) { return true; })) == 0,
-                           "none");
-          }
-          return key.number() != 1;
-        }));
-        explore::check(count == 1 && asked == 2, "the other one");
-      });
-      check_books(queue, 3, 1, 1);
-      explore::check(drain(queue) == Values{11}, "the newer one");
-      put(queue, 1, 21);
-      explore::check(drain(queue) == Values{21}, "its key is known no more");
-      check_books(queue, 4, 3, 1);
-    },
-    Size::large);
+const LargeScenario while_taken("event_store/replaced_while_taken", [] {
+  QueueOf<Coalescing<Plain>> queue;
+  put(queue, 1, 1);
+  put(queue, 2, 2);
+  beside_a_look(queue, [&] {
+    int asked = 0;
+    const std::size_t count = queue.drain_if(take_if([&](const Thing& key, const Thing&) {
+      if (++asked == 1) {
+        put(queue, 1, 11);
+        // Gathers the newer one while this call has the older one.
+        explore::check(queue.drain_if(take_until([](const Thing&) { return true; })) == 0, "none");
+      }
+      return key.number() != 1;
+    }));
+    explore::check(count == 1 && asked == 2, "the other one");
+  });
+  check_books(queue, 3, 1, 1);
+  explore::check(drain(queue) == Values{11}, "the newer one");
+  put(queue, 1, 21);
+  explore::check(drain(queue) == Values{21}, "its key is known no more");
+  check_books(queue, 4, 3, 1);
+});
 
 // By priority as well: the newer one stands where its own priority says.
-const Scenario ordered_and_replaced(
-    "event_store/replaced_by_priority",
-    [] {
-      QueueOf<Ordered<Coalescing<Plain>>> queue;
-      beside_a_look(queue, [&] {
-        for (const int value : {31, 12, 23, 11, 33}) put(queue, value % 10, value);
-        explore::check(drain(queue) == Values{33, 12, 11}, "of the newest, higher ones first");
-      });
-      check_books(queue, 5, 3, 2);
-    },
-    Size::large);
+const LargeScenario ordered_and_replaced("event_store/replaced_by_priority", [] {
+  QueueOf<Ordered<Coalescing<Plain>>> queue;
+  beside_a_look(queue, [&] {
+    for (const int value : {31, 12, 23, 11, 33}) put(queue, value % 10, value);
+    explore::check(drain(queue) == Values{33, 12, 11}, "of the newest, higher ones first");
+  });
+  check_books(queue, 5, 3, 2);
+});
 
 // In a bounded queue one that is replaced gives its room back at once: it has room for keys.
-const Scenario room_of_replaced(
-    "event_store/room_of_what_is_replaced",
-    [] {
-      QueueOf<Bounded<OnFull::reject, Coalescing<Plain>>> queue({.capacity = 3});
-      for (int round = 0; round < 3; ++round) {
-        for (const int value : {1, 2, 11, 3, 13, 21}) put(queue, value % 10, value);
-        explore::check(queue.enqueue(5, 5) == Status::full, "three keys wait");
-        explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0, "refused");
-        beside_a_look(queue,
-                      [&] { explore::check(drain(queue) == Values{2, 13, 21}, "the newest"); });
-      }
-      check_books(queue, 18, 9, 9);
-    },
-    Size::large);
+const LargeScenario room_of_replaced("event_store/room_of_what_is_replaced", [] {
+  QueueOf<Bounded<OnFull::reject, Coalescing<Plain>>> queue({.capacity = 3});
+  for (int round = 0; round < 3; ++round) {
+    for (const int value : {1, 2, 11, 3, 13, 21}) put(queue, value % 10, value);
+    explore::check(queue.enqueue(5, 5) == Status::full, "three keys wait");
+    explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0, "refused");
+    beside_a_look(queue, [&] { explore::check(drain(queue) == Values{2, 13, 21}, "the newest"); });
+  }
+  check_books(queue, 18, 9, 9);
+});
 
 // The oldest key goes if there is no room for another one, and only then.
-const Scenario overwrites_a_key(
-    "event_store/overwrites_a_key",
-    [] {
-      QueueOf<Bounded<OnFull::overwrite_oldest, Coalescing<Plain>>> queue(
-          {.capacity = 2, .on_full = OnFull::overwrite_oldest});
-      beside_a_look(queue, [&] {
-        for (const int value : {2, 1, 11, 21}) put(queue, value % 10, value);
-        explore::check(queue.tally().expired == 0, "a newer one takes no other's room");
-        put(queue, 3, 3);
-        explore::check(queue.tally().expired == 1, "another key does");
-      });
-      explore::check(drain(queue) == Values{21, 3}, "the newest");
-      check_books(queue, 5, 2, 2, 1);
-    },
-    Size::large);
-
-// ---- Late ones ----
-
-const Scenario late(
-    "event_store/late",
-    [] {
-      QueueOf<Expiring> queue;
-      const auto now = sync::clock::now();
-      const auto until = [&](sync::Deadline deadline, int value) {
-        explore::check(queue.enqueue_expiring(deadline, 0, value) == Status::ok, "accepted");
-      };
-      beside_a_look(queue, [&] {
-        until(now, 1);
-        until(now + std::chrono::hours(1), 2);
-        until(now - std::chrono::nanoseconds(1), 3);
-        until(sync::no_deadline, 4);
-        put(queue, 0, 5);
-        until(now, 6);
-        int seen = 0;
-        explore::check(
-            queue.drain([&](const Thing&, const Thing& event) { seen = event.number(); }, 1) == 1 &&
-                seen == 2,
-            "the first that is not late");
-        explore::check(drain(queue) == Values{4, 5}, "nor those");
-      });
-      check_books(queue, 6, 3, 0, 3);
-    },
-    Size::large);
+const LargeScenario overwrites_a_key("event_store/overwrites_a_key", [] {
+  QueueOf<Bounded<OnFull::overwrite_oldest, Coalescing<Plain>>> queue(
+      {.capacity = 2, .on_full = OnFull::overwrite_oldest});
+  beside_a_look(queue, [&] {
+    for (const int value : {2, 1, 11, 21}) put(queue, value % 10, value);
+    explore::check(queue.tally().expired == 0, "a newer one takes no other's room");
+    put(queue, 3, 3);
+    explore::check(queue.tally().expired == 1, "another key does");
+  });
+  explore::check(drain(queue) == Values{21, 3}, "the newest");
+  check_books(queue, 5, 2, 2, 1);
+});
 
 // ---- Room ----
-
-const Scenario rejects(
-    "event_store/rejects",
-    [] {
-      QueueOf<Bounded<OnFull::reject>> queue({.capacity = 2});
-      Thing third(3);
-      beside_a_look(queue, [&] {
-        put(queue, 0, 1);
-        put(queue, 0, 2);
-        explore::check(queue.enqueue(0, std::move(third)) == Status::full, "no room");
-        explore::check(third.is_there(), "what is refused is still the caller's");
-        explore::check(queue.drain(1) == 1 && queue.enqueue(0, std::move(third)) == Status::ok,
-                       "room for one");
-        explore::check(queue.enqueue(0, 4) == Status::full, "and for no more");
-      });
-      explore::check(drain(queue) == Values{2, 3}, "in order");
-      check_books(queue, 3, 3);
-    },
-    Size::large);
-
-const Scenario overwrites(
-    "event_store/overwrites",
-    [] {
-      QueueOf<Bounded<OnFull::overwrite_oldest>> queue(
-          {.capacity = 2, .on_full = OnFull::overwrite_oldest});
-      beside_a_look(queue, [&] {
-        for (int i = 1; i <= 3; ++i) put(queue, 0, i);
-        explore::check(queue.drain_if(take_if([](const Thing&) { return false; })) == 0,
-                       "they come back");
-        put(queue, 0, 4);
-      });
-      explore::check(drain(queue) == Values{3, 4}, "the oldest are gone");
-      put(queue, 0, 5);
-      explore::check(drain(queue) == Values{5}, "no more than there must");
-      check_books(queue, 5, 3, 0, 2);
-    },
-    Size::large);
 
 // Where all that is there is being processed nothing can be overwritten, nor waited for.
 template <OnFull kOnFull>
@@ -522,47 +273,41 @@ const Scenario waits_for_none("event_store/waits_for_none",
                               [] { full_in_a_listener<OnFull::wait>(); });
 
 // Two producers wait for room: both continue, one after the other.
-const Scenario both_wait(
-    "event_store/both_wait_for_room",
-    [] {
-      QueueOf<Bounded<OnFull::wait>> queue(
-          {.capacity = 1, .on_full = OnFull::wait, .spin_for = std::chrono::nanoseconds(0)});
-      put(queue, 0, 1);
-      explore::Thread one([&] { put(queue, 0, 2); });
-      explore::Thread two([&] { put(queue, 0, 3); });
-      Values seen;
-      while (seen.size() < 3) {
-        explore::check(queue.wait() == Status::ok, "there is one");
-        for (const int value : drain(queue)) seen.push_back(value);
-      }
-      one.join();
-      two.join();
-      explore::outcome(static_cast<std::uint64_t>(seen[1]));
-      check_books(queue, 3, 3);
-    },
-    Size::large);
+const LargeScenario both_wait("event_store/both_wait_for_room", [] {
+  QueueOf<Bounded<OnFull::wait>> queue(
+      {.capacity = 1, .on_full = OnFull::wait, .spin_for = std::chrono::nanoseconds(0)});
+  put(queue, 0, 1);
+  explore::Thread one([&] { put(queue, 0, 2); });
+  explore::Thread two([&] { put(queue, 0, 3); });
+  Values seen;
+  while (seen.size() < 3) {
+    explore::check(queue.wait() == Status::ok, "there is one");
+    for (const int value : drain(queue)) seen.push_back(value);
+  }
+  one.join();
+  two.join();
+  explore::outcome(static_cast<std::uint64_t>(seen[1]));
+  check_books(queue, 3, 3);
+});
 
 // A producer waits for room, but not for ever: its event is there, or it still has it.
-const Scenario waits_so_long(
-    "event_store/waits_for_room_so_long",
-    [] {
-      QueueOf<Bounded<OnFull::wait>> queue(
-          {.capacity = 1, .on_full = OnFull::wait, .spin_for = std::chrono::nanoseconds(0)});
-      put(queue, 0, 1);
-      Thing second(2);
-      Status status = Status::ok;
-      explore::Thread producer(
-          [&] { status = queue.enqueue(std::chrono::milliseconds(1), 0, std::move(second)); });
-      const Values seen = drain(queue);
-      producer.join();
-      explore::check(!seen.empty() && seen[0] == 1, "the first");
-      explore::check(status == Status::ok || status == Status::timed_out, "one of the two");
-      explore::check(second.is_there() == (status == Status::timed_out), "taken, or its own");
-      const std::size_t rest = drain(queue).size();
-      explore::check(seen.size() + rest == (status == Status::ok ? 2U : 1U), "as it was told");
-      explore::outcome(static_cast<std::uint64_t>(status) * 10 + seen.size());
-    },
-    Size::large);
+const LargeScenario waits_so_long("event_store/waits_for_room_so_long", [] {
+  QueueOf<Bounded<OnFull::wait>> queue(
+      {.capacity = 1, .on_full = OnFull::wait, .spin_for = std::chrono::nanoseconds(0)});
+  put(queue, 0, 1);
+  Thing second(2);
+  Status status = Status::ok;
+  explore::Thread producer(
+      [&] { status = queue.enqueue(std::chrono::milliseconds(1), 0, std::move(second)); });
+  const Values seen = drain(queue);
+  producer.join();
+  explore::check(!seen.empty() && seen[0] == 1, "the first");
+  explore::check(status == Status::ok || status == Status::timed_out, "one of the two");
+  explore::check(second.is_there() == (status == Status::timed_out), "taken, or its own");
+  const std::size_t rest = drain(queue).size();
+  explore::check(seen.size() + rest == (status == Status::ok ? 2U : 1U), "as it was told");
+  explore::outcome(static_cast<std::uint64_t>(status) * 10 + seen.size());
+});
 
 // ---- The end, and memory ----
 
@@ -627,14 +372,14 @@ void memory_fails() {
   for (int i = 1; i <= 3; ++i) put(*queue, i, i);
   explore::check(drain(*queue).size() == 3, "there is room for as many as ever");
 }
-const Scenario memory_in_line(
-    "event_store/memory_fails", [] { memory_fails<Bounded<OnFull::reject>>(); }, Size::small, 0, 1);
-const Scenario memory_in_order(
-    "event_store/memory_fails_by_priority",
-    [] { memory_fails<Bounded<OnFull::reject, Ordered<Plain>>>(); }, Size::small, 0, 1);
-const Scenario memory_by_key(
-    "event_store/memory_fails_by_key",
-    [] { memory_fails<Bounded<OnFull::reject, Coalescing<Plain>>>(); }, Size::small, 0, 1);
+const FailingScenario memory_in_line("event_store/memory_fails",
+                                     [] { memory_fails<Bounded<OnFull::reject>>(); });
+const FailingScenario memory_in_order("event_store/memory_fails_by_priority", [] {
+  memory_fails<Bounded<OnFull::reject, Ordered<Plain>>>();
+});
+const FailingScenario memory_by_key("event_store/memory_fails_by_key", [] {
+  memory_fails<Bounded<OnFull::reject, Coalescing<Plain>>>();
+});
 
 // What a call has taken comes back without an allocation, even if memory was trimmed meanwhile:
 // what it has refused, and what it has just come to.
@@ -663,13 +408,11 @@ void trimmed_meanwhile(bool came_back_before) {
   explore::check(drain(queue) == Values{1, 2, 3, 4}, "all of them came back");
   check_books(queue, 4, 4);
 }
-const Scenario trim_in_line(
-    "event_store/trimmed_meanwhile", [] { trimmed_meanwhile<Plain>(false); }, Size::small, 0, 1);
-const Scenario trim_in_heap(
-    "event_store/trimmed_once_they_came_back", [] { trimmed_meanwhile<Plain>(true); }, Size::small,
-    0, 1);
-const Scenario trim_in_order(
-    "event_store/trimmed_meanwhile_by_priority", [] { trimmed_meanwhile<Ordered<Plain>>(false); },
-    Size::small, 0, 1);
+const FailingScenario trim_in_line("event_store/trimmed_meanwhile",
+                                   [] { trimmed_meanwhile<Plain>(false); });
+const FailingScenario trim_in_heap("event_store/trimmed_once_they_came_back",
+                                   [] { trimmed_meanwhile<Plain>(true); });
+const FailingScenario trim_in_order("event_store/trimmed_meanwhile_by_priority",
+                                    [] { trimmed_meanwhile<Ordered<Plain>>(false); });
 
 }}  // namespace event_store_scenarios

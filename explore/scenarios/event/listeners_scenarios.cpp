@@ -26,8 +26,9 @@
 namespace listeners_scenarios { namespace {
 
 using namespace handoff;
+using test::FailingScenario;
+using test::LargeScenario;
 using test::Scenario;
-using test::Size;
 using Values = std::vector<int>;
 using PlainList = CallbackList<void(int)>;
 using List = test::Audited<PlainList>;
@@ -77,118 +78,67 @@ void beside_a_pass(Script&& script) {
 
 // ---- A list ----
 
-const Scenario in_order(
-    "listeners/in_order",
-    [] {
-      List list;
-      Trace trace;
-      beside_a_pass([&] {
-        const auto three = list.append(trace.say(3));
-        list.append(trace.say(4));
-        list.prepend(trace.say(1));
-        list.insert(three, trace.say(2), {.priority = 7});  // takes the other's
-        list.append(trace.say(5), {.priority = -1});
-        list.append(trace.say(0), {.priority = 1});
-        list.prepend(trace.say(6), {.priority = -1});
-        list(1);
-      });
-      explore::check(trace.take() == Values{1, 101, 201, 301, 401, 601, 501}, "as they were added");
-      explore::check(list.size() == 7, "all of them");
-    },
-    Size::large);
-
 // A place in front of one that is gone, or of another list, is the end of its priority.
-const Scenario in_front_of_none(
-    "listeners/in_front_of_none",
-    [] {
-      List list;
-      Trace trace;
-      beside_a_pass([&] {
-        const auto gone = list.append(trace.say(0));
-        list.append(trace.say(1));
-        list.append(trace.say(4), {.priority = -1});
-        gone.remove();
-        List other;
-        const auto foreign = other.append(trace.say(0));
-        list.insert(gone, trace.say(2));
-        list.insert(foreign, trace.say(3));
-        list.insert(ListenerHandle(), trace.say(5), {.priority = -1});
-        list(1);
-        explore::check(!list.remove(foreign) && !list.remove(gone), "not of this list");
-        explore::check(other.owns(foreign) && !list.owns(foreign), "but of the other");
-      });
-      explore::check(trace.take() == Values{101, 201, 301, 401, 501}, "at the ends");
-    },
-    Size::large);
+const LargeScenario in_front_of_none("listeners/in_front_of_none", [] {
+  List list;
+  Trace trace;
+  beside_a_pass([&] {
+    const auto gone = list.append(trace.say(0));
+    list.append(trace.say(1));
+    list.append(trace.say(4), {.priority = -1});
+    gone.remove();
+    List other;
+    const auto foreign = other.append(trace.say(0));
+    list.insert(gone, trace.say(2));
+    list.insert(foreign, trace.say(3));
+    list.insert(ListenerHandle(), trace.say(5), {.priority = -1});
+    list(1);
+    explore::check(!list.remove(foreign) && !list.remove(gone), "not of this list");
+    explore::check(other.owns(foreign) && !list.owns(foreign), "but of the other");
+  });
+  explore::check(trace.take() == Values{101, 201, 301, 401, 501}, "at the ends");
+});
 
 // Many come and go: arrays that are full, and mostly dead, are replaced, and keep the order.
-const Scenario come_and_go(
-    "listeners/come_and_go",
-    [] {
-      constexpr int kMany = 17;
-      List list;
-      Trace trace;
-      std::vector<ListenerHandle> handles;
-      for (int i = 0; i < kMany; ++i) handles.push_back(list.append(trace.say(i)));
-      explore::Thread other([&] { list.append([](int) {}, {.priority = -1}).remove(); });
-      for (int i = 0; i < kMany; ++i) {
-        if (i % 5 != 3) explore::check(handles[static_cast<std::size_t>(i)].remove(), "once");
-      }
-      other.join();
-      list(1);
-      explore::check(trace.take() == Values{301, 801, 1301}, "those that are left, in order");
-      explore::check(list.size() == 3, "their number");
-      list.clear();
-      explore::check(list.empty() && !handles[3].remove(), "all are gone");
-      list(1);
-      explore::check(trace.take().empty(), "nobody is called");
-    },
-    Size::large);
-
-// In a pass: one that is added is not called in it, one that is removed is not called any more.
-const Scenario in_a_pass(
-    "listeners/changed_in_a_pass",
-    [] {
-      List list;
-      Trace trace;
-      ListenerHandle third;
-      list.append([&](int value) {
-        trace.add(value);
-        if (value != 1) return;
-        list.append(trace.say(4));
-        third.remove();
-        list(2);
-      });
-      list.append(trace.say(2));
-      third = list.append(trace.say(3));
-      beside_a_pass([&] { list(1); });
-      explore::check(trace.take() == Values{1, 2, 202, 402, 201},
-                     "the pass inside calls the new one");
-    },
-    Size::large);
+const LargeScenario come_and_go("listeners/come_and_go", [] {
+  constexpr int kMany = 17;
+  List list;
+  Trace trace;
+  std::vector<ListenerHandle> handles;
+  for (int i = 0; i < kMany; ++i) handles.push_back(list.append(trace.say(i)));
+  explore::Thread other([&] { list.append([](int) {}, {.priority = -1}).remove(); });
+  for (int i = 0; i < kMany; ++i) {
+    if (i % 5 != 3) explore::check(handles[static_cast<std::size_t>(i)].remove(), "once");
+  }
+  other.join();
+  list(1);
+  explore::check(trace.take() == Values{301, 801, 1301}, "those that are left, in order");
+  explore::check(list.size() == 3, "their number");
+  list.clear();
+  explore::check(list.empty() && !handles[3].remove(), "all are gone");
+  list(1);
+  explore::check(trace.take().empty(), "nobody is called");
+});
 
 // Each is visited as it is there; a visitor may add and remove.
-const Scenario visited(
-    "listeners/visited",
-    [] {
-      List list;
-      Trace trace;
-      std::vector<ListenerHandle> handles;
-      for (int i = 0; i < 4; ++i) handles.push_back(list.append(trace.say(i)));
-      handles[1].remove();
-      std::size_t count = 0;
-      explore::Thread other([&] { list(0); });
-      list.for_each([&](const ListenerHandle& handle) {
-        explore::check(handle == handles[count == 0 ? 0 : count + 1], "in order");
-        if (++count == 1) handles[2].remove();
-        list.append([](int) {}, {.priority = 3});
-        if (count == 1) count = 2;
-      });
-      other.join();
-      explore::check(count == 3, "not the one that went meanwhile");
-      explore::check(list.size() == 4, "two more, one less");
-    },
-    Size::large);
+const LargeScenario visited("listeners/visited", [] {
+  List list;
+  Trace trace;
+  std::vector<ListenerHandle> handles;
+  for (int i = 0; i < 4; ++i) handles.push_back(list.append(trace.say(i)));
+  handles[1].remove();
+  std::size_t count = 0;
+  explore::Thread other([&] { list(0); });
+  list.for_each([&](const ListenerHandle& handle) {
+    explore::check(handle == handles[count == 0 ? 0 : count + 1], "in order");
+    if (++count == 1) handles[2].remove();
+    list.append([](int) {}, {.priority = 3});
+    if (count == 1) count = 2;
+  });
+  other.join();
+  explore::check(count == 3, "not the one that went meanwhile");
+  explore::check(list.size() == 4, "two more, one less");
+});
 
 const Scenario results("listeners/results", [] {
   CallbackList<int(int)> list;
@@ -221,34 +171,31 @@ const Scenario can_continue("listeners/can_continue", [] {
 });
 
 // What one throws ends the pass and nothing else.
-const Scenario throws(
-    "listeners/throws",
-    [] {
-      List list;
-      Trace trace;
-      for (int i = 1; i <= 3; ++i) {
-        list.append([&, say = trace.say(i)](int value) mutable {
-          explore::may_throw("a listener");
-          say(value);
-        });
-      }
-      bool thrown = false;
-      explore::Thread other([&] { list.append([](int) {}, {.priority = 1}).remove(); });
-      try {
-        list(1);
-      } catch (const explore::Planned&) {
-        thrown = true;
-      }
-      other.join();
-      const Values before = trace.take();
-      explore::check((before == Values{101, 201, 301}) != thrown, "all of them, or up to that one");
-      explore::outcome(before.size());
-    },
-    Size::small, 0, 1);
+const FailingScenario throws("listeners/throws", [] {
+  List list;
+  Trace trace;
+  for (int i = 1; i <= 3; ++i) {
+    list.append([&, say = trace.say(i)](int value) mutable {
+      explore::may_throw("a listener");
+      say(value);
+    });
+  }
+  bool thrown = false;
+  explore::Thread other([&] { list.append([](int) {}, {.priority = 1}).remove(); });
+  try {
+    list(1);
+  } catch (const explore::Planned&) {
+    thrown = true;
+  }
+  other.join();
+  const Values before = trace.take();
+  explore::check((before == Values{101, 201, 301}) != thrown, "all of them, or up to that one");
+  explore::outcome(before.size());
+});
 
 // ---- Kinds of listeners ----
 
-// Of a number of calls that two threads share there are never more, nor fewer.
+// Two threads share a number of calls: there are never more, nor fewer.
 const Scenario shared_calls("listeners/calls_shared", [] {
   List list;
   sync::atomic<int> calls(0);
@@ -267,50 +214,44 @@ const Scenario shared_calls("listeners/calls_shared", [] {
   explore::check(!handle.attached() && list.empty(), "and then it is gone");
 });
 
-const Scenario counted(
-    "listeners/calls",
-    [] {
-      List list;
-      Trace trace;
-      bool was_there = true;
-      ListenerHandle self;
-      beside_a_pass([&] {
-        self = list.append(
-            [&, say = trace.say(1)](int value) mutable {
-              was_there = self.attached();
-              say(value);
-              if (value == 2) list(7);  // there is none left for this pass
-            },
-            {.calls = 2});
-        list.append(trace.say(2));
-        list(1);
-        explore::check(was_there, "before its last call");
-        list(2);
-        explore::check(!was_there && !self.attached(), "in its last call");
-        list(3);
-      });
-      explore::check(trace.take() == Values{101, 201, 102, 207, 202, 203}, "twice");
-    },
-    Size::large);
+const LargeScenario counted("listeners/calls", [] {
+  List list;
+  Trace trace;
+  bool was_there = true;
+  ListenerHandle self;
+  beside_a_pass([&] {
+    self = list.append(
+        [&, say = trace.say(1)](int value) mutable {
+          was_there = self.attached();
+          say(value);
+          if (value == 2) list(7);  // there is none left for this pass
+        },
+        {.calls = 2});
+    list.append(trace.say(2));
+    list(1);
+    explore::check(was_there, "before its last call");
+    list(2);
+    explore::check(!was_there && !self.attached(), "in its last call");
+    list(3);
+  });
+  explore::check(trace.take() == Values{101, 201, 102, 207, 202, 203}, "twice");
+});
 
-const Scenario conditions(
-    "listeners/until",
-    [] {
-      List list;
-      Trace trace;
-      beside_a_pass([&] {
-        const auto handle = list.append_until(
-            [owned = Owned()](int value) { return owned.is_there() && value == 2; }, trace.say(1));
-        list.append_until([](int) { return true; }, trace.say(2), 5);
-        list(1);
-        explore::check(handle.attached() && list.size() == 1, "until it is true");
-        list(2);
-        explore::check(!handle.attached(), "and then once more");
-        list(2);
-      });
-      explore::check(trace.take() == Values{201, 101, 102}, "by priority, each to its end");
-    },
-    Size::large);
+const LargeScenario conditions("listeners/until", [] {
+  List list;
+  Trace trace;
+  beside_a_pass([&] {
+    const auto handle = list.append_until(
+        [owned = Owned()](int value) { return owned.is_there() && value == 2; }, trace.say(1));
+    list.append_until([](int) { return true; }, trace.say(2), 5);
+    list(1);
+    explore::check(handle.attached() && list.size() == 1, "until it is true");
+    list(2);
+    explore::check(!handle.attached(), "and then once more");
+    list(2);
+  });
+  explore::check(trace.take() == Values{201, 101, 102}, "by priority, each to its end");
+});
 
 // Runs what it is given when it is told to, or refuses.
 class LaterExecutor {
@@ -351,30 +292,27 @@ const Scenario elsewhere("listeners/on_an_executor", [] {
   explore::outcome(static_cast<std::uint64_t>(owned.read()));
 });
 
-const Scenario refused(
-    "listeners/refused_by_an_executor",
-    [] {
-      LaterExecutor executor;
-      List list;
-      Trace trace;
-      beside_a_pass([&] {
-        list.append_on(executor, trace.say(1));
-        list.append(trace.say(2));
-        list(1);
-        explore::check(trace.take() == Values{201}, "the first will be called later");
-        executor.run();
-        explore::check(trace.take() == Values{101}, "now");
-        executor.refuses = true;
-        list(2);
-        explore::check(trace.take() == Values{102, 202}, "refused, so here");
-        executor.refuses = false;
-        list(3);
-      });
-      list.clear();
-      executor.run();
-      explore::check(trace.take() == Values{203}, "removed before it ran");
-    },
-    Size::large);
+const LargeScenario refused("listeners/refused_by_an_executor", [] {
+  LaterExecutor executor;
+  List list;
+  Trace trace;
+  beside_a_pass([&] {
+    list.append_on(executor, trace.say(1));
+    list.append(trace.say(2));
+    list(1);
+    explore::check(trace.take() == Values{201}, "the first will be called later");
+    executor.run();
+    explore::check(trace.take() == Values{101}, "now");
+    executor.refuses = true;
+    list(2);
+    explore::check(trace.take() == Values{102, 202}, "refused, so here");
+    executor.refuses = false;
+    list(3);
+  });
+  list.clear();
+  executor.run();
+  explore::check(trace.take() == Values{203}, "removed before it ran");
+});
 
 void touch(int) {}
 void touch_too(int) {}
@@ -440,58 +378,52 @@ struct Fragile {
   Owned owned;
 };
 
-const Scenario memory(
-    "listeners/memory_fails",
-    [] {
-      std::optional<List> list;
-      std::optional<EventDispatcher<int, void(int)>> dispatcher;
-      int added = 0;
-      bool failed = false;
-      const auto attempt = [&](auto&& call) {
-        const explore::MayFail may_fail;
-        try {
-          call();
-          return true;
-        } catch (const std::bad_alloc&) {
-        } catch (const explore::Planned&) {
-        }
-        failed = true;
-        return false;
-      };
-      attempt([&] { list.emplace(); });
-      attempt([&] { dispatcher.emplace(); });
-      if (!list || !dispatcher) return;
-      const Fragile fragile;
-      for (int i = 0; i < 3; ++i) {
-        added += attempt([&] { list->append(fragile); });
-        added += attempt([&] { dispatcher->append_listener(i, fragile); });
-      }
-      explore::check(added == (failed ? 5 : 6), "all but the one that failed");
-      std::size_t there = list->size();
-      for (int i = 0; i < 3; ++i) there += dispatcher->listener_count(i);
-      explore::check(there == static_cast<std::size_t>(added), "and no more");
-    },
-    Size::small, 0, 1);
+const FailingScenario memory("listeners/memory_fails", [] {
+  std::optional<List> list;
+  std::optional<EventDispatcher<int, void(int)>> dispatcher;
+  int added = 0;
+  bool failed = false;
+  const auto attempt = [&](auto&& call) {
+    const explore::MayFail may_fail;
+    try {
+      call();
+      return true;
+    } catch (const std::bad_alloc&) {
+    } catch (const explore::Planned&) {
+    }
+    failed = true;
+    return false;
+  };
+  attempt([&] { list.emplace(); });
+  attempt([&] { dispatcher.emplace(); });
+  if (!list || !dispatcher) return;
+  const Fragile fragile;
+  for (int i = 0; i < 3; ++i) {
+    added += attempt([&] { list->append(fragile); });
+    added += attempt([&] { dispatcher->append_listener(i, fragile); });
+  }
+  explore::check(added == (failed ? 5 : 6), "all but the one that failed");
+  std::size_t there = list->size();
+  for (int i = 0; i < 3; ++i) there += dispatcher->listener_count(i);
+  explore::check(there == static_cast<std::size_t>(added), "and no more");
+});
 
 // A list that is mostly dead entries shrinks if there is memory; if not, it goes on as it is.
-const Scenario shrinks(
-    "listeners/memory_fails_to_shrink",
-    [] {
-      List list;
-      Trace trace;
-      std::vector<ListenerHandle> handles;
-      for (int i = 0; i < 16; ++i) handles.push_back(list.append(trace.say(i)));
-      {
-        const explore::MayFail may_fail;
-        for (int i = 0; i < 14; ++i) handles[static_cast<std::size_t>(i)].remove();
-      }
-      list(1);
-      explore::check(trace.take() == Values{1401, 1501}, "those that are left");
-      list.append(trace.say(16));
-      list(1);
-      explore::check(trace.take() == Values{1401, 1501, 1601}, "and one more");
-    },
-    Size::small, 0, 1);
+const FailingScenario shrinks("listeners/memory_fails_to_shrink", [] {
+  List list;
+  Trace trace;
+  std::vector<ListenerHandle> handles;
+  for (int i = 0; i < 16; ++i) handles.push_back(list.append(trace.say(i)));
+  {
+    const explore::MayFail may_fail;
+    for (int i = 0; i < 14; ++i) handles[static_cast<std::size_t>(i)].remove();
+  }
+  list(1);
+  explore::check(trace.take() == Values{1401, 1501}, "those that are left");
+  list.append(trace.say(16));
+  list(1);
+  explore::check(trace.take() == Values{1401, 1501, 1601}, "and one more");
+});
 
 // ---- Keys ----
 
@@ -512,94 +444,81 @@ struct Alike : EventPolicies {
 using Dispatcher = EventDispatcher<Key, void(int), Alike>;
 
 // More keys than the first table takes; the next one leaves out those without listeners.
-const Scenario table_grows(
-    "listeners/table_grows",
-    [] {
-      Dispatcher dispatcher;
-      Trace trace;
-      std::vector<ListenerHandle> handles;
-      for (int i = 0; i < 6; ++i) handles.push_back(dispatcher.append_listener(i, trace.say(i)));
-      handles[2].remove();
-      handles[3].remove();
-      explore::Thread other([&] { dispatcher.dispatch(Key(9), 0); });
-      handles.push_back(dispatcher.append_listener(6, trace.say(6)));
-      other.join();
-      for (int i = 0; i < 7; ++i) {
-        dispatcher.dispatch(Key(i), 1);
-        const Values heard = trace.take();
-        const bool there = i != 2 && i != 3;
-        explore::check(heard == (there ? Values{100 * i + 1} : Values{}), "each by its own");
-        explore::check(dispatcher.has_listener(Key(i)) == there, "whether there is one");
-        explore::check(dispatcher.listener_count(Key(i)) == (there ? 1U : 0U), "and how many");
-        explore::check(
-            dispatcher.owns_listener(Key(i), handles[static_cast<std::size_t>(i)]) == there,
-            "of this key");
-      }
-      explore::check(!dispatcher.remove_listener(Key(0), handles[4]), "that is another key's");
-      explore::check(dispatcher.remove_listener(Key(4), handles[4]), "its own");
-      dispatcher.append_listener(Key(2), trace.say(2));
-      dispatcher.dispatch(Key(2), 3);
-      dispatcher.dispatch(Key(4), 3);
-      explore::check(trace.take() == Values{203}, "again");
-    },
-    Size::large);
+const LargeScenario table_grows("listeners/table_grows", [] {
+  Dispatcher dispatcher;
+  Trace trace;
+  std::vector<ListenerHandle> handles;
+  for (int i = 0; i < 6; ++i) handles.push_back(dispatcher.append_listener(i, trace.say(i)));
+  handles[2].remove();
+  handles[3].remove();
+  explore::Thread other([&] { dispatcher.dispatch(Key(9), 0); });
+  handles.push_back(dispatcher.append_listener(6, trace.say(6)));
+  other.join();
+  for (int i = 0; i < 7; ++i) {
+    dispatcher.dispatch(Key(i), 1);
+    const Values heard = trace.take();
+    const bool there = i != 2 && i != 3;
+    explore::check(heard == (there ? Values{100 * i + 1} : Values{}), "each by its own");
+    explore::check(dispatcher.has_listener(Key(i)) == there, "whether there is one");
+    explore::check(dispatcher.listener_count(Key(i)) == (there ? 1U : 0U), "and how many");
+    explore::check(dispatcher.owns_listener(Key(i), handles[static_cast<std::size_t>(i)]) == there,
+                   "of this key");
+  }
+  explore::check(!dispatcher.remove_listener(Key(0), handles[4]), "that is another key's");
+  explore::check(dispatcher.remove_listener(Key(4), handles[4]), "its own");
+  dispatcher.append_listener(Key(2), trace.say(2));
+  dispatcher.dispatch(Key(2), 3);
+  dispatcher.dispatch(Key(4), 3);
+  explore::check(trace.take() == Values{203}, "again");
+});
 
 // While a thread dispatches, the table is replaced, and the list that it has is not.
-const Scenario table_replaced(
-    "listeners/table_replaced_in_a_dispatch",
-    [] {
-      Dispatcher dispatcher;
-      sync::cell<int> calls;
-      dispatcher.append_listener(Key(0), [&](int) { calls.write() += 1; });
-      for (int i = 1; i < 6; ++i) dispatcher.append_listener(Key(i), [](int) {}).remove();
-      explore::Thread caller([&] { dispatcher.dispatch(Key(0), 1); });
-      dispatcher.append_listener(Key(6), [](int) {});
-      caller.join();
-      explore::check(calls.read() == 1, "once, by the old table or by the new");
-    },
-    Size::large);
+const LargeScenario table_replaced("listeners/table_replaced_in_a_dispatch", [] {
+  Dispatcher dispatcher;
+  sync::cell<int> calls;
+  dispatcher.append_listener(Key(0), [&](int) { calls.write() += 1; });
+  for (int i = 1; i < 6; ++i) dispatcher.append_listener(Key(i), [](int) {}).remove();
+  explore::Thread caller([&] { dispatcher.dispatch(Key(0), 1); });
+  dispatcher.append_listener(Key(6), [](int) {});
+  caller.join();
+  explore::check(calls.read() == 1, "once, by the old table or by the new");
+});
 
-const Scenario dispatched(
-    "listeners/dispatched",
-    [] {
-      Dispatcher dispatcher;
-      Trace trace;
-      const auto one = dispatcher.append_listener(1, trace.say(2));
-      explore::Thread other([&] { dispatcher.append_listener(3, [](int) {}).remove(); });
-      dispatcher.prepend_listener(1, trace.say(1));
-      dispatcher.insert_listener(1, one, trace.say(3));
-      dispatcher.append_listener_until(1, [](int value) { return value == 1; }, trace.say(4));
-      explore::check(dispatcher.find_listener(Key(1), &touch) == ListenerHandle(), "none of that");
-      explore::check(dispatcher.find_listener(Key(7), &touch) == ListenerHandle(), "no such key");
-      const auto there = dispatcher.append_listener(1, &touch);
-      explore::check(dispatcher.find_listener(Key(1), &touch) == there, "that one");
-      dispatcher.dispatch(Key(1), 1);
-      dispatcher.dispatch(Key(1), 2);
-      other.join();
-      explore::check(trace.take() == Values{101, 301, 201, 401, 102, 302, 202}, "in order");
-      explore::check(dispatcher.listener_count(Key(1)) == 4, "as many as are left");
-    },
-    Size::large);
+const LargeScenario dispatched("listeners/dispatched", [] {
+  Dispatcher dispatcher;
+  Trace trace;
+  const auto one = dispatcher.append_listener(1, trace.say(2));
+  explore::Thread other([&] { dispatcher.append_listener(3, [](int) {}).remove(); });
+  dispatcher.prepend_listener(1, trace.say(1));
+  dispatcher.insert_listener(1, one, trace.say(3));
+  dispatcher.append_listener_until(1, [](int value) { return value == 1; }, trace.say(4));
+  explore::check(dispatcher.find_listener(Key(1), &touch) == ListenerHandle(), "none of that");
+  explore::check(dispatcher.find_listener(Key(7), &touch) == ListenerHandle(), "no such key");
+  const auto there = dispatcher.append_listener(1, &touch);
+  explore::check(dispatcher.find_listener(Key(1), &touch) == there, "that one");
+  dispatcher.dispatch(Key(1), 1);
+  dispatcher.dispatch(Key(1), 2);
+  other.join();
+  explore::check(trace.take() == Values{101, 301, 201, 401, 102, 302, 202}, "in order");
+  explore::check(dispatcher.listener_count(Key(1)) == 4, "as many as are left");
+});
 
-const Scenario filtered(
-    "listeners/filtered",
-    [] {
-      Dispatcher dispatcher;
-      Trace trace;
-      dispatcher.append_listener(1, trace.say(1));
-      const auto veto = dispatcher.append_filter([](int& value) { return value != 3; });
-      dispatcher.append_filter([](int& value) { return ++value != 10; }, 1);  // comes first
-      explore::Thread other([&] { dispatcher.append_filter([](int&) { return true; }).remove(); });
-      dispatcher.dispatch(Key(1), 1);
-      dispatcher.dispatch(Key(1), 2);
-      dispatcher.dispatch(Key(1), 9);
-      dispatcher.dispatch(Key(1), 5);
-      veto.remove();
-      dispatcher.dispatch(Key(1), 2);
-      other.join();
-      explore::check(trace.take() == Values{102, 106, 103}, "those that no filter ends");
-    },
-    Size::large);
+const LargeScenario filtered("listeners/filtered", [] {
+  Dispatcher dispatcher;
+  Trace trace;
+  dispatcher.append_listener(1, trace.say(1));
+  const auto veto = dispatcher.append_filter([](int& value) { return value != 3; });
+  dispatcher.append_filter([](int& value) { return ++value != 10; }, 1);  // comes first
+  explore::Thread other([&] { dispatcher.append_filter([](int&) { return true; }).remove(); });
+  dispatcher.dispatch(Key(1), 1);
+  dispatcher.dispatch(Key(1), 2);
+  dispatcher.dispatch(Key(1), 9);
+  dispatcher.dispatch(Key(1), 5);
+  veto.remove();
+  dispatcher.dispatch(Key(1), 2);
+  other.join();
+  explore::check(trace.take() == Values{102, 106, 103}, "those that no filter ends");
+});
 
 // A dispatcher ends in a listener: the dispatch ends with it, and all of its keys and filters go.
 const Scenario ended("listeners/dispatcher_ends_in_a_listener", [] {
@@ -695,45 +614,36 @@ void awaited_at_the_deepest(Call&& call) {
 
 const Scenario deepest("listeners/deepest",
                        [] { awaited_at_the_deepest([](CallbackList<void()>& list) { list(); }); });
-const Scenario deeper(
-    "listeners/deeper",
-    [] {
-      CallbackList<void()> between;
-      awaited_at_the_deepest([&](CallbackList<void()>& list) {
-        const auto handle = between.append([&] { list(); });
-        between();
-      });
-    },
-    Size::large);
+const LargeScenario deeper("listeners/deeper", [] {
+  CallbackList<void()> between;
+  awaited_at_the_deepest([&](CallbackList<void()>& list) {
+    const auto handle = between.append([&] { list(); });
+    between();
+  });
+});
 // The end of one that is too deep is not the end of the one that it is in.
-const Scenario after_a_deeper(
-    "listeners/after_a_deeper",
-    [] {
-      CallbackList<void()> list;
-      CallbackList<void()> deeper_list;
-      sync::cell<int> owned;
-      deeper_list.append([] {});
-      const auto handle = list.append([&] {
-        deeper_list();
-        owned.write() += 1;
-      });
-      explore::Thread caller([&] { at_the_deepest([&] { list(); }); });
-      handle.remove_and_wait();
-      owned.write() += 1;
-      caller.join();
-    },
-    Size::large);
+const LargeScenario after_a_deeper("listeners/after_a_deeper", [] {
+  CallbackList<void()> list;
+  CallbackList<void()> deeper_list;
+  sync::cell<int> owned;
+  deeper_list.append([] {});
+  const auto handle = list.append([&] {
+    deeper_list();
+    owned.write() += 1;
+  });
+  explore::Thread caller([&] { at_the_deepest([&] { list(); }); });
+  handle.remove_and_wait();
+  owned.write() += 1;
+  caller.join();
+});
 // A dispatch that is so deep does not say what it is over, not even once it has its list.
-const Scenario deep_dispatch(
-    "listeners/deepest_dispatch",
-    [] {
-      EventDispatcher<int, void()> dispatcher;
-      awaited_at_the_deepest([&](CallbackList<void()>& list) {
-        dispatcher.append_listener(1, [&] { list(); });
-        dispatcher.dispatch(1);
-      });
-    },
-    Size::large);
+const LargeScenario deep_dispatch("listeners/deepest_dispatch", [] {
+  EventDispatcher<int, void()> dispatcher;
+  awaited_at_the_deepest([&](CallbackList<void()>& list) {
+    dispatcher.append_listener(1, [&] { list(); });
+    dispatcher.dispatch(1);
+  });
+});
 
 struct Bounded : EventPolicies {
   static constexpr bool bounded = true;

@@ -98,8 +98,8 @@ class ActiveObject {
 
   // ---- Sending: as those of the bus ----
 
-  // Waits for room, if on_full says so, so long: ok, full (also in a handler of the state itself),
-  // closed, timed_out, stopped.
+  // Waits for room until `until`, if on_full says so: ok, full (also in a handler of the state
+  // itself), closed, timed_out, stopped.
   template <class M>
   Status publish(M&& message, Admission admission = Admission::normal,
                  const Until& until = detail::kForEver) {

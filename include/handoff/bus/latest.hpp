@@ -227,13 +227,13 @@ class Latest {
     std::uint64_t version = 0;
     T value;
   };
-  struct Slot {
+  struct ValueSlot {
     // In units of kPin: how many readers left; once it is replaced, less those that came.
     sync::atomic<Word> left{0};
     sync::atomic<bool> was_read{false};
     sync::raw_cell<Kept> kept;
   };
-  using Slots = detail::RingSlots<Slot>;
+  using Slots = detail::RingSlots<ValueSlot>;
 
   static constexpr std::size_t index_of(Word word) noexcept { return word & kNone; }
   static constexpr Word pins_of(Word word) noexcept { return word & ~(kPin - 1); }
@@ -298,7 +298,7 @@ class Latest {
   }
   // Takes back a slot that was replaced and that nobody uses any more.
   void retire(std::size_t index) noexcept {
-    Slot& slot = slots_[index];
+    ValueSlot& slot = slots_[index];
     // order: relaxed, ordered by `left`. Where nobody but the writer came, nobody has written it.
     if (!slot.was_read.load(sync::order::relaxed)) {
       overwritten_.fetch_add(1, sync::order::relaxed);  // order: relaxed, only a number
@@ -409,7 +409,7 @@ class Latest {
       if (index == kNone) return Status::closed;
     }
     const Pinned pinned(*this, index);
-    Slot& slot = slots_[index];
+    ValueSlot& slot = slots_[index];
     // order: relaxed, ordered by `left`. It is written once, so that readers share its line.
     if (!slot.was_read.load(sync::order::relaxed)) {
       slot.was_read.store(true, sync::order::relaxed);  // order: as above

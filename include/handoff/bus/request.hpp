@@ -43,7 +43,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// What is owed to the asker. Move-only; its end without an answer is a failure.
+// The reply end of a request. Move-only; its end without an answer is a failure.
 template <class Reply>
 class Answer {
  public:

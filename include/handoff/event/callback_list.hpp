@@ -77,13 +77,13 @@ class CallbackList<R(Args...), Policies> {
   ListenerHandle append(F&& function, ListenerOptions options = {}) {
     static_assert(Functions::template kTakes<F>,
                   "a listener takes the arguments of the list's signature: see adapt() for others");
-    return add(Functions::make(std::forward<F>(function), options), detail::Place::back);
+    return add(Functions::make(std::forward<F>(function), options), detail::AddedAt::back);
   }
   template <class F>
   ListenerHandle prepend(F&& function, ListenerOptions options = {}) {
     static_assert(Functions::template kTakes<F>,
                   "a listener takes the arguments of the list's signature: see adapt() for others");
-    return add(Functions::make(std::forward<F>(function), options), detail::Place::front);
+    return add(Functions::make(std::forward<F>(function), options), detail::AddedAt::front);
   }
 
   // In front of `before`, whose priority it takes; behind all of its own priority if `before` is no
@@ -92,7 +92,7 @@ class CallbackList<R(Args...), Policies> {
   ListenerHandle insert(const ListenerHandle& before, F&& function, ListenerOptions options = {}) {
     static_assert(Functions::template kTakes<F>,
                   "a listener takes the arguments of the list's signature: see adapt() for others");
-    return add(Functions::make(std::forward<F>(function), options), detail::Place::before,
+    return add(Functions::make(std::forward<F>(function), options), detail::AddedAt::before,
                detail::ListenerAccess::listener(before));
   }
 
@@ -102,7 +102,7 @@ class CallbackList<R(Args...), Policies> {
   ListenerHandle append_until(Condition&& condition, F&& function, int priority = 0) {
     return add(Functions::make_until(std::forward<Condition>(condition), std::forward<F>(function),
                                      priority),
-               detail::Place::back);
+               detail::AddedAt::back);
   }
 
   // Called on the executor, some time later, with copies of the arguments; not at all if it was
@@ -112,7 +112,7 @@ class CallbackList<R(Args...), Policies> {
   ListenerHandle append_on(E& executor, F&& function, int priority = 0) {
     static_assert(Executor<E>, "append_on: takes an executor, which has try_post() and width()");
     return add(Functions::make_on(executor, std::forward<F>(function), priority),
-               detail::Place::back);
+               detail::AddedAt::back);
   }
 
   // False for a handle that is not in this list, and then nothing happens.
@@ -173,7 +173,7 @@ class CallbackList<R(Args...), Policies> {
   template <class>
   friend struct detail::Books;
 
-  ListenerHandle add(detail::ListenerRef listener, detail::Place place,
+  ListenerHandle add(detail::ListenerRef listener, detail::AddedAt place,
                      const detail::Listener* before = nullptr) {
     detail::Garbage garbage;
     list_->add(listener, place, before, garbage);

@@ -56,20 +56,20 @@ class EventDispatcher<Key, R(Args...), Policies> {
   ListenerHandle append_listener(const Key& key, F&& function, ListenerOptions options = {}) {
     static_assert(Functions::template kTakes<F>,
                   "a listener takes the arguments of the signature: see adapt() for others");
-    return add(key, Functions::make(std::forward<F>(function), options), detail::Place::back);
+    return add(key, Functions::make(std::forward<F>(function), options), detail::AddedAt::back);
   }
   template <class F>
   ListenerHandle prepend_listener(const Key& key, F&& function, ListenerOptions options = {}) {
     static_assert(Functions::template kTakes<F>,
                   "a listener takes the arguments of the signature: see adapt() for others");
-    return add(key, Functions::make(std::forward<F>(function), options), detail::Place::front);
+    return add(key, Functions::make(std::forward<F>(function), options), detail::AddedAt::front);
   }
   template <class F>
   ListenerHandle insert_listener(const Key& key, const ListenerHandle& before, F&& function,
                                  ListenerOptions options = {}) {
     static_assert(Functions::template kTakes<F>,
                   "a listener takes the arguments of the signature: see adapt() for others");
-    return add(key, Functions::make(std::forward<F>(function), options), detail::Place::before,
+    return add(key, Functions::make(std::forward<F>(function), options), detail::AddedAt::before,
                detail::ListenerAccess::listener(before));
   }
   template <class Condition, class F>
@@ -78,21 +78,21 @@ class EventDispatcher<Key, R(Args...), Policies> {
     return add(key,
                Functions::make_until(std::forward<Condition>(condition), std::forward<F>(function),
                                      priority),
-               detail::Place::back);
+               detail::AddedAt::back);
   }
   template <class E, class F>
   ListenerHandle append_listener_on(E& executor, const Key& key, F&& function, int priority = 0) {
     static_assert(Executor<E>,
                   "append_listener_on: takes an executor, which has try_post() and width()");
     return add(key, Functions::make_on(executor, std::forward<F>(function), priority),
-               detail::Place::back);
+               detail::AddedAt::back);
   }
 
   // `filter(args&...)` returns false to end the dispatch.
   template <class F>
   ListenerHandle append_filter(F&& filter, int priority = 0) {
     detail::ListenerRef made = Hub::FilterFunctions::make(std::forward<F>(filter), {priority});
-    hub_->add_filter(made, detail::Place::back);
+    hub_->add_filter(made, detail::AddedAt::back);
     return detail::ListenerAccess::handle(std::move(made));
   }
 
@@ -145,7 +145,7 @@ class EventDispatcher<Key, R(Args...), Policies> {
  protected:
   using Functions = typename Hub::Functions;
 
-  ListenerHandle add(const Key& key, detail::ListenerRef listener, detail::Place place,
+  ListenerHandle add(const Key& key, detail::ListenerRef listener, detail::AddedAt place,
                      const detail::Listener* before = nullptr) {
     hub_->add(key, listener, place, before);
     return detail::ListenerAccess::handle(std::move(listener));

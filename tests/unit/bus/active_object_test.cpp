@@ -12,9 +12,7 @@
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/request.hpp>
 #include <limits>
-#include <mutex>
 #include <stdexcept>
-#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -70,26 +68,6 @@ TEST(ActiveObject, HandlesAllInOrderOnItsThread) {
   EXPECT_EQ(book.state().sum, 1000 + 4999 * 5000 / 2);
   for (int i = 0; i < 5000; ++i) ASSERT_EQ(book.state().numbers[static_cast<std::size_t>(i)], i);
   EXPECT_EQ(book.state().texts, std::vector<std::string>{"end"});
-}
-
-TEST(ActiveObject, AFullOneLetsItsSendersWait) {
-  Gate begun;
-  Gate gate;
-  BookObject book({.capacity = 4});
-  ASSERT_EQ(book.publish(Hold{&begun, &gate}), Status::ok);
-  begun.wait();
-  while (book.try_publish(Number{1}) == Status::ok) {
-  }
-  Text text{"kept"};
-  EXPECT_EQ(book.try_publish(std::move(text)), Status::full);
-  EXPECT_EQ(book.publish(std::move(text), 1ms), Status::timed_out);
-  EXPECT_EQ(book.publish(std::move(text), Admission::urgent, 1ms), Status::timed_out);
-  EXPECT_EQ(text.value, "kept");
-  std::thread sender([&] { EXPECT_EQ(book.publish(std::move(text)), Status::ok); });
-  gate.open();
-  sender.join();
-  (void)book.close();
-  EXPECT_EQ(book.state().texts, std::vector<std::string>{"kept"});
 }
 
 TEST(ActiveObject, AFailureIsToldAndTheNextMessageHandled) {
@@ -152,23 +130,6 @@ TEST(ActiveObject, AnyThreadMayCloseItAgain) {
   for (int i = 0; i < 4; ++i) {
     std::thread([&] { EXPECT_NO_THROW(EXPECT_EQ(book.close().done, 1U)); }).join();
   }
-}
-
-TEST(ActiveObject, ACloseTellsWhoWaitsForRoom) {
-  Gate begun;
-  Gate gate;
-  BookObject book({.capacity = 2});
-  ASSERT_EQ(book.publish(Hold{&begun, &gate}), Status::ok);
-  begun.wait();
-  while (book.try_publish(Number{1}) == Status::ok) {
-  }
-  std::thread sender([&] { EXPECT_EQ(book.publish(Number{2}), Status::closed); });
-  std::this_thread::sleep_for(2ms);
-  std::thread closer([&] { EXPECT_TRUE(book.close().balanced()); });
-  sender.join();  // the object's thread is still held
-  gate.open();
-  closer.join();
-  EXPECT_EQ(book.state().sum, static_cast<int>(book.state().numbers.size()));
 }
 
 // What was accepted before is handled, and a close has nothing left to do.

@@ -4,11 +4,9 @@
 #include <handoff/bus/message_bus.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -47,6 +45,7 @@ TYPED_TEST(MessageClaimTest, FilledInItsPlace) {
   claim.commit();
   EXPECT_FALSE(claim);
   EXPECT_EQ(claim.status(), Status::empty);
+  EXPECT_EQ(typename TestFixture::Bus::template Claim<int>().status(), Status::empty);
   EXPECT_THROW(claim.commit(), std::logic_error);
   EXPECT_EQ(bus.drain(overloaded{[&](int& number) {
                                    EXPECT_EQ(&number, place);
@@ -54,87 +53,6 @@ TYPED_TEST(MessageClaimTest, FilledInItsPlace) {
                                  },
                                  [](Owned&) {}}),
             1U);
-}
-
-TYPED_TEST(MessageClaimTest, LaterMessagesWaitForIt) {
-  typename TestFixture::Bus bus;
-  auto producer = bus.producer();
-  auto first = producer.template claim<int>(1);
-  auto second = producer.template claim<int>(2);
-  EXPECT_EQ(producer.publish(3), Status::ok);
-  second.commit();
-  EXPECT_EQ(drained(bus), Numbers{});
-  EXPECT_EQ(bus.size(), 3U);
-  EXPECT_EQ(bus.wait(0ms), Status::timed_out);
-  EXPECT_LT(first.id(), producer.template claim<int>(4).id());
-  first.commit();
-  EXPECT_EQ(drained(bus), (Numbers{1, 2, 3}));
-}
-
-TYPED_TEST(MessageClaimTest, DroppedItIsSteppedOver) {
-  typename TestFixture::Bus bus({.capacity = 4});
-  const auto alive = std::make_shared<int>(0);
-  for (int round = 0; round < 10; ++round) {
-    {
-      const auto dropped = bus.template claim<Owned>(std::make_unique<int>(1));
-    }
-    auto moved = bus.template claim<int>(1);
-    auto claim = std::move(moved);
-    EXPECT_FALSE(moved);  // NOLINT(bugprone-use-after-move)
-    EXPECT_EQ(bus.publish(2), Status::ok);
-    claim = bus.template claim<int>(3);  // what it held is dropped
-    EXPECT_EQ(bus.template claim<int>(4).status(), Status::full) << "they have their places still";
-    claim.commit();
-    EXPECT_EQ(bus.tally().pending, 2U);
-    EXPECT_EQ(bus.wait(), Status::ok);
-    EXPECT_EQ(drained(bus), (Numbers{2, 3}));
-    EXPECT_EQ(bus.size(), 0U);
-  }
-  {
-    const auto dropped = bus.template claim<int>(1);
-  }
-  bus.shut();
-  const Tally tally = bus.tally();
-  EXPECT_EQ(tally.accepted, 20U);
-  EXPECT_EQ(tally.done, 20U);
-  EXPECT_TRUE(tally.balanced());
-  EXPECT_EQ(bus.wait(), Status::closed);
-}
-
-// `most` counts messages: what is stepped over does not keep a drain from them.
-TYPED_TEST(MessageClaimTest, DroppedItTakesNoTurnOfADrain) {
-  typename TestFixture::Bus bus({.capacity = 8});
-  {
-    const auto first = bus.template claim<int>(1);
-    auto second = bus.template claim<int>(2);
-    second.drop();
-    EXPECT_EQ(second.status(), Status::empty);
-  }
-  EXPECT_EQ(bus.publish(3), Status::ok);
-  EXPECT_EQ(bus.publish(4), Status::ok);
-  Numbers came;
-  const auto visit = overloaded{[&](int number, std::uint64_t, bool end) {
-                                  came.push_back(number);
-                                  EXPECT_TRUE(end) << "this drain hands out no more";
-                                },
-                                [](Owned&) {}};
-  EXPECT_EQ(bus.drain(visit, 1), 1U);
-  EXPECT_EQ(came, Numbers{3});
-  EXPECT_EQ(bus.drain(visit, 1), 1U);
-  EXPECT_EQ(came, (Numbers{3, 4}));
-  EXPECT_EQ(bus.drain(visit, 1), 0U);
-}
-
-TYPED_TEST(MessageClaimTest, TheEndOfABatchIsBehindDroppedOnes) {
-  typename TestFixture::Bus bus({.capacity = 4});
-  auto producer = bus.producer();
-  EXPECT_EQ(producer.publish(1), Status::ok);
-  for (int i = 0; i < 2; ++i) producer.template claim<int>(0).drop();
-  EXPECT_EQ(producer.publish(2), Status::ok);
-  const auto handle = [](int number, const typename TestFixture::Bus::Meta& meta) {
-    EXPECT_EQ(meta.end_of_batch, number == 2);
-  };
-  EXPECT_EQ(bus.drain(overloaded{handle, [](const Owned&) {}}), 2U);
 }
 
 TEST(MessageClaim, AssignedItIsOfTheOthersLane) {
@@ -170,19 +88,6 @@ TEST(MessageClaim, AnOpenOneDelaysItsLaneAlone) {
   came.clear();
   EXPECT_EQ(bus.drain(visit), 2U);
   EXPECT_EQ(came, (Numbers{1, 2}));
-}
-
-TYPED_TEST(MessageClaimTest, RefusedItHasNoPlace) {
-  typename TestFixture::Bus bus({.capacity = 1});
-  EXPECT_EQ(bus.publish(1), Status::ok);
-  Owned owned = std::make_unique<int>(2);
-  const auto full = bus.template claim<Owned>(std::move(owned));
-  EXPECT_FALSE(full);
-  EXPECT_EQ(full.status(), Status::full);
-  EXPECT_NE(owned, nullptr) << "untouched";
-  bus.shut();
-  EXPECT_EQ(bus.template claim<int>(2).status(), Status::closed);
-  EXPECT_EQ(typename TestFixture::Bus::template Claim<int>().status(), Status::empty);
 }
 
 // A close waits for it, and then it counts.

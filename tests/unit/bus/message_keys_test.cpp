@@ -44,27 +44,6 @@ struct alignas(64) Seen {
   }
 };
 
-TEST(MessageKeys, MessagesOfOneKeyKeepTheirOrder) {
-  constexpr std::size_t keys = 50;
-  constexpr int each = 200;
-  for (const std::size_t capacity : {1U, 3U, 1024U}) {
-    std::vector<Seen> seen(keys);
-    BasicMessageWorkers<ByKey, Step> workers(
-        {.width = 4, .capacity = capacity},
-        [&](const Step& step) { seen[step.key].take(step.number); });
-    for (int number = 0; number < each; ++number) {
-      for (std::size_t key = 0; key < keys; ++key) {
-        ASSERT_EQ(workers.publish(Step{key, number}), Status::ok);
-      }
-    }
-    EXPECT_EQ(workers.close().done, keys * each);
-    for (const Seen& of_key : seen) {
-      EXPECT_EQ(of_key.next, each);
-      EXPECT_EQ(of_key.overtakings, 0);
-    }
-  }
-}
-
 // Keys of any distance: while the one is held the other runs, or this hangs.
 TEST(MessageKeys, DifferentKeysDoNotWaitForEachOther) {
   auto random = test::random();
@@ -209,22 +188,6 @@ TEST(MessageKeys, InsideAHandlerTheyAreAcceptedBeyondTheCapacity) {
   }
 }
 
-// Two keys, two workers, no room: each wants to hand over to the other.
-TEST(MessageKeys, TwoHandlersThatHandOverToEachOtherGoOn) {
-  std::optional<BasicMessageWorkers<ByKey, Step>> workers;
-  std::atomic<int> ran{0};
-  workers.emplace(MessageWorkersOptions{.width = 2, .capacity = 2}, [&](const Step& step) {
-    ++ran;
-    if (step.number == 0) return;
-    EXPECT_EQ(workers->publish(Step{1 - step.key, step.number - 1}), Status::ok);
-    EXPECT_EQ(workers->publish(Step{1 - step.key, 0}), Status::ok);
-  });
-  ASSERT_EQ(workers->publish(Step{0, 100}), Status::ok);
-  ASSERT_EQ(workers->publish(Step{1, 100}), Status::ok);
-  EXPECT_EQ(workers->wait(), Status::ok);
-  EXPECT_EQ(ran, 2 * 201);
-}
-
 TEST(MessageKeys, RunHereKeepsTheOrder) {
   Gate begun;
   Gate gate;
@@ -299,32 +262,6 @@ TEST(MessageKeys, PublishAndWaitTakesItsTurn) {
   EXPECT_EQ(seen.overtakings, 0);
 }
 
-TEST(MessageKeys, ACloseTellsWhoWaitsForItsTurn) {
-  for (const bool abandon : {true, false}) {
-    Gate begun;
-    Gate gate;
-    BasicMessageWorkers<ByKey, Step> workers({.width = 1}, [&](const Step&) {
-      begun.open();
-      gate.wait();
-    });
-    ASSERT_EQ(workers.publish(Step{}), Status::ok);
-    begun.wait();
-    Status said = Status::ok;
-    std::thread caller([&] { said = workers.publish_and_wait(Step{}); });
-    while (workers.tally().accepted < 2) std::this_thread::yield();
-    Tally tally;
-    std::thread closer(
-        [&] { tally = workers.close(abandon ? Closing::abandon : Closing::finish); });
-    while (workers.pause(0ms) != Status::closed) std::this_thread::yield();  // it has begun
-    gate.open();
-    caller.join();
-    closer.join();
-    EXPECT_EQ(said, abandon ? Status::stopped : Status::ok);
-    EXPECT_EQ(tally.cancelled, abandon ? 1U : 0U);
-    EXPECT_EQ(tally.done, abandon ? 1U : 2U);
-  }
-}
-
 // The message that a handler waits for lies behind another one of its key, for which no worker is
 // left: so this one is replaced.
 TEST(MessageKeys, AHandlerThatWaitsForABusyKeyLendsItsWorker) {
@@ -377,24 +314,6 @@ TEST(MessageKeys, AFailureLeavesTheRestOfItsKey) {
   EXPECT_EQ(tally.failed, 50U);
   EXPECT_EQ(tally.done, 50U);
   EXPECT_EQ(seen.overtakings, 0);
-}
-
-TEST(MessageKeys, APauseStopsWithinAKey) {
-  std::atomic<int> ran{0};
-  BasicMessageWorkers<ByKey, Step> workers({.width = 2, .capacity = 2000}, [&](const Step&) {
-    ++ran;
-    std::this_thread::yield();
-  });
-  for (int i = 0; i < 1000; ++i) ASSERT_EQ(workers.publish(Step{1, i}), Status::ok);
-  while (ran == 0) std::this_thread::yield();
-  EXPECT_EQ(workers.pause(), Status::ok);
-  const int before = ran;
-  EXPECT_EQ(workers.tally().done, static_cast<std::uint64_t>(before));
-  EXPECT_EQ(workers.wait(1ms), before == 1000 ? Status::ok : Status::timed_out);
-  EXPECT_EQ(ran, before);
-  workers.resume();
-  EXPECT_EQ(workers.wait(), Status::ok);
-  EXPECT_EQ(ran, 1000);
 }
 
 // It waits for a message that the pause itself keeps from beginning. The pause gives up, and all go

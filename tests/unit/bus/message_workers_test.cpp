@@ -138,17 +138,6 @@ TEST(MessageWorkers, WhatAHandlerReturnsIsIgnored) {
   EXPECT_EQ(sum, 10);
 }
 
-// All of them are inside at once, or this hangs.
-TEST(MessageWorkers, AsManyRunAtOnceAsTheyAreWide) {
-  std::atomic<int> inside{0};
-  MessageWorkers<Number> workers({.width = 4}, [&](const Number&) {
-    ++inside;
-    while (inside < 4) std::this_thread::yield();
-  });
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(workers.publish(Number{i}), Status::ok);
-  EXPECT_EQ(workers.close().done, 4U);
-}
-
 // What lies behind a long message in a batch waits for nobody.
 TEST(MessageWorkers, IdleWorkersTakeWhatABusyOneHasTaken) {
   Gate begun;
@@ -186,26 +175,6 @@ TEST(MessageWorkers, TheCapacityIsExact) {
   }
 }
 
-TEST(MessageWorkers, WhatIsRefusedIsUnmoved) {
-  Gate begun;
-  Gate gate;
-  MessageWorkers<Hold, Owned> workers({.width = 1, .capacity = 1, .on_full = OnFull::reject},
-                                      run_hold, [](const Owned&) {});
-  ASSERT_EQ(workers.publish(Hold{&begun, &gate}), Status::ok);
-  Owned message{std::make_unique<int>(7)};
-  EXPECT_EQ(workers.publish(std::move(message)), Status::full);
-  EXPECT_EQ(workers.publish(std::move(message), 1ms), Status::timed_out);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_EQ(workers.publish(std::move(message), stop.get_token()), Status::stopped);
-  gate.open();
-  (void)workers.close();
-  EXPECT_EQ(workers.publish(std::move(message)), Status::closed);
-  EXPECT_EQ(workers.publish_and_wait(std::move(message)), Status::closed);
-  ASSERT_NE(message.value, nullptr);
-  EXPECT_EQ(*message.value, 7);
-}
-
 TEST(MessageWorkers, APublishWaitsForRoom) {
   std::atomic<int> ran{0};
   MessageWorkers<Number> workers({.width = 1, .capacity = 2}, [&](const Number&) { ++ran; });
@@ -215,29 +184,13 @@ TEST(MessageWorkers, APublishWaitsForRoom) {
   });
   while (workers.tally().accepted < 2) std::this_thread::yield();
   EXPECT_EQ(workers.publish(Number{}, 1ms), Status::timed_out);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(workers.publish(Number{}, stop.get_token()), Status::stopped);
   EXPECT_EQ(ran, 0);
   workers.resume();
   publisher.join();
   EXPECT_EQ(workers.close().done, 10U);
-}
-
-// A worker that waited for room would wait for itself: there is no other.
-TEST(MessageWorkers, AFullQueueDoesNotBlockItsOnlyWorker) {
-  for (const OnFull on_full : {OnFull::wait, OnFull::run_here}) {
-    std::atomic<int> ran{0};
-    std::optional<MessageWorkers<Number>> workers;
-    workers.emplace(MessageWorkersOptions{.width = 1, .capacity = 2, .on_full = on_full},
-                    [&](const Number& number) {
-                      ++ran;
-                      for (int i = 0; i < number.value; ++i) {
-                        EXPECT_EQ(workers->publish(Number{number.value - 1}), Status::ok);
-                      }
-                    });
-    ASSERT_EQ(workers->publish(Number{4}), Status::ok);
-    EXPECT_EQ(workers->wait(), Status::ok);
-    EXPECT_EQ(ran, 1 + 4 + 12 + 24 + 24);
-    EXPECT_EQ(workers->close().done, 65U);
-  }
 }
 
 // Each message publishes the next one, and finds the only place taken. Handlers inside handlers
@@ -326,20 +279,6 @@ TEST(MessageWorkers, TheMissingHandlerIsNamed) {
   EXPECT_NE(misuse_said.find("Text"), std::string::npos) << misuse_said;
   EXPECT_EQ(misuse_said.find("Number"), std::string::npos) << misuse_said;
   EXPECT_EQ(misuse_said.find("type_name"), std::string::npos) << "the name of the type alone";
-}
-
-TEST(MessageWorkers, WhatIsNeverStartedIsCancelled) {
-  auto alive = std::make_shared<int>();
-  struct Counted {
-    std::shared_ptr<int> alive;
-  };
-  MessageWorkers<Counted> workers;
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(workers.publish(Counted{alive}), Status::ok);
-  EXPECT_EQ(alive.use_count(), 4);
-  const Tally tally = workers.close();
-  EXPECT_EQ(tally.accepted, 3U);
-  EXPECT_EQ(tally.cancelled, 3U);
-  EXPECT_EQ(alive.use_count(), 1);
 }
 
 TEST(MessageWorkers, APauseOutlivesTheStart) {
@@ -456,23 +395,6 @@ TEST(MessageWorkers, OnlyAWaitWithoutALimitHelps) {
 
 // ---- Failures -----------------------------------------------------------------------------------
 
-TEST(MessageWorkers, AFailureTakesNeitherWorkerNorNeighbours) {
-  std::atomic<int> ran{0};
-  MessageWorkers<Number> workers({.width = 1}, [&](const Number& number) {
-    if (number.value % 3 == 0) throw std::out_of_range(std::to_string(number.value));
-    ++ran;
-  });
-  for (int i = 0; i < 30; ++i) ASSERT_EQ(workers.publish(Number{i}), Status::ok);
-  EXPECT_THROW((void)workers.wait(), std::out_of_range);
-  EXPECT_EQ(workers.wait(), Status::ok);
-  EXPECT_EQ(ran, 20);
-  const Tally tally = workers.close();
-  EXPECT_EQ(tally.done, 20U);
-  EXPECT_EQ(tally.failed, 10U);
-  EXPECT_TRUE(tally.balanced());
-  EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::out_of_range);
-}
-
 TEST(MessageWorkers, OnErrorHearsOfEachWithTheTypeOfItsMessage) {
   std::mutex mutex;
   std::vector<std::string> told;
@@ -550,26 +472,6 @@ TEST(MessageWorkers, ATaskThatAPauseHoldsUpLendsItsWorker) {
   EXPECT_TRUE(handled);
 }
 
-TEST(MessageWorkers, TwoPausesAndOneResume) {
-  std::atomic<int> ran{0};
-  MessageWorkers<Number> workers({.width = 1}, [&](const Number&) { ++ran; });
-  EXPECT_EQ(workers.pause(), Status::ok);
-  EXPECT_EQ(workers.pause(), Status::ok);
-  ASSERT_EQ(workers.publish(Number{}), Status::ok);
-  workers.resume();
-  EXPECT_EQ(workers.wait(), Status::ok);
-  EXPECT_EQ(ran, 1);
-}
-
-TEST(MessageWorkers, ACloseEndsAPause) {
-  MessageWorkers<Number> workers({.width = 1}, [](const Number&) {});
-  EXPECT_EQ(workers.pause(), Status::ok);
-  ASSERT_EQ(workers.publish(Number{}), Status::ok);
-  EXPECT_EQ(workers.close().done, 1U);
-  EXPECT_EQ(workers.pause(), Status::closed);
-  workers.resume();
-}
-
 // ---- Closing ------------------------------------------------------------------------------------
 
 TEST(MessageWorkers, ThreeStrengthsOfClosing) {
@@ -632,16 +534,6 @@ TEST(MessageWorkers, AnExpiredCloseWaitsForWhatRunsOnItsCaller) {
   EXPECT_EQ(tally.pending, 0U);
 }
 
-TEST(MessageWorkers, NothingThatWaitedIsRunByAnAbandon) {
-  std::atomic<int> ran{0};
-  MessageWorkers<Number> workers({.width = 2}, [&](const Number&) { ++ran; });
-  EXPECT_EQ(workers.pause(), Status::ok);
-  for (int i = 0; i < 20; ++i) ASSERT_EQ(workers.publish(Number{}), Status::ok);
-  const Tally tally = workers.close(Closing::abandon);
-  EXPECT_EQ(tally.cancelled, 20U);
-  EXPECT_EQ(ran, 0);
-}
-
 TEST(MessageWorkers, AfterACloseEachCallSaysSo) {
   for (const bool started : {true, false}) {
     MessageWorkers<Number> workers({.width = 1});
@@ -659,25 +551,6 @@ TEST(MessageWorkers, AfterACloseEachCallSaysSo) {
     EXPECT_EQ(workers.refused(), 0U);
     EXPECT_EQ(workers.close(Closing::abandon).accepted, 0U);
   }
-}
-
-TEST(MessageWorkers, ACloseWakesWhoWaitsForRoom) {
-  Gate begun;
-  Gate gate;
-  MessageWorkers<Hold> workers({.width = 1, .capacity = 1}, run_hold);
-  ASSERT_EQ(workers.publish(Hold{&begun, &gate}), Status::ok);
-  begun.wait();
-  std::atomic<pid_t> waiting{0};
-  std::thread publisher([&] {
-    waiting = gettid();
-    EXPECT_EQ(workers.publish(Hold{&begun, &gate}), Status::closed);
-  });
-  while (waiting == 0) std::this_thread::yield();
-  test::await_long_sleep(waiting);
-  std::thread closer([&] { EXPECT_EQ(workers.close().done, 1U); });
-  publisher.join();  // the worker is still held
-  gate.open();
-  closer.join();
 }
 
 TEST(MessageWorkers, HandlersAreRefusedWhileItDrains) {

@@ -88,6 +88,28 @@ struct RecordingTest : testing::Test {
   std::size_t files() const { return entries(root.path()); }
   static std::size_t open_files() { return entries("/proc/self/fd"); }
 
+  // These messages, each handed out at once.
+  template <class B, class... Messages>
+  static void record(B& bus, const std::string& file, const Messages&... messages) {
+    bus.record(file.c_str());
+    (hand_out(bus, messages), ...);
+    bus.stop_recording();
+  }
+  // Two messages, and a pause between them.
+  static void record_with_pause(MessageBus<int>& bus, const std::string& file,
+                                std::chrono::milliseconds pause) {
+    bus.record(file.c_str());
+    hand_out(bus, 0);
+    std::this_thread::sleep_for(pause);
+    hand_out(bus, 1);
+    bus.stop_recording();
+  }
+  template <class B, class M, class... Given>
+  static void hand_out(B& bus, const M& message, const Given&... given) {
+    EXPECT_EQ(bus.publish(message, given...), Status::ok);
+    bus.drain();
+  }
+
   // Random messages of all types, recorded; the digest.
   template <class B>
   std::uint64_t make_recording(B& bus, const std::string& file, int messages) {
@@ -170,13 +192,7 @@ TEST_F(RecordingTest, OfLanesAndWithoutMetaData) {
 TEST_F(RecordingTest, AtTheRecordedPace) {
   MessageBus<int> bus;
   const std::string file = path("pace");
-  bus.record(file.c_str());
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(bus.publish(i), Status::ok);
-    bus.drain([](int) {});
-    if (i == 0) std::this_thread::sleep_for(20ms);
-  }
-  bus.stop_recording();
+  record_with_pause(bus, file, 20ms);
   const auto start = sync::clock::now();
   sync::clock::time_point second;
   EXPECT_EQ(
@@ -210,8 +226,7 @@ TEST_F(RecordingTest, UnfinishedThereIsNone) {
   {
     Bus bus;
     bus.record(path("unfinished").c_str());
-    EXPECT_EQ(bus.publish('a'), Status::ok);
-    bus.drain();
+    hand_out(bus, 'a');
   }
   EXPECT_EQ(files(), 0U);
   EXPECT_EQ(open_files(), before);
@@ -223,13 +238,9 @@ TEST_F(RecordingTest, TwoOfOnePathAreBothWhole) {
   MessageBus<int> first;
   MessageBus<int> second;
   first.record(file.c_str());
-  for (int i = 0; i < 10'000; ++i) {
-    ASSERT_EQ(first.publish(i), Status::ok);
-    first.drain();
-  }
+  for (int i = 0; i < 10'000; ++i) hand_out(first, i);
   second.record(file.c_str());
-  EXPECT_EQ(second.publish(7), Status::ok);
-  second.drain();
+  hand_out(second, 7);
   first.stop_recording();
   EXPECT_EQ(first.replay(file.c_str()), 10'000U);
   second.stop_recording();
@@ -256,8 +267,7 @@ TEST_F(RecordingTest, ANameThatIsTakenIsLeftAlone) {
   std::filesystem::create_symlink(path("elsewhere"), file + ".unfinished");
   ASSERT_EQ(::mkfifo((file + ".unfinished.1").c_str(), 0600), 0);
   MessageBus<int> bus;
-  bus.record(file.c_str());
-  bus.stop_recording();
+  record(bus, file);
   EXPECT_EQ(bus.replay(file.c_str()), 0U);
   EXPECT_EQ(text(path("elsewhere")), "kept");
   EXPECT_EQ(files(), 4U);
@@ -301,10 +311,7 @@ TEST_F(RecordingTest, AThrowOfAHandlerEndsAReplay) {
 TEST_F(RecordingTest, HandlersOfAReplayAreHandlersOfTheBus) {
   MessageBus<int> bus({.capacity = 1, .on_full = OnFull::wait});
   const std::string file = path("one");
-  bus.record(file.c_str());
-  EXPECT_EQ(bus.publish(1), Status::ok);
-  bus.drain();
-  bus.stop_recording();
+  record(bus, file, 1);
   EXPECT_EQ(bus.publish(2), Status::ok);
   EXPECT_EQ(bus.replay(file.c_str(),
                        [&](int) {
@@ -322,13 +329,7 @@ TEST_F(RecordingTest, HandlersOfAReplayAreHandlersOfTheBus) {
 TEST_F(RecordingTest, ASubscriberIsRemovedInThePausesOfAReplay) {
   MessageBus<int> bus;
   const std::string file = path("pause");
-  bus.record(file.c_str());
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(bus.publish(i), Status::ok);
-    bus.drain();
-    if (i == 0) std::this_thread::sleep_for(50ms);
-  }
-  bus.stop_recording();
+  record_with_pause(bus, file, 50ms);
   bool in_the_pause = false;
   for (int tries = 0; tries < 100 && !in_the_pause; ++tries) {
     std::atomic<bool> inside{false};
@@ -357,8 +358,7 @@ TEST_F(RecordingTest, ATopicThatIsTooLongFailsTheRecording) {
   const std::string longest(std::size_t{64} * 1024, 't');
   const std::string longer = longest + 't';
   bus.record(file.c_str());
-  EXPECT_EQ(bus.publish('a', {.topic = longest}), Status::ok);
-  bus.drain();
+  hand_out(bus, 'a', Bus::Given{.topic = longest});
   bus.stop_recording();
   std::size_t length = 0;
   EXPECT_EQ(
@@ -368,8 +368,7 @@ TEST_F(RecordingTest, ATopicThatIsTooLongFailsTheRecording) {
   EXPECT_EQ(length, longest.size());
   std::filesystem::remove(file);
   bus.record(file.c_str());
-  EXPECT_EQ(bus.publish('a', {.topic = longer}), Status::ok);
-  bus.drain();
+  hand_out(bus, 'a', Bus::Given{.topic = longer});
   EXPECT_THROW(bus.stop_recording(), std::system_error) << "else nobody could replay it";
   EXPECT_EQ(files(), 0U);
 }
@@ -413,8 +412,7 @@ struct Deep<0> {
 TEST_F(RecordingTest, NamesOfTypesMayBeLong) {
   MessageBus<Deep<7>::Type> bus;
   const std::string file = path("long");
-  bus.record(file.c_str());
-  bus.stop_recording();
+  record(bus, file);
   EXPECT_GE(text(file).size(), 4096U + 96U) << "the name is shorter than it was meant to be";
   EXPECT_EQ(bus.replay(file.c_str()), 0U);
 }
@@ -526,10 +524,7 @@ TEST_F(RecordingTest, HostileOnes) {
   Ints bus;
   const std::string file = path("hostile");
   bus.record(file.c_str());
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(bus.publish(i, {.topic = "a/topic"}), Status::ok);
-  }
-  bus.drain();
+  for (int i = 0; i < 5; ++i) hand_out(bus, i, Ints::Given{.topic = "a/topic"});
   bus.stop_recording();
   const std::string whole = text(file);
   auto dice = test::random();

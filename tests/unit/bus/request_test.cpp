@@ -70,16 +70,6 @@ TYPED_TEST(RequestTest, Answered) {
   done.get();
 }
 
-TYPED_TEST(RequestTest, AnsweredByAThreadThatWaits) {
-  typename TestFixture::Bus bus;
-  std::thread consumer([&] {
-    while (bus.wait() == Status::ok) bus.drain(kAnswers);
-  });
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(bus.template request<int>(Square{i}).get(), i * i);
-  bus.shut();
-  consumer.join();
-}
-
 TYPED_TEST(RequestTest, TheFirstSubscriberAnswers) {
   typename TestFixture::Bus bus;
   bool again = true;

@@ -143,7 +143,7 @@ TEST(WorkerHealth, AForkLeavesTheWorkersBehind) {
   Workers workers = workers_of({.width = 2});
   ASSERT_EQ(workers.publish(Job{&begun, &gate}), Status::ok);
   begun.wait();
-  // Both have said who they are.
+  // Both threads have told their ids.
   Gate second;
   ASSERT_EQ(workers.publish(Job{&second, &gate}), Status::ok);
   second.wait();

@@ -3,15 +3,13 @@
 // AnyData and AnyId: what they hold, where it lies, when it ends, and what they are told apart by.
 #include <handoff/event/any_data.hpp>
 #include <handoff/event/any_id.hpp>
-#include <handoff/event/event_queue.hpp>
+#include <handoff/event/event_dispatcher.hpp>
 
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -160,19 +158,6 @@ TEST(AnyData, OfAnotherTypeIsMisuse) {
   EXPECT_THROW(AnyData<>().get<int>(), std::logic_error);
 }
 
-TEST(AnyData, CarriesManyKindsThroughOneQueue) {
-  EventQueue<int, void(const AnyData<>&)> queue;
-  std::string seen;
-  queue.append_listener(1, [&](const AnyData<>& data) { seen += data.get<std::string>(); });
-  queue.append_listener(
-      2, [&](const AnyData<>& data) { seen += std::to_string(*data.get<std::unique_ptr<int>>()); });
-  EXPECT_EQ(queue.enqueue(1, std::string("a")), Status::ok);
-  EXPECT_EQ(queue.enqueue(2, std::make_unique<int>(2)), Status::ok);
-  EXPECT_EQ(queue.enqueue(1, std::string("c")), Status::ok);
-  EXPECT_EQ(queue.drain(), 3U);
-  EXPECT_EQ(seen, "a2c");
-}
-
 enum class Color { red, green };
 
 // All hashes are equal.
@@ -319,18 +304,6 @@ TEST(AnyId, IsAKeyOfADispatcher) {
   dispatcher.dispatch(Vague{1});
   dispatcher.dispatch("two");
   EXPECT_EQ(seen, "wslciv");
-}
-
-TEST(AnyId, IsAKeyOfAQueue) {
-  EventQueue<AnyId, void(int)> queue;
-  int sum = 0;
-  queue.append_listener("add", [&](int value) { sum += value; });
-  queue.append_listener(Color::green, [&](int value) { sum *= value; });
-  EXPECT_EQ(queue.enqueue("add", 3), Status::ok);
-  EXPECT_EQ(queue.enqueue(Color::green, 5), Status::ok);
-  EXPECT_EQ(queue.enqueue("add", 1), Status::ok);
-  EXPECT_EQ(queue.drain(), 3U);
-  EXPECT_EQ(sum, 16);
 }
 
 }  // namespace

@@ -284,7 +284,7 @@ class Round {
     for (const auto& [key, value] : newest) EXPECT_TRUE(heard.contains(value)) << value;
   }
 
-  // Of one key in the order of enqueueing.
+  // Events of one key come in the order of enqueueing.
   void check_order() const {
     std::map<int, int> last;
     for (const int value : seen_.heard) {

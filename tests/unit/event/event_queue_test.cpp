@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// EventQueue: every way to drain it, the books, full and closed, what throws, what it frees.
+// EventQueue: what its model and the suites of its tier do not try: filters, keys inside, waits for
+// room, notifications held back, memory, and calls from its own listeners.
 #include <handoff/event/event_queue.hpp>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,21 +24,24 @@
 
 #include <gtest/gtest.h>
 
-#include <handoff/core/unique_function.hpp>
+#include <handoff/core/inline_executor.hpp>
 
 #include "books/event_books.hpp"
 #include "books/slab_books.hpp"
 #include "support/allocated.hpp"
 #include "support/failing.hpp"
 #include "support/next.hpp"
+#include "support/policies.hpp"
 #include "support/support.hpp"
 
 namespace event_queue_test { namespace {
 
 using namespace handoff;
+using namespace std::chrono_literals;
+using test::Coalesces;
 using test::take_if;
 using test::take_until;
-using namespace std::chrono_literals;
+using Bounded = test::Bounded<OnFull::wait>;  // by its options, another answer
 template <class Policies>
 using QueueOf = test::Audited<EventQueue<int, void(int), Policies>>;
 using Queue = QueueOf<EventPolicies>;
@@ -66,92 +72,6 @@ void expect_books(const Tally& tally, std::uint64_t accepted, std::uint64_t done
   EXPECT_EQ(tally.accepted, accepted);
   EXPECT_EQ(tally.done, done);
   EXPECT_EQ(tally.pending, pending);
-}
-
-TEST(EventQueue, DeliversInOrder) {
-  Queue queue;
-  std::vector<int> seen;
-  for (int key = 0; key < 10; ++key) {
-    queue.append_listener(key, [&](int value) { seen.push_back(value); });
-  }
-  EXPECT_EQ(queue.drain(), 0U);
-  EXPECT_TRUE(queue.empty());
-  fill(queue, 5000);  // many chunks
-  EXPECT_FALSE(queue.empty());
-  EXPECT_TRUE(seen.empty());
-  expect_books(queue.tally(), 5000, 0, 5000);
-  EXPECT_EQ(queue.drain(), 5000U);
-  EXPECT_EQ(seen, range(0, 5000));
-  EXPECT_TRUE(queue.empty());
-  expect_books(queue.tally(), 5000, 5000, 0);
-}
-
-TEST(EventQueue, ADrainEndsAlthoughListenersEnqueue) {
-  Queue queue;
-  int calls = 0;
-  queue.append_listener(1, [&](int value) {
-    ++calls;
-    ASSERT_EQ(queue.enqueue(1, value + 1), Status::ok);
-  });
-  ASSERT_EQ(queue.enqueue(1, 0), Status::ok);
-  for (int round = 1; round <= 1000; ++round) {
-    EXPECT_EQ(queue.drain(), 1U);
-    EXPECT_EQ(calls, round);
-  }
-  EXPECT_EQ(drain(queue), std::vector{1000});
-}
-
-TEST(EventQueue, OneAtATime) {
-  Queue queue;
-  int last = -1;
-  queue.append_listener(0, [&](int value) { last = value; });
-  EXPECT_EQ(queue.drain(1), 0U);
-  ASSERT_EQ(queue.enqueue(0, 5), Status::ok);
-  ASSERT_EQ(queue.enqueue(0, 6), Status::ok);
-  EXPECT_EQ(queue.drain(1), 1U);
-  EXPECT_EQ(last, 5);
-  EXPECT_EQ(queue.drain([&](int, int value) { last = value; }, 1), 1U);
-  EXPECT_EQ(last, 6);
-  EXPECT_EQ(queue.drain([](int, int) {}, 1), 0U);
-}
-
-TEST(EventQueue, RefusedEventsStayInTheirPlaces) {
-  Queue queue;
-  std::vector<int> seen;
-  for (int key = 0; key < 10; ++key) {
-    queue.append_listener(key, [&](int value) { seen.push_back(value); });
-  }
-  fill(queue, 1000);
-  EXPECT_EQ(queue.drain_if(take_if([](int key, int) { return key % 2 == 1; })), 500U);
-  EXPECT_EQ(seen, range(1, 1000, 2));
-  EXPECT_EQ(queue.drain_if(take_if([](int value) { return value >= 998; })), 1U);
-  EXPECT_EQ(queue.drain_if(take_if([] { return false; })), 0U);
-  fill(queue, 3);  // behind what has come back
-  auto expected = range(0, 998, 2);
-  expected.insert(expected.end(), {0, 1, 2});
-  EXPECT_EQ(drain(queue), expected);
-  expect_books(queue.tally(), 1003, 1003, 0);
-}
-
-TEST(EventQueue, UntilTold) {
-  Queue queue;
-  fill(queue, 600);
-  EXPECT_EQ(queue.drain_if(take_until([](int value) { return value == 450; })), 450U);
-  EXPECT_EQ(queue.drain_if(take_until([](int value) { return value == 450; })), 0U);
-  EXPECT_EQ(drain(queue), range(450, 600));
-}
-
-TEST(EventQueue, AVisitorMayStop) {
-  Queue queue;
-  fill(queue, 600);
-  int seen = 0;
-  EXPECT_EQ(queue.drain([&](int key, int& value) {
-    EXPECT_EQ(key, value % 10);
-    return ++seen <= 100 ? Next::take : Next::stop;
-  }),
-            100U);
-  EXPECT_EQ(seen, 101);
-  EXPECT_EQ(drain(queue), range(100, 600));
 }
 
 TEST(EventQueue, AVisitorMayLeaveEventsWhereTheyAre) {
@@ -210,6 +130,8 @@ TEST(EventQueue, PeekTakeDispatch) {
   ASSERT_TRUE(event.has_value());
   EXPECT_EQ(event->key, "a");
   queue.dispatch(*event);
+  EXPECT_EQ(std::exchange(seen, {}), "first1");
+  queue.dispatch(std::move(*event));
   EXPECT_EQ(seen, "first1");
   EXPECT_EQ(queue.drain(), 1U);
   EXPECT_EQ(seen, "second2");
@@ -262,133 +184,6 @@ TEST(EventQueue, OverAlignedMoveOnlyArgumentsAllEnd) {
   EXPECT_EQ(Wide::alive, 0) << "the end of a queue destroys what is left";
 }
 
-// So large that a chunk holds few.
-struct Bulky {
-  Bulky(int number) : value(number) {}  // NOLINT(google-explicit-constructor)
-  int value;
-  std::byte rest[1000] = {};
-};
-
-// At every position in the queue, in several chunks, and in every listener of the event.
-TEST(EventQueue, AThrowingListenerLosesNothing) {
-  constexpr int count = 60;
-  constexpr std::size_t listeners = 3;
-  for (std::size_t place = 0; place < count * listeners; ++place) {
-    const auto event = static_cast<int>(place / listeners);
-    test::Audited<EventQueue<int, void(const Bulky&)>> queue;
-    std::array<std::vector<int>, listeners> seen;
-    for (int key = 0; key < 10; ++key) {
-      for (std::size_t i = 0; i < listeners; ++i) {
-        queue.append_listener(key, [&, i, throws = place % listeners == i](const Bulky& bulky) {
-          if (throws && bulky.value == event) throw std::runtime_error("as asked");
-          seen[i].push_back(bulky.value);
-        });
-      }
-    }
-    fill(queue, count);
-    EXPECT_THROW(queue.drain(), std::runtime_error);
-    const Tally tally = queue.tally();
-    EXPECT_TRUE(tally.balanced());
-    EXPECT_EQ(tally.failed, 1U);
-    EXPECT_EQ(tally.pending, static_cast<std::uint64_t>(count - event - 1));
-    EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::runtime_error);
-    queue.drain();
-    for (std::size_t i = 0; i < listeners; ++i) {
-      auto expected = range(0, count);
-      if (i >= place % listeners) expected.erase(expected.begin() + event);
-      EXPECT_EQ(seen[i], expected);
-    }
-  }
-}
-
-TEST(EventQueue, AThrowingPredicateOrVisitor) {
-  Queue queue;
-  fill(queue, 10);
-  EXPECT_THROW(queue.drain_if(take_if([](int value) {
-    if (value == 5) throw std::runtime_error("as asked");
-    return value < 3;
-  })),
-               std::runtime_error);
-  EXPECT_THROW(queue.drain([](int, int value) {
-    if (value == 6) throw std::runtime_error("as asked");
-  }),
-               std::runtime_error);
-  EXPECT_EQ(drain(queue), range(7, 10));
-  const Tally tally = queue.tally();
-  EXPECT_EQ(tally.failed, 1U) << "the visitor's; a predicate has not begun the event";
-  EXPECT_TRUE(tally.balanced());
-}
-
-struct Fragile {
-  explicit Fragile(int number) : value(number) {}
-  Fragile(const Fragile& other) : value(other.value) {
-    if (value % 3 == 0) throw std::runtime_error("as asked");
-  }
-  int value;
-};
-
-TEST(EventQueue, AnEventThatCannotBeMadeWasNeverThere) {
-  test::Audited<EventQueue<int, void(const Fragile&)>> queue;
-  std::vector<int> seen;
-  for (int i = 0; i < 900; ++i) {
-    const Fragile fragile(i);
-    if (i % 3 == 0) {
-      EXPECT_THROW(static_cast<void>(queue.enqueue(0, fragile)), std::runtime_error);
-    } else {
-      ASSERT_EQ(queue.enqueue(0, fragile), Status::ok);
-    }
-  }
-  EXPECT_EQ(queue.drain([&](int, const Fragile& f) { seen.push_back(f.value); }), 600U);
-  EXPECT_EQ(seen.front(), 1);
-  EXPECT_EQ(seen.back(), 899);
-  expect_books(queue.tally(), 600, 600, 0);
-}
-
-TEST(EventQueue, ADrainOfOnePassesOverAnEventThatCouldNotBeMade) {
-  test::Audited<EventQueue<int, void(const Fragile&)>> queue;
-  for (const int i : {3, 6, 7, 9, 8}) {
-    try {
-      (void)queue.enqueue(0, Fragile(i));
-    } catch (const std::runtime_error&) {
-    }
-  }
-  int seen = 0;
-  const auto see = [&](int, const Fragile& fragile) { seen = fragile.value; };
-  EXPECT_EQ(queue.drain(see, 1), 1U);
-  EXPECT_EQ(seen, 7);
-  EXPECT_EQ(queue.drain(see, 1), 1U);
-  EXPECT_EQ(seen, 8);
-  EXPECT_EQ(queue.drain(see, 1), 0U);
-}
-
-TEST(EventQueue, MemoryThatFailsLosesNothing) {
-  test::until_whole(test::Call::allocation, 0, [] {
-    try {
-      Queue queue;
-      int accepted = 0;
-      int seen = 0;
-      try {
-        for (; accepted < 3000; ++accepted) {
-          if (queue.enqueue(accepted % 10, accepted) != Status::ok) break;
-        }
-      } catch (const std::bad_alloc&) {
-      }
-      const auto even = [](int value) { return value % 2 == 0; };
-      queue.append_listener(4, [&](int) { ++seen; });
-      try {
-        queue.drain_if(take_if(even));
-      } catch (const std::bad_alloc&) {
-      }
-      const Tally tally = queue.tally();
-      EXPECT_TRUE(tally.balanced());
-      EXPECT_EQ(tally.accepted, static_cast<std::uint64_t>(accepted));
-      EXPECT_EQ(tally.failed, 0U);
-      EXPECT_EQ(drain(queue).size() + tally.done, static_cast<std::size_t>(accepted));
-    } catch (const std::bad_alloc&) {
-    }
-  });
-}
-
 TEST(EventQueue, TheSteadyStateAllocatesNothing) {
   Queue queue;
   int sum = 0;
@@ -428,70 +223,6 @@ TEST(EventQueue, ItsEndInAListenerEndsTheCall) {
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(kept.use_count(), 1) << "all the others are destroyed";
   }
-}
-
-TEST(EventQueue, ClearCountsAsCancelled) {
-  Queue queue;
-  fill(queue, 700);
-  EXPECT_EQ(queue.clear(), 700U);
-  EXPECT_EQ(queue.drain(), 0U);
-  EXPECT_EQ(queue.tally().cancelled, 700U);
-  EXPECT_TRUE(queue.tally().balanced());
-}
-
-TEST(EventQueue, ClosedIsClosed) {
-  Queue queue;
-  fill(queue, 2);
-  queue.shut();
-  EXPECT_EQ(queue.tally().pending, 2U);
-  EXPECT_EQ(queue.enqueue(0, 1), Status::closed);
-  EXPECT_TRUE(queue.closed());
-  EXPECT_EQ(queue.wait(), Status::ok);
-  EXPECT_EQ(queue.drain(), 2U);
-  EXPECT_EQ(queue.wait(), Status::closed);
-  queue.shut();
-  EXPECT_EQ(queue.tally().done, 2U);
-}
-
-TEST(EventQueue, Batches) {
-  using Q = EventQueue<int, void(std::string)>;
-  Q queue;
-  std::vector<Q::Event> events;
-  for (int i = 0; i < 500; ++i) events.emplace_back(std::in_place, i, std::to_string(i));
-  EXPECT_EQ(queue.enqueue_batch(events), 500U);
-  int next = 0;
-  queue.drain([&](int key, const std::string& text) {
-    EXPECT_EQ(key, next);
-    EXPECT_EQ(text, std::to_string(next++));
-  });
-  EXPECT_EQ(next, 500);
-  queue.shut();
-  EXPECT_EQ(queue.enqueue_batch(events), 0U);
-}
-
-struct Bounded : EventPolicies {
-  static constexpr bool bounded = true;
-};
-
-TEST(EventQueue, RejectsWhenFull) {
-  EventQueue<int, void(std::unique_ptr<int>), Bounded> queue({.capacity = 2});
-  auto mine = std::make_unique<int>(7);
-  for (int round = 0; round < 5; ++round) {
-    EXPECT_EQ(queue.enqueue(0, std::make_unique<int>(1)), Status::ok);
-    EXPECT_EQ(queue.enqueue(0, std::make_unique<int>(2)), Status::ok);
-    EXPECT_EQ(queue.enqueue(0, std::move(mine)), Status::full);
-    ASSERT_NE(mine, nullptr) << "a refused argument is still the caller's";
-    EXPECT_EQ(queue.drain(), 2U);
-  }
-  EXPECT_EQ(queue.tally().accepted, 10U);
-}
-
-TEST(EventQueue, OverwritesTheOldest) {
-  QueueOf<Bounded> queue({.capacity = 3, .on_full = OnFull::overwrite_oldest});
-  fill(queue, 10);
-  EXPECT_EQ(drain(queue), range(7, 10));
-  EXPECT_EQ(queue.tally().expired, 7U);
-  EXPECT_TRUE(queue.tally().balanced());
 }
 
 TEST(EventQueue, OnFullThatItHasNotIsMisuse) {
@@ -548,85 +279,9 @@ TEST(EventQueue, WaitsForRoomByTheKeyInside) {
   EXPECT_EQ(queue.drain([](int key, int value) { EXPECT_EQ(key, value % 10); }), 1U);
 }
 
-// While notifications are held back too: by the batch itself, and by another thread.
-TEST(EventQueue, WhoWaitsForRoomWakesWhoCanMakeIt) {
-  using Q = QueueOf<Bounded>;
-  Q queue({.capacity = 2, .on_full = OnFull::wait});
-  std::optional<Q::NotificationHold> hold(std::in_place, queue);
-  std::thread producer([&] {
-    std::vector<Q::Event> events;
-    for (int i = 0; i < 100; ++i) events.emplace_back(std::in_place, 0, i);
-    EXPECT_EQ(queue.enqueue_batch(events), 100U);
-    hold.reset();  // the last events wait for nothing, so they wake nobody before
-  });
-  std::vector<int> seen;
-  while (seen.size() < 100) {
-    ASSERT_EQ(queue.wait(), Status::ok);
-    queue.drain([&](int, int value) { seen.push_back(value); });
-  }
-  producer.join();
-  EXPECT_EQ(seen, range(0, 100));
-}
-
-struct Urgent : EventPolicies {
-  static int priority(int key, int) { return key; }
-};
-
-TEST(EventQueue, PrioritiesAndThenTheOrderOfEnqueueing) {
-  QueueOf<Urgent> queue;
-  fill(queue, 100);
-  std::vector<int> expected;
-  for (int key = 9; key >= 0; --key) {
-    for (int i = key; i < 100; i += 10) expected.push_back(i);
-  }
-  EXPECT_EQ(queue.drain_if(take_until([](int value) { return value == 8; })), 10U);
-  EXPECT_EQ(queue.enqueue(9, 999), Status::ok);
-  std::vector<int> rest(expected.begin() + 10, expected.end());
-  rest.insert(rest.begin(), 999);
-  EXPECT_EQ(drain(queue), rest);
-  expect_books(queue.tally(), 101, 101, 0);
-}
-
-struct Coalescing : EventPolicies {
-  static constexpr bool coalesce = true;
-};
-
-TEST(EventQueue, NewerEventsReplaceWaitingOnes) {
-  QueueOf<Coalescing> queue;
-  fill(queue, 1000);
-  EXPECT_EQ(drain(queue), range(990, 1000));
-  fill(queue, 15);
-  EXPECT_EQ(queue.drain_if(take_if([](int value) { return value != 7; })), 9U);
-  fill(queue, 10);
-  EXPECT_EQ(drain(queue).size(), 11U) << "one that was given back is not replaced";
-  const Tally tally = queue.tally();
-  EXPECT_TRUE(tally.balanced());
-  EXPECT_EQ(tally.done, 30U);
-  EXPECT_EQ(tally.cancelled, 995U);
-}
-
-TEST(EventQueue, ADrainOfOnePassesOverAnEventThatANewerOneReplaced) {
-  QueueOf<Coalescing> queue;
-  for (const int value : {1, 2, 3}) (void)queue.enqueue(7, value);
-  int seen = 0;
-  EXPECT_EQ(queue.drain([&](int, int value) { seen = value; }, 1), 1U);
-  EXPECT_EQ(seen, 3);
-  EXPECT_EQ(queue.drain([](int, int) {}, 1), 0U);
-}
-
 struct Expiring : EventPolicies {
   static constexpr bool expires = true;
 };
-
-TEST(EventQueue, ADrainOfOnePassesOverALateEvent) {
-  QueueOf<Expiring> queue;
-  EXPECT_EQ(queue.enqueue_expiring(sync::clock::now() - 1ns, 0, 1), Status::ok);
-  EXPECT_EQ(queue.enqueue(0, 2), Status::ok);
-  int seen = 0;
-  EXPECT_EQ(queue.drain([&](int, int value) { seen = value; }, 1), 1U);
-  EXPECT_EQ(seen, 2);
-  EXPECT_EQ(queue.drain([](int, int) {}, 1), 0U);
-}
 
 TEST(EventQueue, LateEventsExpire) {
   QueueOf<Expiring> queue;
@@ -641,15 +296,6 @@ TEST(EventQueue, LateEventsExpire) {
   EXPECT_EQ(drain(queue), (std::vector{2, 3, 5, 6}));
   EXPECT_EQ(queue.tally().expired, 3U);
   EXPECT_TRUE(queue.tally().balanced());
-}
-
-TEST(EventQueue, ADrainThatPassedALateEventTakesNoneThatCameMeanwhile) {
-  QueueOf<Expiring> queue;
-  queue.append_listener(0, [&](int value) { EXPECT_EQ(queue.enqueue(0, value + 1), Status::ok); });
-  EXPECT_EQ(queue.enqueue_expiring(0ns, 0, 1), Status::ok);
-  EXPECT_EQ(queue.enqueue(0, 2), Status::ok);
-  EXPECT_EQ(queue.drain(2), 1U);
-  EXPECT_EQ(drain(queue), std::vector{3});
 }
 
 TEST(EventQueue, WaitingEnds) {
@@ -806,30 +452,6 @@ TEST(EventQueue, AKeyThatIsLeftOutBetweenTwoOfItsEvents) {
   }
 }
 
-// What came back is taken with what is behind it, whole chunks of both.
-TEST(EventQueue, ManyComeBackAndManyMoreCome) {
-  Queue queue;
-  fill(queue, 3000);
-  EXPECT_EQ(queue.drain_if(take_if([](int value) { return value >= 2000 && value % 2 == 0; })),
-            500U);
-  fill(queue, 3000);
-  std::vector<int> seen;
-  EXPECT_EQ(queue.drain_if(take_until([&](int value) {
-    seen.push_back(value);
-    return seen.size() > 4000;
-  })),
-            4000U);
-  auto expected = range(0, 2000);
-  const auto odd = range(2001, 3000, 2);
-  const auto more = range(0, 3000);
-  expected.insert(expected.end(), odd.begin(), odd.end());
-  expected.insert(expected.end(), more.begin(), more.end());
-  seen.pop_back();
-  EXPECT_EQ(seen, std::vector(expected.begin(), expected.begin() + 4000));
-  EXPECT_EQ(drain(queue), std::vector(expected.begin() + 4000, expected.end()));
-  expect_books(queue.tally(), 6000, 6000, 0);
-}
-
 // trim() gives back what the places of events that came back need, but for those that are there.
 TEST(EventQueue, TrimmingKeepsRoomForWhatIsThere) {
   Queue queue;
@@ -881,24 +503,7 @@ TEST(EventQueue, AnEventIsNotThereBeforeItIsMade) {
   }
 }
 
-TEST(EventQueue, ATakenEventIsDispatchedWhetherItIsKeptOrNot) {
-  Queue queue;
-  std::vector<int> seen;
-  queue.append_listener(1, [&](int value) { seen.push_back(value); });
-  ASSERT_EQ(queue.enqueue(1, 5), Status::ok);
-  auto event = queue.take();
-  ASSERT_TRUE(event.has_value());
-  queue.dispatch(*event);
-  queue.dispatch(std::move(*event));
-  EXPECT_EQ(seen, (std::vector{5, 5}));
-}
-
 // Keys and arguments that own memory: what is left in every kind of queue ends with it.
-struct LongKeys : EventPolicies {};
-template <class Base>
-struct CoalescingKeys : Base {
-  static constexpr bool coalesce = true;
-};
 template <class Base>
 struct OrderedKeys : Base {
   static int priority(const std::string& key, const std::string&) {
@@ -907,8 +512,8 @@ struct OrderedKeys : Base {
 };
 template <class Policies>
 class EventQueueOfStrings : public testing::Test {};
-using KindsOfStrings = testing::Types<LongKeys, CoalescingKeys<LongKeys>, OrderedKeys<LongKeys>,
-                                      OrderedKeys<CoalescingKeys<LongKeys>>>;
+using KindsOfStrings = testing::Types<EventPolicies, Coalesces<>, OrderedKeys<EventPolicies>,
+                                      OrderedKeys<Coalesces<>>>;
 TYPED_TEST_SUITE(EventQueueOfStrings, KindsOfStrings);
 
 TYPED_TEST(EventQueueOfStrings, AllOfThemEndWithTheQueue) {
@@ -933,43 +538,80 @@ TYPED_TEST(EventQueueOfStrings, AllOfThemEndWithTheQueue) {
   EXPECT_TRUE(queue.tally().balanced());
 }
 
-// The executor of a test: runs what it was given when it is told to, or refuses.
-struct Later {
-  bool refuses = false;
-  std::vector<UniqueFunction<void()>> tasks;
-  template <class F>
-  Status try_post(F&& function) {
-    if (refuses) return Status::full;
-    tasks.emplace_back(std::forward<F>(function));
-    return Status::ok;
-  }
-  std::size_t width() const { return 1; }
-  void run() {
-    for (auto& task : std::exchange(tasks, {})) task();
-  }
-};
-
 TEST(EventQueue, ListenersOnAnExecutor) {
-  Later later;
+  InlineExecutor here;
   EventQueue<int, void(const std::string&)> queue;
   std::string seen;
-  const auto handle =
-      queue.append_listener_on(later, 1, [&](const std::string& text) { seen += text; });
+  queue.append_listener_on(here, 1, [&](const std::string& text) { seen += text; });
   ASSERT_EQ(queue.enqueue(1, std::string("a")), Status::ok);
   EXPECT_EQ(queue.drain(), 1U);
-  EXPECT_EQ(seen, "");
-  later.run();
   EXPECT_EQ(seen, "a");
-  later.refuses = true;
-  ASSERT_EQ(queue.enqueue(1, std::string("b")), Status::ok);
-  queue.drain();
-  EXPECT_EQ(seen, "ab") << "refused, so called here";
-  later.refuses = false;
-  ASSERT_EQ(queue.enqueue(1, std::string("c")), Status::ok);
-  queue.drain();
-  EXPECT_TRUE(handle.remove_and_wait());
-  later.run();
-  EXPECT_EQ(seen, "ab") << "removed before it ran";
+}
+
+TEST(EventQueue, ItsCapacityIsAsAskedOrUnbounded) {
+  using Few = QueueOf<Bounded>;
+  EXPECT_EQ(QueueOf<EventPolicies>().capacity(), unbounded);
+  EXPECT_EQ(Few({.capacity = 3}).capacity(), 3U);
+  EXPECT_THROW(Few({.capacity = 0}), std::logic_error);
+  EventQueue<int, void(int), Bounded> all({.capacity = unbounded});
+  EXPECT_EQ(all.capacity(), unbounded);
+  for (int i = 0; i < 5000; ++i) EXPECT_EQ(all.enqueue(1, i), Status::ok);
+}
+
+TEST(EventQueue, AListenerThatClosesForGoodIsMisuse) {
+  QueueOf<EventPolicies> queue;
+  queue.append_listener(1, [&](int) { EXPECT_THROW((void)queue.close(), std::logic_error); });
+  ASSERT_EQ(queue.enqueue(1, 1), Status::ok);
+  EXPECT_EQ(queue.drain(), 1U);
+  EXPECT_FALSE(queue.closed());
+}
+
+// A listener closes the queue and waits for the other threads that serve it.
+TEST(EventQueue, AListenerMayCloseAndAwaitTheOtherConsumers) {
+  EventQueue<int, void()> queue({.spin_for = 0ns});
+  std::thread other([&] {
+    while (queue.wait() == Status::ok) queue.drain();
+  });
+  std::atomic<bool> ended{false};
+  const auto handle = queue.append_listener(1, [&] {
+    queue.shut();
+    if (other.get_id() != std::this_thread::get_id()) other.join();
+    ended = true;
+  });
+  ASSERT_EQ(queue.enqueue(1), Status::ok);
+  while (queue.wait() == Status::ok) queue.drain();
+  while (!ended) std::this_thread::yield();
+  if (other.joinable()) other.join();
+}
+
+TEST(EventQueue, ANewerEventNeedNotWaitForRoom) {
+  QueueOf<Coalesces<Bounded>> queue({.capacity = 2, .on_full = OnFull::wait});
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(queue.enqueue(1ms, 1, i), Status::ok);
+  ASSERT_EQ(queue.enqueue(1ms, 2, 2), Status::ok);
+  EXPECT_EQ(queue.enqueue(1ms, 3, 3), Status::timed_out);
+  EXPECT_EQ(queue.enqueue(1ms, 1, 100), Status::ok);
+  EXPECT_EQ(queue.drain(), 2U);
+}
+
+// What was replaced is given back before anybody drains, whatever the number of keys.
+TEST(EventQueue, WhatWasReplacedDoesNotPileUp) {
+  using Books = detail::Books<EventQueue<int, void(int), Coalesces<>>>;
+  for (const int keys : {1, 100}) {
+    QueueOf<Coalesces<>> queue;
+    constexpr int kEvents = 200'000;
+    std::uint64_t most = 0;
+    for (int i = 0; i < kEvents; ++i) {
+      ASSERT_EQ(queue.enqueue(i % keys, i), Status::ok);
+      if (i % 1000 == 0) most = std::max(most, queue.tally().pending);
+    }
+    EXPECT_LT(most, 10'000U) << "some chunks";
+    EXPECT_LT(Books::places(queue), 10'000U);
+    std::vector<int> values;
+    queue.drain([&](int, int value) { values.push_back(value); });
+    ASSERT_EQ(values.size(), static_cast<std::size_t>(keys));
+    EXPECT_EQ(values.back(), kEvents - 1);
+    EXPECT_EQ(values.front(), kEvents - keys);
+  }
 }
 
 }}  // namespace event_queue_test

@@ -36,11 +36,11 @@ class BroadcastPlaces {
     sync::raw_cell<T> item;
     sync::atomic<Ticket> last{0};
   };
-  using Place = std::conditional_t<kMany, NumberedPlace, BarePlace>;
+  using MessagePlace = std::conditional_t<kMany, NumberedPlace, BarePlace>;
   static constexpr Ticket kDropped = 1;
 
  public:
-  using Memory = RingSlots<Place>;
+  using Memory = RingSlots<MessagePlace>;
 
   // For a broadcast that nobody else knows of yet.
   BroadcastPlaces(const Memory& memory, Ticket start) noexcept
@@ -71,14 +71,14 @@ class BroadcastPlaces {
 
   template <class... Args>
   T& make(Ticket ticket, Args&&... args) const noexcept {
-    Place& mine = at(ticket);
+    MessagePlace& mine = at(ticket);
     if (holds(ticket)) mine.item.destroy();
     return mine.item.construct(std::forward<Args>(args)...);
   }
 
   // What lies there from a lap ago, or else a new one.
   T& renew(Ticket ticket) const {
-    Place& mine = at(ticket);
+    MessagePlace& mine = at(ticket);
     return holds(ticket) ? mine.item.write() : mine.item.construct();
   }
 
@@ -117,7 +117,7 @@ class BroadcastPlaces {
   }
 
  private:
-  Place& at(Ticket ticket) const noexcept {
+  MessagePlace& at(Ticket ticket) const noexcept {
     return first_[static_cast<std::size_t>(ticket / kBroadcastStep) & mask_];
   }
 
@@ -131,7 +131,7 @@ class BroadcastPlaces {
     }
   }
 
-  Place* first_;
+  MessagePlace* first_;
   std::size_t mask_;
   Ticket start_;
 };

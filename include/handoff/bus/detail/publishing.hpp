@@ -48,8 +48,8 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   template <class T>
   using Claim = MessageClaim<Core, T>;
 
-  // ok, full or closed. Where the option on_full says wait, it waits for room so long, and says
-  // timed_out or stopped; in a handler of the same bus it does not wait, and says full.
+  // ok, full or closed. Where the option on_full says wait, it waits for room until `until` and may
+  // say timed_out or stopped; in a handler of the same bus it does not wait, and says full.
   template <class T>
     requires kIsMessage<T>
   Status publish(T&& message, Admission admission = Admission::normal,
@@ -96,7 +96,8 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
 
   // Publishes the first messages of an array, a vector or a span, as many as are accepted, and
   // returns how many: moved, or copied if they are const; the rest is untouched. Where on_full says
-  // wait, it waits for room for all, so long. What fits is claimed at once, so it comes in a row.
+  // wait, it waits until `until` for room for all. What fits is claimed at once, so it comes in a
+  // row.
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, Admission admission = Admission::normal,
                             const Until& until = kForEver) {

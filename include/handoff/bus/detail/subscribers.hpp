@@ -58,7 +58,7 @@ class Subscribers {
         },
         options);
     Garbage garbage;
-    lists_[Types::template index<T>()]->add(listener, Place::back, nullptr, garbage);
+    lists_[Types::template index<T>()]->add(listener, AddedAt::back, nullptr, garbage);
     return ListenerAccess::handle(std::move(listener));
   }
 
@@ -68,7 +68,7 @@ class Subscribers {
     explicit Delivery(const Subscribers& subscribers)
         : subscribers_(subscribers), pass_(&subscribers) {}
 
-    // A thread that removes a subscriber and waits does so for this message's at most.
+    // remove_and_wait() waits for at most the current message.
     template <class T, class MakeMeta>
     void operator()(const T& message, const MakeMeta& meta) {
       pass_.renew(&subscribers_);

@@ -76,7 +76,7 @@ class EventChunks {
   };
 
   // A place that a consumer has.
-  struct Place {
+  struct ChunkPlace {
     Chunk* chunk;
     std::uint32_t offset;
 
@@ -88,7 +88,7 @@ class EventChunks {
 
   // Some in a row.
   struct Run {
-    Place first;
+    ChunkPlace first;
     std::uint32_t count;
   };
 
@@ -100,13 +100,13 @@ class EventChunks {
 
   // A place for a producer, which then fills it; none, without a chunk, once the row is closed.
   // Throws std::bad_alloc, and there is none.
-  Place claim() {
+  ChunkPlace claim() {
     // order: relaxed: this thread alone makes itself the lone producer, and writes what is its own.
     LoneProducer* const lone = lone_.load(sync::order::relaxed);
     if (lone != nullptr && lone->is_me()) {
       const std::uintptr_t own = lone->own.load(sync::order::relaxed);  // order: as above
       if (claim_alone(*lone, own)) [[likely]] {
-        const Place place{chunk_of(own), static_cast<std::uint32_t>(offset_of(own))};
+        const ChunkPlace place{chunk_of(own), static_cast<std::uint32_t>(offset_of(own))};
         sync::prefetch_to_write(reinterpret_cast<const std::byte*>(&place.slot()) + kAhead);
         return place;
       }
@@ -121,11 +121,11 @@ class EventChunks {
 
   // Makes an event from what it is constructed from, in a place that was claimed for it.
   template <class... Args>
-  void fill(const Place& place, Args&&... args) {
+  void fill(const ChunkPlace& place, Args&&... args) {
     Slot& slot = place.slot();
     struct Guard {  // for an event that cannot be made
       EventChunks* chunks;
-      const Place& place;
+      const ChunkPlace& place;
       ~Guard() {
         if (chunks == nullptr) return;
         chunks->voids_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number alone
@@ -338,7 +338,7 @@ class EventChunks {
 
   // Where claim()'s addition found the chunk full, or a lone producer. What is rare is kept out of
   // line, so that compilers put the rest where it is called: 4 ns an event.
-  [[gnu::noinline]] Place claim_behind(std::uintptr_t tail) {
+  [[gnu::noinline]] ChunkPlace claim_behind(std::uintptr_t tail) {
     for (sync::Backoff backoff;;) {
       if (offset_of(tail) == kPlaces) return {append(chunk_of(tail)), 0};
       if (is_end(tail)) return {nullptr, 0};
@@ -455,7 +455,7 @@ class EventChunks {
     // order: acquire pairs with the releases in push().
     return slot.state.load(sync::order::acquire);
   }
-  static bool ready(Place place) noexcept {
+  static bool ready(ChunkPlace place) noexcept {
     return (state(place.slot()) & ~(kLife - 1)) == place.chunk->life.read();
   }
 
@@ -469,7 +469,7 @@ class EventChunks {
     return true;
   }
 
-  Place head_;  // the next to take; consumers'
+  ChunkPlace head_;  // the next to take; consumers'
   sync::atomic<std::uint64_t> voids_{0};
 
   // The word of the newest chunk, or alone() and what others have added.

@@ -41,12 +41,12 @@ class EventHub {
     garbage.add(*this, retired_, {this, nullptr}, &free);
   }
 
-  void add(const Key& key, const ListenerRef& listener, Place place, const Listener* before) {
+  void add(const Key& key, const ListenerRef& listener, AddedAt place, const Listener* before) {
     Garbage garbage;
     map_.add(key, listener, place, before, garbage);
   }
 
-  void add_filter(const ListenerRef& filter, Place place) {
+  void add_filter(const ListenerRef& filter, AddedAt place) {
     Garbage garbage;
     filters_->add(filter, place, nullptr, garbage);
   }

@@ -83,7 +83,7 @@ class EventStore<Key, Policies, Args...>::Session {
     done();
   }
 
-  Place place() const noexcept {
+  ChunkPlace place() const noexcept {
     return {chunk_, static_cast<std::uint32_t>(at_ - &chunk_->slot(0))};
   }
 

@@ -44,7 +44,7 @@ class EventStore {
  public:
   using Slot = EventSlot<Key, Policies, Args...>;
   using Chunks = EventChunks<Slot>;
-  using Place = typename Chunks::Place;
+  using ChunkPlace = typename Chunks::ChunkPlace;
   class Session;
 
   static EventStore* make(std::size_t capacity, OnFull on_full) {
@@ -84,7 +84,7 @@ class EventStore {
   // The room for it has been taken. False, and all is as it was, where it is closed.
   template <class... With>
   bool push(With&&... with) {
-    const Place place = claim();
+    const ChunkPlace place = claim();
     if (place.chunk == nullptr) [[unlikely]]
       return false;
     {
@@ -157,10 +157,10 @@ class EventStore {
   // What is known of a key, where events are coalesced, as long as one of its events is in the heap
   // or in a session.
   struct Newest {
-    Newest(const Key& its_key, const Place& its_place) : key(its_key), place(its_place) {}
+    Newest(const Key& its_key, const ChunkPlace& its_place) : key(its_key), place(its_place) {}
 
     const Key key;
-    Place place;  // of its newest event
+    ChunkPlace place;  // of its newest event
     bool waits = true;  // for its first session; one that came back is not replaced
     std::uint32_t users = 1;  // its events that are in the heap or in sessions
   };
@@ -170,7 +170,7 @@ class EventStore {
 
   // A place out of the heap; with its key's entry, unless its event has been destroyed there.
   struct Taken {
-    Place place;
+    ChunkPlace place;
     [[no_unique_address]] Entry entry{};
   };
 
@@ -247,12 +247,12 @@ class EventStore {
     RawBox<EventStore>::destroy(static_cast<EventStore*>(object));
   }
 
-  static std::uint32_t state_of(const Place& place) noexcept {
+  static std::uint32_t state_of(const ChunkPlace& place) noexcept {
     return place.slot().state.load(sync::order::relaxed);  // order: relaxed, taken under the lock
   }
 
   // By a producer whose event has room: it gives that back if there is no memory for the place.
-  Place claim() {
+  ChunkPlace claim() {
     if constexpr (kBounded) {
       struct Guard {
         Room* room;
@@ -260,7 +260,7 @@ class EventStore {
           if (room != nullptr) room->give(1);
         }
       } guard{&room_};
-      const Place place = chunks_.claim();
+      const ChunkPlace place = chunks_.claim();
       guard.room = nullptr;
       return place;
     } else {
@@ -331,7 +331,7 @@ class EventStore {
 
   // Destroys an event that a newer one replaces, which gives its room back; its place still waits
   // and is passed over.
-  void supersede(const Place& place) noexcept {
+  void supersede(const ChunkPlace& place) noexcept {
     place.slot().destroy();
     // order: relaxed, under the mutex
     place.slot().state.store(place.stamp(Chunks::kGone), sync::order::relaxed);
@@ -339,7 +339,7 @@ class EventStore {
     if constexpr (kBounded) room_.give(1);
   }
 
-  void discard(const Place& place) noexcept { Chunks::finish(*place.chunk, 1); }
+  void discard(const ChunkPlace& place) noexcept { Chunks::finish(*place.chunk, 1); }
 
   // Lets go of the places of what was replaced, once they are most of the heap.
   void compact() noexcept {
@@ -384,7 +384,7 @@ class EventStore {
     return end;
   }
 
-  void enter(const Place& place) {
+  void enter(const ChunkPlace& place) {
     if (state_of(place) == place.stamp(Chunks::kVoid)) {
       if constexpr (kBounded) room_.give(1);
       return discard(place);
@@ -395,7 +395,7 @@ class EventStore {
   }
 
   // The entry of the event's key; the event it named until now, if that still waits, is destroyed.
-  Entry entry_for(const Place& place) {
+  Entry entry_for(const ChunkPlace& place) {
     const Key& key = place.slot().key();
     const std::size_t hash = typename HashOf<Policies, Key>::type{}(key);
     auto [at, end] = latest_.equal_range(hash);

@@ -44,7 +44,7 @@ class ListenerMap {
     return table != nullptr ? table->find(key) : nullptr;
   }
 
-  void add(const Key& key, const ListenerRef& listener, Place place, const Listener* before,
+  void add(const Key& key, const ListenerRef& listener, AddedAt place, const Listener* before,
            Garbage& garbage) {
     const sync::Lock lock(mutex_);
     list_of(key, garbage).add(listener, place, before, garbage);

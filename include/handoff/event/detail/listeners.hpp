@@ -96,7 +96,7 @@ class ListenerRef {
   Listener* listener_ = nullptr;
 };
 
-enum class Place : std::uint8_t { back, front, before };
+enum class AddedAt : std::uint8_t { back, front, before };
 
 class ListenerList {
  public:
@@ -166,8 +166,8 @@ class ListenerList {
     return for_each_of(array->begin(), size, visit);
   }
 
-  // `before`, for Place::before: one that is not in this list stands for the end.
-  void add(const ListenerRef& listener, Place place, const Listener* before, Garbage& garbage);
+  // `before`, for AddedAt::before: one that is not in this list stands for the end.
+  void add(const ListenerRef& listener, AddedAt place, const Listener* before, Garbage& garbage);
 
   // True for the one call that removed it.
   static bool remove(Listener& listener) noexcept;

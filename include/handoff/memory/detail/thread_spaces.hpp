@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// An arena for each thread that comes along, and what other rooms note beside it. Not for users,
-// who have ThreadArenas.
+// An arena for each thread that comes along, and what other rooms note beside it. Not for users:
+// they have ThreadArenas.
 //
 // A thread's place is that of its number among the living (thread_id.hpp). When it has ended
 // another one gets the place, and goes on in the arena behind what is there: so there are as many
