@@ -18,6 +18,7 @@
 #include <handoff/core/until.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_ring_alarm.hpp>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -93,6 +94,20 @@ void c_check_place(Handle** out) {
   *out = nullptr;
 }
 
+// A call that says no more than that it was made.
+template <class Handle, class Action>
+int c_done(Handle* handle, const Action& action) noexcept {
+  return c_call([&] {
+    action(c_checked(handle));
+    return HANDOFF_OK;
+  });
+}
+template <class Handle>
+int c_free(Handle* handle) noexcept {
+  if (handle == nullptr) return HANDOFF_OK;
+  return c_done(handle, [](Handle& mine) { delete &mine; });
+}
+
 // Those of a handle that is attached as that.
 template <class Handle>
 auto& c_producer(Handle* handle) {
@@ -105,11 +120,6 @@ auto& c_consumer(Handle* handle) {
   Handle& ring = c_checked(handle);
   if (!ring.consumer.has_value()) c_refuse("this handle is not attached as HANDOFF_CONSUMER");
   return *ring.consumer;
-}
-
-// Made when it is first asked for: it has a thread.
-inline SharedRingAlarm& c_alarm(std::optional<SharedRingAlarm>& alarm) {
-  return alarm.has_value() ? *alarm : alarm.emplace();
 }
 
 inline Until c_until(std::int64_t timeout_ns) noexcept {
@@ -127,5 +137,67 @@ void c_share(handoff_memory& memory) noexcept;
 void c_give_back(handoff_memory& memory) noexcept;
 // What the rings that begin at `offset` may use.
 std::span<std::byte> c_behind(const handoff_memory& memory, std::size_t offset);
+
+// --- Rings. ---
+
+// What a handle of each kind has: one end or none, and the memory.
+template <std::uint32_t kTheKind, class Ring, class Producer, class Consumer>
+struct CRing {
+  static constexpr std::uint32_t kKind = kTheKind;
+
+  CRing(handoff_memory& in, const Ring& made) noexcept : memory(in), ring(made) { c_share(in); }
+  ~CRing() {
+    alarm.reset();  // its thread is at the ring
+    producer.reset();  // it may drop what it has claimed
+    c_give_back(memory);
+  }
+  CRing(const CRing&) = delete;
+  CRing& operator=(const CRing&) = delete;
+
+  [[nodiscard]] bool damaged() const noexcept {
+    return (producer.has_value() && producer->damaged()) ||
+           (consumer.has_value() && consumer->damaged());
+  }
+  // Made when it is first asked for: it has a thread.
+  SharedRingAlarm& its_alarm() { return alarm.has_value() ? *alarm : alarm.emplace(); }
+
+  const std::uint32_t kind = kKind;
+  handoff_memory& memory;
+  Ring ring;
+  std::optional<Producer> producer;
+  std::optional<Consumer> consumer;
+  std::optional<SharedRingAlarm> alarm;
+};
+
+// `make()`: the handle, without an end; `slot`: which producer it is to be, where there are many.
+template <class Handle, class Make, class... Slot>
+int c_attach(Handle** out, int role, const Make& make, Slot... slot) noexcept {
+  return c_call([&] {
+    c_check_place(out);
+    c_check(role >= HANDOFF_WATCHER && role <= HANDOFF_CONSUMER, "the role is none");
+    std::unique_ptr<Handle> made = make();
+    if (role == HANDOFF_PRODUCER) made->producer.emplace(made->ring, slot...);
+    if (role == HANDOFF_CONSUMER) made->consumer.emplace(made->ring);
+    *out = made.release();
+    return HANDOFF_OK;
+  });
+}
+
+template <class Handle>
+int c_descriptor(Handle* ring, int* descriptor) noexcept {
+  return c_call([&] {
+    (void)c_consumer(ring);
+    c_check_answer(descriptor);
+    *descriptor = ring->its_alarm().descriptor();
+    return HANDOFF_OK;
+  });
+}
+template <class Handle>
+int c_arm(Handle* ring) noexcept {
+  return c_call([&] {
+    const auto& end = c_consumer(ring);
+    return ring->its_alarm().arm(end) ? HANDOFF_OK : HANDOFF_READY;
+  });
+}
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -14,13 +14,11 @@
 #include <handoff/core/status.hpp>
 #include <handoff/process/shared_byte_ring.hpp>
 #include <handoff/process/shared_memory.hpp>
-#include <handoff/process/shared_ring_alarm.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/thread_slot.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <memory>
 #include <new>
-#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -30,19 +28,13 @@
 
 #include "c_call.hpp"
 
-struct handoff_ring {
-  static constexpr std::uint32_t kKind = 0x676e'6972;
-  handoff_ring(handoff_memory& in, std::size_t offset);
-  ~handoff_ring();
-  handoff_ring(const handoff_ring&) = delete;
-  handoff_ring& operator=(const handoff_ring&) = delete;
+using RingOfBytes =
+    handoff::detail::CRing<0x676e'6972, handoff::SharedByteRing, handoff::SharedByteRing::Producer,
+                           handoff::SharedByteRing::Consumer>;
+struct handoff_ring : RingOfBytes {
+  handoff_ring(handoff_memory& in, std::size_t offset)
+      : RingOfBytes(in, handoff::SharedByteRing::attach(handoff::detail::c_behind(in, offset))) {}
 
-  const std::uint32_t kind = kKind;
-  handoff_memory& memory;
-  handoff::SharedByteRing ring;
-  std::optional<handoff::SharedByteRing::Producer> producer;
-  std::optional<handoff::SharedByteRing::Consumer> consumer;
-  std::optional<handoff::SharedRingAlarm> alarm;
   bool is_claimed = false;
 };
 
@@ -136,7 +128,6 @@ std::span<std::byte> c_behind(const handoff_memory& memory, std::size_t offset) 
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
 
-using handoff::detail::c_alarm;
 using handoff::detail::c_attach_options;
 using handoff::detail::c_behind;
 using handoff::detail::c_call;
@@ -145,23 +136,13 @@ using handoff::detail::c_check_answer;
 using handoff::detail::c_check_place;
 using handoff::detail::c_checked;
 using handoff::detail::c_consumer;
+using handoff::detail::c_done;
 using handoff::detail::c_failed;
 using handoff::detail::c_give_back;
 using handoff::detail::c_make_memory;
 using handoff::detail::c_outcome;
 using handoff::detail::c_producer;
-using handoff::detail::c_share;
 using handoff::detail::c_until;
-
-handoff_ring::handoff_ring(handoff_memory& in, std::size_t offset)
-    : memory(in), ring(handoff::SharedByteRing::attach(c_behind(in, offset))) {
-  c_share(in);
-}
-
-handoff_ring::~handoff_ring() {
-  alarm.reset();  // its thread is at the ring
-  c_give_back(memory);
-}
 
 extern "C" {
 
@@ -223,10 +204,7 @@ int handoff_memory_remove(const char* name) {
 }
 
 int handoff_memory_publish(handoff_memory* memory) {
-  return c_call([&] {
-    c_checked(memory).memory.publish();
-    return HANDOFF_OK;
-  });
+  return c_done(memory, [](handoff_memory& mine) { mine.memory.publish(); });
 }
 
 int handoff_memory_bytes(handoff_memory* memory, void** data, size_t* bytes) {
@@ -276,24 +254,11 @@ int handoff_ring_create(handoff_memory* memory, size_t offset, size_t capacity) 
 }
 
 int handoff_ring_attach(handoff_memory* memory, size_t offset, int role, handoff_ring** out) {
-  return c_call([&] {
-    c_check_place(out);
-    c_check(role >= HANDOFF_WATCHER && role <= HANDOFF_CONSUMER, "the role is none");
-    auto made = std::make_unique<handoff_ring>(c_checked(memory), offset);
-    if (role == HANDOFF_PRODUCER) made->producer.emplace(made->ring);
-    if (role == HANDOFF_CONSUMER) made->consumer.emplace(made->ring);
-    *out = made.release();
-    return HANDOFF_OK;
-  });
+  return handoff::detail::c_attach(
+      out, role, [&] { return std::make_unique<handoff_ring>(c_checked(memory), offset); });
 }
 
-int handoff_ring_free(handoff_ring* ring) {
-  if (ring == nullptr) return HANDOFF_OK;
-  return c_call([&] {
-    delete &c_checked(ring);
-    return HANDOFF_OK;
-  });
-}
+int handoff_ring_free(handoff_ring* ring) { return handoff::detail::c_free(ring); }
 
 int handoff_ring_claim(handoff_ring* ring, size_t bytes, void** place, int64_t timeout_ns) {
   return c_call([&] {
@@ -351,10 +316,7 @@ int handoff_ring_peek(handoff_ring* ring, const void** record, size_t* bytes, in
 }
 
 int handoff_ring_release(handoff_ring* ring) {
-  return c_call([&] {
-    c_consumer(ring).release();
-    return HANDOFF_OK;
-  });
+  return c_done(ring, [](handoff_ring& mine) { c_consumer(&mine).release(); });
 }
 
 int handoff_ring_pop(handoff_ring* ring, void* buffer, size_t room, size_t* bytes,
@@ -371,55 +333,35 @@ int handoff_ring_pop(handoff_ring* ring, void* buffer, size_t room, size_t* byte
 }
 
 int handoff_ring_close(handoff_ring* ring) {
-  return c_call([&] {
-    c_checked(ring).ring.close();
-    return HANDOFF_OK;
-  });
+  return c_done(ring, [](handoff_ring& mine) { mine.ring.close(); });
 }
 
 int handoff_ring_peer_died(handoff_ring* ring) {
-  return c_call([&] {
-    c_checked(ring).ring.producer_died();  // the same for either end
-    return HANDOFF_OK;
-  });
+  // The same for either end.
+  return c_done(ring, [](handoff_ring& mine) { mine.ring.producer_died(); });
 }
 
 int handoff_ring_recovered(handoff_ring* ring) {
-  return c_call([&] {
-    c_checked(ring).ring.recovered();
-    return HANDOFF_OK;
-  });
+  return c_done(ring, [](handoff_ring& mine) { mine.ring.recovered(); });
 }
 
 int handoff_ring_look(handoff_ring* ring, handoff_ring_state* state) {
   return c_call([&] {
     const handoff_ring& mine = c_checked(ring);
     c_check_answer(state);
-    const bool damaged = (mine.producer.has_value() && mine.producer->damaged()) ||
-                         (mine.consumer.has_value() && mine.consumer->damaged());
     *state = {.capacity = mine.ring.capacity(),
               .most = mine.ring.most(),
               .size = mine.ring.size(),
               .closed = mine.ring.closed() ? 1U : 0U,
-              .damaged = damaged ? 1U : 0U};
+              .damaged = mine.damaged() ? 1U : 0U};
     return HANDOFF_OK;
   });
 }
 
 int handoff_ring_descriptor(handoff_ring* ring, int* descriptor) {
-  return c_call([&] {
-    (void)c_consumer(ring);
-    c_check_answer(descriptor);
-    *descriptor = c_alarm(ring->alarm).descriptor();
-    return HANDOFF_OK;
-  });
+  return handoff::detail::c_descriptor(ring, descriptor);
 }
 
-int handoff_ring_arm(handoff_ring* ring) {
-  return c_call([&] {
-    const auto& end = c_consumer(ring);
-    return c_alarm(ring->alarm).arm(end) ? HANDOFF_OK : HANDOFF_READY;
-  });
-}
+int handoff_ring_arm(handoff_ring* ring) { return handoff::detail::c_arm(ring); }
 
 }  // extern "C"

@@ -11,33 +11,10 @@
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/detail/shared_ticket_ring.hpp>
 #include <handoff/process/detail/shared_tickets.hpp>
-#include <handoff/process/shared_ring_alarm.hpp>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <span>
 
 #include "c_call.hpp"
-
-struct handoff_mpsc {
-  static constexpr std::uint32_t kKind = 0x6370'736d;
-  handoff_mpsc(handoff_memory& in, std::size_t offset, std::size_t size);
-  ~handoff_mpsc();
-  handoff_mpsc(const handoff_mpsc&) = delete;
-  handoff_mpsc& operator=(const handoff_mpsc&) = delete;
-
-  [[nodiscard]] std::byte* item(std::uint64_t position) const noexcept {
-    return ring.tickets().place(position) + sizeof(handoff::detail::SharedTickets::Word);
-  }
-
-  const std::uint32_t kind = kKind;
-  handoff_memory& memory;
-  const std::size_t item_bytes;
-  handoff::detail::SharedTicketRing ring;
-  std::optional<handoff::detail::SharedTicketProducer> producer;
-  std::optional<handoff::detail::SharedTicketConsumer> consumer;
-  std::optional<handoff::SharedRingAlarm> alarm;
-};
 
 namespace {
 
@@ -47,6 +24,7 @@ using handoff::detail::c_check;
 using handoff::detail::c_check_answer;
 using handoff::detail::c_checked;
 using handoff::detail::c_consumer;
+using handoff::detail::c_done;
 using handoff::detail::c_outcome;
 using handoff::detail::c_producer;
 using handoff::detail::SharedTicketRing;
@@ -74,18 +52,21 @@ Status c_find(handoff::detail::SharedTicketConsumer& end, std::int64_t timeout_n
 
 }  // namespace
 
-handoff_mpsc::handoff_mpsc(handoff_memory& in, std::size_t offset, std::size_t size)
-    : memory(in),
-      item_bytes(size),
-      ring(SharedTicketRing::attach(handoff::detail::c_behind(in, offset), c_mpsc_shape(size))) {
-  handoff::detail::c_share(in);
-}
+using RingOfItems =
+    handoff::detail::CRing<0x6370'736d, SharedTicketRing, handoff::detail::SharedTicketProducer,
+                           handoff::detail::SharedTicketConsumer>;
+struct handoff_mpsc : RingOfItems {
+  handoff_mpsc(handoff_memory& in, std::size_t offset, std::size_t size)
+      : RingOfItems(in, SharedTicketRing::attach(handoff::detail::c_behind(in, offset),
+                                                 c_mpsc_shape(size))),
+        item_bytes(size) {}
 
-handoff_mpsc::~handoff_mpsc() {
-  alarm.reset();  // its thread is at the ring
-  producer.reset();  // it drops what it has claimed
-  handoff::detail::c_give_back(memory);
-}
+  [[nodiscard]] std::byte* item(std::uint64_t position) const noexcept {
+    return ring.tickets().place(position) + sizeof(handoff::detail::SharedTickets::Word);
+  }
+
+  const std::size_t item_bytes;
+};
 
 extern "C" {
 
@@ -109,25 +90,14 @@ int handoff_mpsc_create(handoff_memory* memory, size_t offset, size_t capacity, 
 
 int handoff_mpsc_attach(handoff_memory* memory, size_t offset, size_t item_bytes, int role,
                         size_t slot, handoff_mpsc** out) {
-  return c_call([&] {
-    handoff::detail::c_check_place(out);
-    c_check(role >= HANDOFF_WATCHER && role <= HANDOFF_CONSUMER, "the role is none");
+  const auto make = [&] {
     c_check(role == HANDOFF_PRODUCER || slot == 0, "only a producer has a number");
-    auto made = std::make_unique<handoff_mpsc>(c_checked(memory), offset, item_bytes);
-    if (role == HANDOFF_PRODUCER) made->producer.emplace(made->ring, slot);
-    if (role == HANDOFF_CONSUMER) made->consumer.emplace(made->ring);
-    *out = made.release();
-    return HANDOFF_OK;
-  });
+    return std::make_unique<handoff_mpsc>(c_checked(memory), offset, item_bytes);
+  };
+  return handoff::detail::c_attach(out, role, make, slot);
 }
 
-int handoff_mpsc_free(handoff_mpsc* queue) {
-  if (queue == nullptr) return HANDOFF_OK;
-  return c_call([&] {
-    delete &c_checked(queue);
-    return HANDOFF_OK;
-  });
-}
+int handoff_mpsc_free(handoff_mpsc* queue) { return handoff::detail::c_free(queue); }
 
 int handoff_mpsc_push(handoff_mpsc* queue, const void* item, int64_t timeout_ns) {
   return c_call([&] {
@@ -215,10 +185,7 @@ int handoff_mpsc_publish(handoff_mpsc* queue) {
 }
 
 int handoff_mpsc_drop(handoff_mpsc* queue) {
-  return c_call([&] {
-    c_producer(queue).drop();
-    return HANDOFF_OK;
-  });
+  return c_done(queue, [](handoff_mpsc& mine) { c_producer(&mine).drop(); });
 }
 
 int handoff_mpsc_peek(handoff_mpsc* queue, const void** item, int64_t timeout_ns) {
@@ -233,17 +200,11 @@ int handoff_mpsc_peek(handoff_mpsc* queue, const void** item, int64_t timeout_ns
 }
 
 int handoff_mpsc_release(handoff_mpsc* queue) {
-  return c_call([&] {
-    c_consumer(queue).release();
-    return HANDOFF_OK;
-  });
+  return c_done(queue, [](handoff_mpsc& mine) { c_consumer(&mine).release(); });
 }
 
 int handoff_mpsc_close(handoff_mpsc* queue) {
-  return c_call([&] {
-    c_checked(queue).ring.close();
-    return HANDOFF_OK;
-  });
+  return c_done(queue, [](handoff_mpsc& mine) { mine.ring.close(); });
 }
 
 int handoff_mpsc_producer_died(handoff_mpsc* queue, size_t slot, size_t* dropped) {
@@ -257,48 +218,30 @@ int handoff_mpsc_producer_died(handoff_mpsc* queue, size_t slot, size_t* dropped
 }
 
 int handoff_mpsc_consumer_died(handoff_mpsc* queue) {
-  return c_call([&] {
-    c_checked(queue).ring.consumer_died();
-    return HANDOFF_OK;
-  });
+  return c_done(queue, [](handoff_mpsc& mine) { mine.ring.consumer_died(); });
 }
 
 int handoff_mpsc_recovered(handoff_mpsc* queue) {
-  return c_call([&] {
-    c_checked(queue).ring.recovered();
-    return HANDOFF_OK;
-  });
+  return c_done(queue, [](handoff_mpsc& mine) { mine.ring.recovered(); });
 }
 
 int handoff_mpsc_look(handoff_mpsc* queue, handoff_mpsc_state* state) {
   return c_call([&] {
     const handoff_mpsc& mine = c_checked(queue);
     c_check_answer(state);
-    const bool damaged = (mine.producer.has_value() && mine.producer->damaged()) ||
-                         (mine.consumer.has_value() && mine.consumer->damaged());
     *state = {.capacity = mine.ring.capacity(),
               .size = mine.ring.tickets().size(),
               .producers = mine.ring.producers(),
               .closed = mine.ring.closed() ? 1U : 0U,
-              .damaged = damaged ? 1U : 0U};
+              .damaged = mine.damaged() ? 1U : 0U};
     return HANDOFF_OK;
   });
 }
 
 int handoff_mpsc_descriptor(handoff_mpsc* queue, int* descriptor) {
-  return c_call([&] {
-    (void)c_consumer(queue);
-    c_check_answer(descriptor);
-    *descriptor = handoff::detail::c_alarm(queue->alarm).descriptor();
-    return HANDOFF_OK;
-  });
+  return handoff::detail::c_descriptor(queue, descriptor);
 }
 
-int handoff_mpsc_arm(handoff_mpsc* queue) {
-  return c_call([&] {
-    const auto& end = c_consumer(queue);
-    return handoff::detail::c_alarm(queue->alarm).arm(end) ? HANDOFF_OK : HANDOFF_READY;
-  });
-}
+int handoff_mpsc_arm(handoff_mpsc* queue) { return handoff::detail::c_arm(queue); }
 
 }  // extern "C"

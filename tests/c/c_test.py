@@ -1,25 +1,21 @@
 # SPDX-License-Identifier: MIT
 """handoff/process/shared.h from C and from Python (ctypes): 100000 records between processes in
-Python, C and C++, and items of all three at a time; misuse, killed peers and names; the header as a
-C compiler sees it.
+Python, C and C++, and items of all three at a time; the header as a C compiler sees it. What is
+refused, names and killed peers: tests/unit/process.
 """
 
 import argparse
 import asyncio
 import errno
-import os
 import re
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
-from ctypes import byref, c_size_t, c_void_p, create_string_buffer
 from pathlib import Path
 
 import shared
-from shared import CLOSED, CONSUMER, EMPTY, FULL, NO_WAIT, OK, PRODUCER, TIMED_OUT, WATCHER
+from shared import CLOSED, CONSUMER, EMPTY, FULL, NO_WAIT, OK, PRODUCER, TIMED_OUT
 from shared import ITEM, Memory, Queue, Ring
 
 HERE = Path(__file__).resolve().parent
@@ -158,16 +154,6 @@ class Use(unittest.TestCase):
             self.assertEqual(into.pop(), CLOSED)
             self.assertEqual((into.look().closed, into.look().damaged), (1, 0))
 
-    def test_a_buffer_of_the_wrong_size(self):
-        with Ring.memory(library, 128) as memory, Ring(memory, PRODUCER) as out, \
-                Ring(memory, CONSUMER) as into:
-            out.push(b"123456789")
-            right, into.buffer = into.buffer, create_string_buffer(8)
-            self.refused(errno.EMSGSIZE, into.pop)
-            self.assertEqual(into.size.value, 9)
-            into.buffer = right
-            self.assertEqual(into.pop(), b"123456789")
-
     def test_null_everywhere_is_a_code(self):
         quiet = {"handoff_shared_version", "handoff_last_error", "handoff_memory_free",
                  "handoff_ring_free", "handoff_mpsc_free"}
@@ -213,40 +199,6 @@ class Use(unittest.TestCase):
             self.assertEqual(into.pop_batch(2), CLOSED)
             self.assertEqual((into.look().closed, into.look().damaged), (1, 0))
 
-    def test_handles_of_the_other_kind(self):
-        with Ring.memory(library, 128) as memory, Ring(memory, CONSUMER) as into:
-            other = c_void_p()
-            size = c_size_t()
-            for said in (library.handoff_ring_push(memory.handle, b"x", 1, NO_WAIT),
-                         library.handoff_ring_free(memory.handle),
-                         library.handoff_memory_free(into.handle),
-                         library.handoff_memory_bytes(into.handle, byref(other), byref(size)),
-                         library.handoff_ring_attach(into.handle, 0, CONSUMER, byref(other))):
-                self.assertEqual(said, -errno.EINVAL)
-            self.assertEqual(into.pop(NO_WAIT), EMPTY)
-
-    def test_what_cannot_be_attached_to(self):
-        with Ring.memory(library, 128, LAYOUT) as memory:
-            descriptor = memory.descriptor()
-            said = self.refused(errno.EPROTO, Memory.attach, library, descriptor, LAYOUT + 1)
-            self.assertIn("layout", said)
-            self.refused(errno.EPROTO, Memory.attach, library, descriptor, LAYOUT, 1 << 30)
-            self.refused(errno.EBADF, Memory.attach, library, -1)
-            self.refused(errno.EPROTO, Ring, memory, CONSUMER, 128)
-            self.refused(errno.EINVAL, Ring, memory, CONSUMER, 1)
-            self.refused(errno.EINVAL, Ring, memory, CONSUMER, 1 << 40)
-            self.refused(errno.EINVAL, Ring, memory, 3)
-            with Memory.attach(library, descriptor, LAYOUT, 0, shared.READ_ONLY) as view:
-                self.refused(errno.EACCES, Ring, view, CONSUMER)
-        with Memory.create(library, 64) as early:
-            self.refused(errno.EAGAIN, Memory.attach, library, early.descriptor())
-        with tempfile.TemporaryFile() as file:
-            self.refused_somehow(Memory.attach, library, file.fileno())
-
-    def refused_somehow(self, call, *arguments):
-        with self.assertRaises(OSError):
-            call(*arguments)
-
     def test_bytes_are_shared(self):
         with Memory.create(library, 100) as memory:
             memory.view()[:5] = b"hello"
@@ -254,30 +206,6 @@ class Use(unittest.TestCase):
             with Memory.attach(library, memory.descriptor()) as other:
                 self.assertEqual(bytes(other.view()[:6]), b"hello\0")
                 self.assertEqual(len(other.view()), 100)
-
-    def test_names(self):
-        name = f"/handoff_c_test_{os.getpid()}".encode()
-        place = Path("/dev/shm" + name.decode())
-        self.refused(errno.ENOENT, Memory.open, library, name)
-        with Ring.memory(library, 1 << 10, LAYOUT, name) as memory:
-            self.addCleanup(place.unlink, missing_ok=True)
-            self.refused(errno.EEXIST, Memory.create, library, 64, 0, name)
-            with Memory.open(library, name, LAYOUT) as other, Ring(other, PRODUCER) as out, \
-                    Ring(memory, CONSUMER) as into:
-                out.push(b"by name")
-                self.assertEqual(into.pop(), b"by name")
-            self.assertTrue(place.exists())
-        self.assertFalse(place.exists())
-        self.assertEqual(library.handoff_memory_remove(name), -errno.ENOENT)
-
-    def test_a_ring_keeps_its_memory(self):
-        memory = Ring.memory(library, 128)
-        with Ring(memory, PRODUCER) as out, Ring(memory, CONSUMER) as into:
-            handle = memory.handle
-            memory.__exit__()
-            self.assertEqual(library.handoff_memory_free(handle), -errno.EINVAL)
-            out.push(b"still there")
-            self.assertEqual(into.pop(), b"still there")
 
 
 class Loop(unittest.TestCase):
@@ -312,89 +240,6 @@ class Loop(unittest.TestCase):
             peer.kill()
             peer.communicate()
         return taken
-
-
-class Deaths(unittest.TestCase):
-    """A peer that is killed is a code, once somebody says so; nothing crashes, nobody hangs."""
-
-    def killed_producer(self, memory, seen):
-        peer = start(python(), "produce", memory, 1 << 40)
-        with Ring(memory, CONSUMER) as into:
-            for i in range(seen):
-                self.assertEqual(into.pop(60 * SECOND), shared.record_of(i))
-            peer.send_signal(signal.SIGKILL)
-            peer.communicate()
-            while isinstance(record := into.pop(1_000_000), bytes):
-                self.assertEqual(record, shared.record_of(seen))
-                seen += 1
-            self.assertEqual(record, TIMED_OUT, "nobody has said it")
-        return seen
-
-    def test_what_it_pushed_is_there_and_a_successor_goes_on(self):
-        for first in (0, 1, 1000):
-            with Ring.memory(library, 1 << 10, LAYOUT) as memory:
-                seen = self.killed_producer(memory, first)
-                with Ring(memory, PRODUCER) as out, Ring(memory, CONSUMER) as into:
-                    into.recovered()
-                    out.push(shared.record_of(seen))
-                    self.assertEqual(into.pop(SECOND), shared.record_of(seen))
-                    into.peer_died()
-                    self.assertEqual(out.push(b"x"), CLOSED)
-                    self.assertEqual(into.pop(), CLOSED)
-
-    def test_a_word_about_the_death_ends_a_wait_for_ever(self):
-        with Ring.memory(library, 1 << 10, LAYOUT) as memory, Ring(memory, CONSUMER) as into, \
-                Ring(memory, WATCHER) as watcher:
-            peer = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
-            said = []
-            waiting = threading.Thread(target=lambda: said.append(into.pop()))
-            waiting.start()
-            peer.kill()
-            peer.wait()
-            watcher.peer_died()
-            waiting.join(60)
-            self.assertEqual(said, [CLOSED])
-
-    def test_a_consumer_that_is_killed_stops_nobody_for_longer_than_asked(self):
-        with Ring.memory(library, 256, LAYOUT) as memory, Ring(memory, PRODUCER) as out:
-            peer = start(python(), "consume", memory, 1 << 40)
-            for i in range(100):
-                self.assertEqual(out.push(shared.record_of(i), 60 * SECOND), OK)
-            peer.kill()
-            peer.communicate()
-            while (said := out.push(b"x" * 100, 1_000_000)) == OK:
-                pass
-            self.assertEqual(said, TIMED_OUT)
-            out.peer_died()
-            self.assertEqual(out.push(b"x"), CLOSED)
-
-
-    def test_what_a_killed_producer_of_a_queue_had_claimed_is_passed_over(self):
-        with Queue.memory(library, 4, ITEM.size, 2, LAYOUT) as memory, \
-                Queue(memory, ITEM.size, CONSUMER) as into, \
-                Queue(memory, ITEM.size, PRODUCER, 1) as out:
-            code = (f"import sys, time; sys.path.insert(0, {str(HERE)!r}); from shared import *\n"
-                    f"memory = Memory.attach(load({settings.library!r}), "
-                    f"{memory.descriptor()}, 42)\n"
-                    "queue = Queue(memory, ITEM.size, PRODUCER, 0)\n"
-                    "queue.claim(); print('claimed', flush=True); time.sleep(1000)")
-            peer = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE,
-                                    pass_fds=(memory.descriptor(),))
-            self.assertEqual(peer.stdout.readline(), b"claimed\n")
-            self.assertEqual(out.push(ITEM.pack(1, 0), NO_WAIT), OK)
-            self.assertEqual(into.pop(1000), TIMED_OUT)
-            peer.kill()
-            peer.communicate()
-            self.assertEqual(into.pop(1000), TIMED_OUT, "nobody has said it")
-            self.assertEqual(into.producer_died(0), 1)
-            self.assertEqual(into.pop(NO_WAIT), ITEM.pack(1, 0))
-            with Queue(memory, ITEM.size, PRODUCER, 0) as successor:
-                self.assertEqual(successor.push(ITEM.pack(0, 0)), OK)
-            self.assertTrue(into.pop(NO_WAIT))
-            self.assertTrue(into.arm())
-            out.consumer_died()
-            self.assertEqual(out.push(ITEM.pack(1, 1)), CLOSED)
-            self.assertFalse(into.arm())
 
 
 NUMBERS = {shared.c_int, shared.c_int64, shared.c_size_t, shared.c_uint, shared.c_uint64}

@@ -288,106 +288,49 @@ const Scenario given_back_beside_a_pass(
 
 // ---- The table, the board and the master -------------------------------------------------------
 
-const Scenario one_run(
-    "process_team/one_run",
-    [] {
-      Team team(2, 2);
-      team.start(0);
-      team.start(1);
-      check(team.run(1, 7), "nothing is given up");
-      for (std::size_t i = 0; i < 2; ++i) check(team.result(i) == 70 + i, "each row is there");
-      team.end();
-    },
-    Size::huge);
+// Runs, each of which has all its rows, whoever dies; a death costs no block.
+void run_whole(std::size_t blocks, std::uint32_t workers, TeamWaits waits = {},
+               std::uint64_t runs = 1) {
+  Team team(blocks, 2, waits);
+  for (std::uint32_t slot = 0; slot < workers; ++slot) team.start(slot);
+  for (std::uint64_t run = 1; run <= runs; ++run) {
+    check(team.run(run, run + 6), "nothing is given up");
+    for (std::size_t i = 0; i < blocks; ++i) {
+      check(team.result(i) == (run + 6) * 10 + i, "each row of this run is there");
+    }
+  }
+  team.end();
+}
+
+const Scenario one_run("process_team/one_run", [] { run_whole(2, 2); }, Size::huge);
 
 // A worker that is late in the first run meets the second one.
-const Scenario next_run(
-    "process_team/next_run",
-    [] {
-      Team team(1, 2);
-      team.start(0);
-      team.start(1);
-      check(team.run(1, 7), "nothing is given up");
-      check(team.result(0) == 70, "the row of the first run");
-      check(team.run(2, 8), "nothing is given up");
-      check(team.result(0) == 80, "the row of the second run");
-      team.end();
-    },
-    Size::huge);
+const Scenario next_run("process_team/next_run", [] { run_whole(1, 2, {}, 2); }, Size::huge);
 
 // The same by workers that look at their bell once more before they sleep, but for the one that has
 // told of the end.
 const Scenario next_run_beside_a_spin(
     "process_team/next_run_beside_a_spin",
-    [] {
-      Team team(1, 2, {.patience = Patience::but_the_last});
-      team.start(0);
-      team.start(1);
-      for (std::uint64_t run = 1; run <= 2; ++run) {
-        check(team.run(run, run), "nothing is given up");
-        check(team.result(0) == run * 10, "the row of this run");
-      }
-      team.end();
-    },
-    Size::huge);
+    [] { run_whole(1, 2, {.patience = Patience::but_the_last}, 2); }, Size::huge);
 
 // One worker, which may die anywhere, while it looks for the next run too.
 const Scenario spinning_one_dies(
-    "process_team/spinning_one_dies",
-    [] {
-      Team team(1, 2, {.patience = Patience::all});
-      team.start(0);
-      for (std::uint64_t run = 1; run <= 2; ++run) {
-        check(team.run(run, run), "one death costs no block");
-        check(team.result(0) == run * 10, "the row of this run");
-      }
-      team.end();
-    },
+    "process_team/spinning_one_dies", [] { run_whole(1, 1, {.patience = Patience::all}, 2); },
     Size::large, 1);
 
 // One worker, which may die anywhere: claimed, computed, done, before the bell. Its replacement
 // does the rest; the master never waits for ever.
 const Scenario one_worker_dies(
-    "process_team/one_worker_dies",
-    [] {
-      Team team(2, 2);
-      team.start(0);
-      check(team.run(1, 7), "one death costs no block");
-      for (std::size_t i = 0; i < 2; ++i) {
-        check(team.result(i) == 70 + i, "each row is there");
-      }
-      team.end();
-    },
-    Size::large, 1);
+    "process_team/one_worker_dies", [] { run_whole(2, 1); }, Size::large, 1);
 
 // Two workers, of which one may die, and two rows.
-void run_both(Team& team) {
-  team.start(0);
-  team.start(1);
-  check(team.run(1, 7), "one death costs no block");
-  for (std::size_t i = 0; i < 2; ++i) {
-    check(team.result(i) == 70 + i, "each row is there");
-  }
-  team.end();
-}
-
 const Scenario one_of_two_dies(
-    "process_team/one_of_two_dies",
-    [] {
-      Team team(2, 2);
-      run_both(team);
-    },
-    Size::huge, 1);
+    "process_team/one_of_two_dies", [] { run_whole(2, 2); }, Size::huge, 1);
 
 // A run wakes the early worker; the late one does the rest if that one dies, or beside it once it
 // is woken too.
 const Scenario early_one_dies(
-    "process_team/early_one_dies",
-    [] {
-      Team team(2, 2, {.early = 1});
-      run_both(team);
-    },
-    Size::huge, 1);
+    "process_team/early_one_dies", [] { run_whole(2, 2, {.early = 1}); }, Size::huge, 1);
 
 const Scenario late_one_is_woken(
     "process_team/late_one_is_woken",

@@ -101,14 +101,28 @@ class JobPool {
   handoff::test::MortalWorkers workers_;
 };
 
+// A job, by its place and number, has its result; whoever dies, a death costs none.
+void expect_result(JobPool& pool, std::size_t place, std::uint64_t number) {
+  check(pool.await(place) && pool.result(place) == (number + 6) * 10, "the result of this job");
+}
+void expect_job(JobPool& pool, std::size_t place, std::uint64_t number) {
+  pool.submit(place, number, number + 6);
+  expect_result(pool, place, number);
+}
+void expect_jobs_at_once(std::uint32_t workers, bool recycles) {
+  JobPool pool(2, recycles);
+  for (std::uint32_t slot = 0; slot < workers; ++slot) pool.start(slot);
+  for (const std::size_t place : {0U, 1U}) pool.submit(place, place + 1, place + 7);
+  for (const std::size_t place : {0U, 1U}) expect_result(pool, place, place + 1);
+  pool.end();
+}
+
 // Jobs that come while the worker looks, sleeps or goes to sleep.
 const Scenario jobs_one_by_one("process_pool/one_by_one", [] {
   JobPool pool(2, false);
   pool.start(0);
-  pool.submit(0, 1, 7);
-  check(pool.await(0) && pool.result(0) == 70, "the first result");
-  pool.submit(1, 2, 8);
-  check(pool.await(1) && pool.result(1) == 80, "the second result");
+  expect_job(pool, 0, 1);
+  expect_job(pool, 1, 2);
   pool.end();
 });
 
@@ -119,10 +133,8 @@ const Scenario place_again(
       JobPool pool(2, false);
       pool.start(0);
       pool.start(1);
-      pool.submit(0, 1, 7);
-      check(pool.await(0) && pool.result(0) == 70, "the first result");
-      pool.submit(0, 2, 8);
-      check(pool.await(0) && pool.result(0) == 80, "the second result");
+      expect_job(pool, 0, 1);
+      expect_job(pool, 0, 2);
       pool.end();
     },
     Size::huge);
@@ -139,8 +151,7 @@ const Scenario job_closed_beside_a_claim(
       check(pool.await(0) == !is_closed, "done or closed, never both");
       if (!is_closed) check(pool.result(0) == 70, "the result");
       // The place is free again, at once.
-      pool.submit(0, 2, 8);
-      check(pool.await(0) && pool.result(0) == 80, "the next result");
+      expect_job(pool, 0, 2);
       outcome(is_closed ? 1 : 0);
       pool.end();
     },
@@ -152,25 +163,13 @@ const Scenario worker_dies(
     [] {
       JobPool pool(2, false);
       pool.start(0);
-      pool.submit(0, 1, 7);
-      check(pool.await(0) && pool.result(0) == 70, "one death costs no job");
+      expect_job(pool, 0, 1);
       pool.end();
     },
     Size::large, 1);
 
 const Scenario one_of_two_workers_dies(
-    "process_pool/one_of_two_dies",
-    [] {
-      JobPool pool(2, false);
-      pool.start(0);
-      pool.start(1);
-      pool.submit(0, 1, 7);
-      pool.submit(1, 2, 8);
-      check(pool.await(0) && pool.result(0) == 70, "one death costs no job");
-      check(pool.await(1) && pool.result(1) == 80, "nor the other one");
-      pool.end();
-    },
-    Size::huge, 1);
+    "process_pool/one_of_two_dies", [] { expect_jobs_at_once(2, false); }, Size::huge, 1);
 
 // The job that ended its only try is given up; the place is used again.
 const Scenario job_given_up(
@@ -190,16 +189,6 @@ const Scenario job_given_up(
 
 // A worker that ends after each job, while the next one is on its way.
 const Scenario worker_recycled(
-    "process_pool/recycled",
-    [] {
-      JobPool pool(2, true);
-      pool.start(0);
-      pool.submit(0, 1, 7);
-      pool.submit(1, 2, 8);
-      check(pool.await(0) && pool.result(0) == 70, "the first result");
-      check(pool.await(1) && pool.result(1) == 80, "the second result");
-      pool.end();
-    },
-    Size::large);
+    "process_pool/recycled", [] { expect_jobs_at_once(1, true); }, Size::large);
 
 }}  // namespace job_board_scenarios

@@ -246,32 +246,6 @@ TEST(ClaimTable, RandomWordsAreSurvived) {
   }
 }
 
-TEST(ClaimTable, ThreadsClaimEachBlockOnce) {
-  constexpr std::size_t blocks = 1'000;
-  Words words(blocks);
-  Words notes(ClaimTable::groups_for(blocks));
-  ClaimTable table(words.all(), notes.all());
-  for (std::uint64_t run = 1; run <= handoff::test::rounds(50); ++run) {
-    std::vector<int> times(blocks);
-    table.open(run);
-    const auto work = [&](std::uint32_t slot) {
-      for (;;) {
-        const auto pass = table.claim(run, slot, blocks * slot / 3);
-        if (pass.block == ClaimTable::none) return;
-        ++times[pass.block];
-        (void)table.finish(pass, true);
-      }
-    };
-    std::thread second(work, 1U);
-    std::thread third(work, 2U);
-    work(0);
-    second.join();
-    third.join();
-    ASSERT_EQ(times, std::vector<int>(blocks, 1));
-    ASSERT_EQ(table.count(run, 3).done, blocks);
-  }
-}
-
 TEST(TeamBoard, ATextWithoutAnEndIsCut) {
   handoff::detail::WorkerSlot slot;
   std::memset(static_cast<void*>(&slot), 'x', sizeof slot);

@@ -4,9 +4,6 @@
 // always killed and waited for.
 #pragma once
 
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -17,14 +14,14 @@
 #include <cerrno>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
-#include <iterator>
 #include <new>
 #include <span>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "support/filtered_calls.hpp"
 
 namespace handoff::test {
 
@@ -122,19 +119,12 @@ class ForkedChild {
   pid_t pid_;
 };
 
-// From now on this call of this process ends as `action` says.
-inline void filter_call(long number, std::uint32_t action) {
-  sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(number), 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, action),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{.len = std::size(code), .filter = code};
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) ::_exit(3);
+// From now on; a call that is refused, or ends this process.
+inline void refuse_membarrier() {
+  if (!forbid({SYS_membarrier}, EPERM)) ::_exit(3);
 }
-inline void forbid_futexes() { filter_call(SYS_futex, SECCOMP_RET_KILL_PROCESS); }
-inline void refuse_membarrier() { filter_call(SYS_membarrier, SECCOMP_RET_ERRNO | EPERM); }
+inline void forbid_futexes() {
+  if (!kill_at({SYS_futex})) ::_exit(3);
+}
 
 }  // namespace handoff::test

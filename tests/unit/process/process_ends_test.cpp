@@ -5,6 +5,7 @@
 // leaves no process, no memory and no name.
 #include <gtest/gtest.h>
 
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,6 +223,7 @@ const subprocess_support::RoleEntry killed_master("killed_master", [](const std:
   for (int i = 0; pool && orders.when == "busy" && i < 5; ++i) {
     futures.push_back(pool->submit<never_ends>(Number{1}));
   }
+  if (orders.when == "stopped") team_support::signal_server(SIGSTOP);
   master_support::tell_ready();
   while (orders.when == "working") work();
   if (orders.when == "busy" && by_name) {
@@ -241,7 +243,7 @@ TEST(ProcessEnds, WhenTheMasterIsKilledNothingIsLeft) {
   const std::array<std::string, 3> kinds{"team", "pool", worker_support::worker_file()};
   const std::size_t rounds = test::deep() ? 600 : test::sanitized ? 3 : 6;
   for (std::size_t round = 0; round < rounds; ++round) {
-    for (const char* const when : {"starting", "idle", "busy", "working", "making"}) {
+    for (const char* const when : {"starting", "idle", "stopped", "busy", "working", "making"}) {
       const std::string& kind = kinds[round % kinds.size()];
       const bool is_alone = random() % 2 == 0;
       SCOPED_TRACE(kind + ", " + when + (is_alone ? ", alone" : ", with its group"));

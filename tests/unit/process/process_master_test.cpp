@@ -362,8 +362,8 @@ TYPED_TEST(ProcessMaster, AStoppedWorkerHoldsUpNoOther) {
 // ---- At each step of the protocol --------------------------------------------------------------
 
 TYPED_TEST(ProcessMaster, KilledAtEachStep) {
-  const SharedMemory memory = SharedMemory::create({.bytes = sizeof(KillsAtStep::Shared)});
-  auto& shared = *static_cast<KillsAtStep::Shared*>(static_cast<void*>(memory.bytes().data()));
+  const team_support::Shared<KillsAtStep::Shared> in_memory;
+  KillsAtStep::Shared& shared = *in_memory;
   KillsAtStep tap(shared);
   for (const char* const step : TypeParam::steps) {
     const bool is_in_work =

@@ -62,15 +62,7 @@ struct Board {
   std::atomic<bool> gate;
   std::array<std::atomic<std::uint32_t>, 16'384> calls;  // as many as a deep run has
 };
-class SharedBoard {
- public:
-  SharedBoard() : memory_(SharedMemory::create({.bytes = sizeof(Board)})) {}
-  Board* operator->() const { return get(); }
-  Board* get() const { return static_cast<Board*>(static_cast<void*>(memory_.bytes().data())); }
-
- private:
-  SharedMemory memory_;
-};
+using SharedBoard = team_support::Shared<Board>;
 
 struct OnBoard {
   Board* board;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // ProcessTeam and ProcessPool that cannot start: the k-th worker, descriptor, thread or piece of
-// memory is not to be had. An error with nothing left, or fewer workers, as was chosen. And rings
-// whose memory cannot be had.
+// memory is not to be had, or the system refuses a call that they need, as a container's filter or
+// an old kernel does. An error with nothing left, or fewer workers, as was chosen. And rings whose
+// memory cannot be had.
 #include <gtest/gtest.h>
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -21,7 +23,9 @@
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_ring.hpp>
+#include <iterator>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -50,6 +54,10 @@ std::size_t made(char kind, OnFewerWorkers on_fewer) {
   ProcessTeamOptions options{.width = 3, .on_fewer = on_fewer};
   if (kind == 'w') options.program = worker_support::worker("works");
   return ProcessTeam{options}.width();
+}
+
+void run_as_each_kind(const char* role) {
+  for (const char* const kind : {"t", "p", "w"}) (void)subprocess_support::run_role(role, kind);
 }
 
 const subprocess_support::RoleEntry few_descriptors(
@@ -83,9 +91,7 @@ const subprocess_support::RoleEntry few_descriptors(
 
 TEST(ProcessStarts, WithoutTheKthDescriptorNothingIsLeft) {
   if (test::sanitized) GTEST_SKIP() << "a sanitizer needs descriptors of its own";
-  for (const char* const kind : {"t", "p", "w"}) {
-    (void)subprocess_support::run_role("few_descriptors", kind);
-  }
+  run_as_each_kind("few_descriptors");
 }
 
 // ---- The k-th piece of memory, and the thread --------------------------------------------------
@@ -121,6 +127,72 @@ TEST(ProcessStarts, WithoutTheKthMappingAllocationOrThreadNothingIsLeft) {
   }
 }
 
+// ---- Calls that are forbidden ------------------------------------------------------------------
+
+// What a text says could not be done.
+enum class Step { memory, server, support, worker };
+constexpr const char* kWords[] = {"memory", "fork server", "pidfds", "start one"};
+
+struct Forbidden {
+  const char* name;
+  std::vector<long> calls;
+  int error;
+  // What a team or pool of forks says could not be done, and a team of another program; none: it
+  // does without.
+  std::optional<Step> forks;
+  std::optional<Step> programs;
+};
+const Forbidden kForbidden[] = {
+    {"no_pidfds", {SYS_pidfd_open, SYS_pidfd_send_signal}, ENOSYS, Step::support, Step::worker},
+    {"pidfd_eperm", {SYS_pidfd_open}, EPERM, Step::support, Step::worker},
+    {"pidfd_emfile", {SYS_pidfd_open}, EMFILE, Step::server, Step::worker},
+    {"fork", {SYS_clone, SYS_fork, SYS_vfork}, EAGAIN, Step::server, Step::worker},
+    {"eventfd", {SYS_eventfd2}, EMFILE, Step::server, Step::server},
+    {"socketpair", {SYS_socketpair}, ENFILE, Step::server, Step::server},
+    // The memory of forks has no file, but pages that are taken at once; that of programs has one.
+    {"memfd", {SYS_memfd_create}, EPERM, {}, Step::memory},
+    {"no_room", {SYS_fallocate}, ENOSPC, {}, Step::memory},
+    {"no_pages", {SYS_madvise}, ENOMEM, Step::memory, {}},
+};
+
+const subprocess_support::RoleEntry without_a_call(
+    "without_a_call", [](const std::string& argument) {
+      const char kind = argument.front();
+      const std::string name = argument.substr(1);
+      const auto* const each = std::find_if(std::begin(kForbidden), std::end(kForbidden),
+                                            [&](const Forbidden& one) { return name == one.name; });
+      if (each == std::end(kForbidden)) return 90;
+      const int before = test::open_descriptors();
+      const std::optional<Step> wanted = kind == 'w' ? each->programs : each->forks;
+      if (!test::forbid(each->calls, each->error)) return 77;
+      try {
+        (void)made(kind, OnFewerWorkers::accept);
+        std::printf("nothing was thrown\n");
+        if (wanted) return 1;
+      } catch (const std::system_error& error) {
+        const std::string what = error.what();
+        std::printf("%s\n", what.c_str());
+        if (!wanted || error.code().value() != each->error) return 2;
+        if (what.find(kWords[static_cast<int>(*wanted)]) == std::string::npos) return 2;
+        if (what.find('\n') != std::string::npos) return 3;
+      }
+      if (!has_no_child()) return 4;
+      return test::open_descriptors() <= before ? 0 : 5;
+    });
+
+TEST(ProcessStarts, WhereACallIsForbiddenItIsAnErrorBeforeAnythingHasStarted) {
+  if (test::in_child([] { return test::forbid({SYS_pidfd_open}, EPERM) ? 0 : 1; }) != 0) {
+    GTEST_SKIP() << "no filter of system calls here";
+  }
+  for (const Forbidden& each : kForbidden) {
+    for (const char kind : {'t', 'p', 'w'}) {
+      // A program with a sanitizer does not start without some of them.
+      if (test::sanitized && kind == 'w' && !each.programs) continue;
+      (void)subprocess_support::run_role("without_a_call", kind + std::string(each.name));
+    }
+  }
+}
+
 // ---- Limits ------------------------------------------------------------------------------------
 
 const subprocess_support::RoleEntry small_files("small_files", [](const std::string& argument) {
@@ -138,11 +210,7 @@ const subprocess_support::RoleEntry small_files("small_files", [](const std::str
   return has_no_child() ? 0 : 3;
 });
 
-TEST(ProcessStarts, WhereNoFileMayBeLarge) {
-  for (const char* const kind : {"t", "p", "w"}) {
-    (void)subprocess_support::run_role("small_files", kind);
-  }
-}
+TEST(ProcessStarts, WhereNoFileMayBeLarge) { run_as_each_kind("small_files"); }
 
 // ---- Rings -------------------------------------------------------------------------------------
 
@@ -204,10 +272,6 @@ const subprocess_support::RoleEntry full_device("full_device", [](const std::str
   return made(argument.front(), OnFewerWorkers::refuse) == 3 ? 0 : 1;
 });
 
-TEST(ProcessStarts, AFullDeviceStopsNoTeamAndNoPool) {
-  for (const char* const kind : {"t", "p", "w"}) {
-    (void)subprocess_support::run_role("full_device", kind);
-  }
-}
+TEST(ProcessStarts, AFullDeviceStopsNoTeamAndNoPool) { run_as_each_kind("full_device"); }
 
 }}  // namespace process_starts_test

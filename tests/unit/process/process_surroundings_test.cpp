@@ -179,28 +179,6 @@ TEST(ProcessSurroundings, ClosedStreamsAreNobodysAndWorkersHaveThem) {
   }
 }
 
-// While they are in use, not only before and after.
-const RoleEntry closed_while_in_use("closed_while_in_use", [](const std::string&) {
-  const worker_support::Table table;
-  for (int stream = 0; stream < 3; ++stream) ::close(stream);
-  const ProcessTeam team(2);
-  ProcessPool pool(2);
-  ProcessTeam programs{{.width = 2, .program = worker_support::worker("works")}};
-  auto child = Subprocess::start({"cat"}, {.input = SubprocessInput::pipe(),
-                                           .output = SubprocessOutput::captured(),
-                                           .error = SubprocessOutput::captured()});
-  if (open_streams() != 0) return 1;
-  (void)programs.run("rows", 10, table.work(1));
-  try {
-    (void)pool.submit<print_and_die_at_fives>(Number{5}).get();
-  } catch (const WorkFailed&) {
-    return open_streams() == 0 ? 0 : 2;
-  }
-  return 3;
-});
-
-TEST(ProcessSurroundings, NoDescriptorHasAStreamsNumber) { (void)run_role("closed_while_in_use"); }
-
 // ---- Fewer places than were asked for ----------------------------------------------------------
 
 std::uint64_t twice(const Number& number) { return 2 * number.value; }

@@ -142,52 +142,18 @@ TEST(ProcessTeamEnds, TheThreadThatMadeItMayEnd) {
 
 // ---- The master is killed ----------------------------------------------------------------------
 
-// What a master tells of itself before it is killed.
-constexpr std::size_t kServersRow = 3;  // behind the workers' numbers
-void tell_of_processes(Board& board) {
-  const std::vector<pid_t> its = workers();
-  for (std::size_t i = 0; i < its.size(); ++i) board.rows[i] = static_cast<std::uint64_t>(its[i]);
-  board.rows[kServersRow] = static_cast<std::uint64_t>(servers_of(::getpid()).front());
-}
-bool is_gone(const Board& board, std::size_t at) {
-  return has_ended(static_cast<pid_t>(board.rows[at]));
-}
-[[noreturn]] int sleep_for_ever() {
-  for (;;) ::pause();
-}
-void kill_master(pid_t master) {
-  ::kill(master, SIGKILL);
-  ::waitpid(master, nullptr, 0);
-}
-
-TEST(ProcessTeamEnds, AStoppedForkServerEndsWithItsMaster) {
-  const SharedBoard board;
-  const pid_t master = test::start_child([&] {
-    const ProcessTeam team(3);
-    tell_of_processes(*board);
-    signal_server(SIGSTOP);
-    board->ready = 1;
-    return sleep_for_ever();
-  });
-  ASSERT_TRUE(becomes_true([&] { return board->ready == 1; }));
-  kill_master(master);
-  for (std::size_t i = 0; i <= kServersRow; ++i) {
-    EXPECT_TRUE(becomes_true([&] { return is_gone(*board, i); }));
-  }
-}
-
 // A name that is another's by now is not taken from it.
 void name_another(bool is_fifo) {
-  const SharedBoard board;
+  const Shared<std::atomic<pid_t>> server;
   const SharedName name;
   const pid_t master = test::start_child([&] {
     const auto memory = SharedMemory::create({.name = name.text(), .bytes = 5000});
     const ProcessTeam team(1);
-    tell_of_processes(*board);
-    board->ready = 1;
-    return sleep_for_ever();
+    *server = servers_of(::getpid()).front();
+    for (;;) ::pause();
+    return 0;
   });
-  ASSERT_TRUE(becomes_true([&] { return board->ready == 1; }));
+  ASSERT_TRUE(becomes_true([&] { return *server != 0; }));
   ASSERT_TRUE(name.is_there());
   ASSERT_EQ(::shm_unlink(name.text().c_str()), 0);
   SharedMemory mine;
@@ -196,8 +162,9 @@ void name_another(bool is_fifo) {
   } else {
     mine = SharedMemory::create({.name = name.text(), .bytes = 5000});
   }
-  kill_master(master);
-  ASSERT_TRUE(becomes_true([&] { return is_gone(*board, kServersRow); }));
+  ::kill(master, SIGKILL);
+  ::waitpid(master, nullptr, 0);
+  ASSERT_TRUE(becomes_true([&] { return has_ended(*server); }));
   EXPECT_TRUE(name.is_there());
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// SharedBroadcast: consumers that are lapped, late, asleep or killed, a killed producer, and memory
-// that cannot be trusted; between processes.
+// SharedBroadcast: consumers that are lapped, late or killed, and a killed producer. The rest is in
+// shared_rings_test.cpp.
 #include <handoff/process/shared_broadcast.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <stdexcept>
-#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -20,7 +19,7 @@
 #include "shared_item.hpp"
 #include "support/support.hpp"
 
-namespace {
+namespace shared_broadcast_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
@@ -51,7 +50,6 @@ TEST(SharedBroadcast, EachConsumerSeesEachMessage) {
   }
   EXPECT_EQ(one.lost() + two.lost(), 0U);
   out.close();
-  EXPECT_EQ(out.push(message_of(10)), Status::closed);
   EXPECT_TRUE(made.ring.closed());
   EXPECT_EQ(one.pop(message), Status::closed);
   EXPECT_EQ(two.try_pop(message), Status::closed);
@@ -90,31 +88,6 @@ TEST(SharedBroadcast, JoiningNowOrWithWhatIsThere) {
   ASSERT_EQ(early.try_pop(message), Status::ok);
   EXPECT_EQ(message.number, 2U);
   EXPECT_EQ(early.lost(), 2U);
-}
-
-TEST(SharedBroadcast, AVisitorThatThrowsHasConsumedItsMessage) {
-  MadeBroadcast made(4);
-  Messages::Producer out(made.ring);
-  Messages::Consumer in(made.ring);
-  for (std::uint64_t i = 0; i < 2; ++i) ASSERT_EQ(out.push(message_of(i)), Status::ok);
-  EXPECT_THROW(in.consume([](const Message&) { throw std::runtime_error("no"); }),
-               std::runtime_error);
-  Message message{};
-  ASSERT_EQ(in.try_pop(message), Status::ok);
-  EXPECT_EQ(message.number, 1U);
-}
-
-TEST(SharedBroadcast, WaitsEndByTimeAndByStop) {
-  MadeBroadcast made(1);
-  Messages::Consumer in(made.ring);
-  Message message{};
-  EXPECT_EQ(in.pop(message, 1ms), Status::timed_out);
-  std::stop_source stop;
-  std::jthread stopper([&] {
-    std::this_thread::sleep_for(2ms);
-    stop.request_stop();
-  });
-  EXPECT_EQ(in.pop(message, stop.get_token()), Status::stopped);
 }
 
 TEST(SharedBroadcast, WhatCannotBeIsRefused) {
@@ -188,31 +161,6 @@ TEST(SharedBroadcast, EachMessageInOrderBetweenProcesses) {
   }
 }
 
-TEST(SharedBroadcast, NoSystemCallWhileNobodySleeps) {
-  MadeBroadcast made(64);
-  const std::uint64_t count = test::rounds(100'000);
-  ForkedChild consumer([&] {
-    Messages::Consumer in(made.ring, Messages::From::oldest);
-    test::forbid_futexes();
-    Message message{};
-    while (in.try_pop(message) != Status::closed) {
-      if (!is_whole(message) && message.copy != 0) return false;
-    }
-    return true;
-  });
-  ForkedChild producer([&] {
-    Messages::Producer out(made.ring);
-    test::forbid_futexes();
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (out.push(message_of(i)) != Status::ok) return false;
-    }
-    return true;
-  });
-  EXPECT_TRUE(producer.succeeded());
-  made.ring.producer_died();
-  EXPECT_TRUE(consumer.succeeded());
-}
-
 TEST(SharedBroadcast, AKilledConsumerBlocksNobody) {
   MadeBroadcast made(2);
   ForkedChild child([&] {
@@ -255,49 +203,4 @@ TEST(SharedBroadcast, AKilledProducerIsReplacedAndNothingTornIsSeen) {
   EXPECT_EQ(in.pop(message, 20s), Status::closed);
 }
 
-// --- What others may write there. ---
-
-TEST(SharedBroadcast, RandomImagesAreRefusedOrSurvived) {
-  auto random = test::random();
-  MadeBroadcast made(4);
-  const std::span<std::byte> bytes = made.pages.bytes();
-  const std::vector<std::byte> whole(bytes.begin(), bytes.end());
-  std::size_t refused = 0;
-  const auto use = [&] {
-    Messages ring = Messages::attach(bytes);
-    Messages::Producer out(ring);
-    Messages::Consumer in(ring, Messages::From::oldest);
-    Message message{};
-    for (int i = 0; i < 5; ++i) {
-      test::spoil(bytes, random);
-      (void)out.push(message);
-      test::spoil(bytes, random);
-      (void)in.try_pop(message);
-      EXPECT_LE(in.consume([&](const Message& next) { message = next; }), 4U);
-      (void)in.behind();
-    }
-    ring.producer_died();
-    int pops = 0;
-    while (in.try_pop(message) == Status::ok && pops < 99) ++pops;
-    EXPECT_LE(pops, 4);
-  };
-  const std::size_t images = test::images();
-  for (std::size_t i = 0; i < images; ++i) {
-    std::copy(whole.begin(), whole.end(), bytes.begin());
-    if (i % 4 == 0) {
-      for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-      if (i % 8 == 0) std::copy_n(whole.begin(), 256, bytes.begin());
-    } else {
-      test::spoil(bytes, random);
-    }
-    try {
-      use();
-    } catch (const std::system_error&) {
-      ++refused;
-    }
-  }
-  EXPECT_NE(refused, 0U);
-  EXPECT_LT(refused, images);
-}
-
-}  // namespace
+}}  // namespace shared_broadcast_test

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// SharedByteRing: records of all lengths, round the end, in place; between processes; lengths that
-// cannot be.
+// SharedByteRing: records of all lengths, round the end, in place; lengths that cannot be. The rest
+// is in shared_rings_test.cpp.
 #include <handoff/process/shared_byte_ring.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <random>
 #include <stdexcept>
-#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -22,11 +19,9 @@
 #include "shared_item.hpp"
 #include "support/support.hpp"
 
-namespace {
+namespace shared_byte_ring_test { namespace {
 
 using namespace handoff;
-using namespace std::chrono_literals;
-using test::ForkedChild;
 using test::RingInPages;
 using Bytes = std::vector<std::byte>;
 
@@ -90,10 +85,8 @@ TEST(SharedByteRing, InPlaceAndShorterThanClaimed) {
   SharedByteRing::Consumer in(made.ring);
   std::span<std::byte> place;
   std::span<const std::byte> found;
-  EXPECT_EQ(out.publish(0), Status::closed) << "nothing was claimed";
   ASSERT_EQ(out.try_claim(50, place), Status::ok);
   ASSERT_EQ(place.size(), 50U);
-  EXPECT_EQ(in.try_peek(found), Status::empty);
   EXPECT_THROW((void)out.publish(51), std::logic_error);
   std::memcpy(place.data(), "abc", 3);
   EXPECT_EQ(out.publish(3), Status::ok);
@@ -105,40 +98,7 @@ TEST(SharedByteRing, InPlaceAndShorterThanClaimed) {
   ASSERT_EQ(out.try_push(Bytes(56)), Status::ok);
   EXPECT_EQ(out.try_claim(56, place), Status::full);
   EXPECT_TRUE(place.empty());
-  EXPECT_EQ(out.claim(56, place, 1ms), Status::timed_out);
   EXPECT_EQ(out.try_claim(8, place), Status::ok) << "a shorter one has room";
-}
-
-TEST(SharedByteRing, ConsumeTakesWhatIsThere) {
-  MadeBytes made(256);
-  SharedByteRing::Producer out(made.ring);
-  SharedByteRing::Consumer in(made.ring);
-  for (std::uint64_t i = 0; i < 5; ++i) ASSERT_EQ(out.try_push(record_of(i, 20)), Status::ok);
-  std::uint64_t next = 0;
-  const auto visit = [&](std::span<const std::byte> record) {
-    EXPECT_TRUE(is_record(record, next++, 20));
-  };
-  EXPECT_EQ(in.consume(visit, 2), 2U);
-  EXPECT_EQ(in.consume(visit), 3U);
-  EXPECT_EQ(in.consume(visit), 0U);
-  ASSERT_EQ(out.try_push(Bytes(1)), Status::ok);
-  EXPECT_THROW(in.consume([](auto) { throw std::runtime_error("no"); }), std::runtime_error);
-  EXPECT_TRUE(made.ring.empty());
-}
-
-TEST(SharedByteRing, ClosedDrainsAndRefuses) {
-  MadeBytes made(64);
-  SharedByteRing::Producer out(made.ring);
-  SharedByteRing::Consumer in(made.ring);
-  std::span<const std::byte> found;
-  ASSERT_EQ(out.try_push(Bytes(5)), Status::ok);
-  made.ring.close();
-  EXPECT_TRUE(made.ring.closed());
-  EXPECT_EQ(out.try_push(Bytes(5)), Status::closed);
-  EXPECT_EQ(out.push(Bytes(5)), Status::closed);
-  EXPECT_EQ(in.peek(found), Status::ok);
-  in.release();
-  EXPECT_EQ(in.peek(found), Status::closed);
 }
 
 TEST(SharedByteRing, WhatCannotBeIsRefused) {
@@ -155,79 +115,7 @@ TEST(SharedByteRing, WhatCannotBeIsRefused) {
   EXPECT_THROW(SharedByteRing::attach(made.pages.bytes().first(100)), std::system_error);
 }
 
-// --- Between processes. ---
-
-bool push_records(SharedByteRing ring, std::uint64_t count, std::size_t most) {
-  SharedByteRing::Producer out(ring);
-  for (std::uint64_t i = 0; i < count; ++i) {
-    if (out.push(record_of(i, most)) != Status::ok) return false;
-  }
-  ring.close();
-  return true;
-}
-
-TEST(SharedByteRing, EachRecordOnceAndInOrderBetweenProcesses) {
-  for (const std::size_t capacity : {std::size_t{128}, std::size_t{1} << 16}) {
-    MadeBytes made(capacity);
-    const std::uint64_t count = test::rounds(capacity < 1024 ? 10'000 : 100'000);
-    ForkedChild child([&] { return push_records(made.ring, count, 56); });
-    SharedByteRing::Consumer in(made.ring);
-    std::span<const std::byte> found;
-    std::uint64_t next = 0;
-    while (in.peek(found, 20s) == Status::ok) {
-      ASSERT_TRUE(is_record(found, next++, 56));
-      in.release();
-    }
-    EXPECT_EQ(next, count);
-    EXPECT_TRUE(child.succeeded());
-  }
-}
-
-TEST(SharedByteRing, ARecordWakesASleepingProcess) {
-  MadeBytes made(64);
-  ForkedChild child([&] {
-    SharedByteRing::Consumer in(made.ring);
-    std::span<const std::byte> found;
-    return in.peek(found) == Status::ok && found.size() == 5;
-  });
-  child.wait_until_asleep();
-  SharedByteRing::Producer out(made.ring);
-  EXPECT_EQ(out.push(Bytes(5)), Status::ok);
-  EXPECT_TRUE(child.succeeded());
-}
-
-TEST(SharedByteRing, AKilledProducerLeavesWholeRecordsAndASuccessorGoesOn) {
-  for (std::size_t round = 0; round < test::rounds(20); ++round) {
-    MadeBytes made(256);
-    ForkedChild child([&] { return push_records(made.ring, ~std::uint64_t{0}, 120); });
-    SharedByteRing::Consumer in(made.ring);
-    std::span<const std::byte> found;
-    std::uint64_t next = 0;
-    for (std::size_t i = 0; i < 20 * round; ++i) {
-      ASSERT_EQ(in.peek(found, 20s), Status::ok);
-      ASSERT_TRUE(is_record(found, next++, 120));
-      in.release();
-    }
-    child.kill();
-    for (; in.try_peek(found) == Status::ok; in.release()) {
-      ASSERT_TRUE(is_record(found, next++, 120));
-    }
-    SharedByteRing::Producer successor(made.ring);
-    made.ring.recovered();
-    ASSERT_EQ(successor.push(record_of(next, 120)), Status::ok);
-    ASSERT_EQ(in.peek(found), Status::ok);
-    EXPECT_TRUE(is_record(found, next, 120));
-  }
-}
-
 // --- What others may write there. ---
-
-// Without a sum that could be more than there are addresses.
-bool lies_in(std::span<const std::byte> record, std::span<const std::byte> memory) {
-  const std::byte* const end = memory.data() + memory.size();
-  return record.data() >= memory.data() && record.data() <= end &&
-         record.size() <= static_cast<std::size_t>(end - record.data());
-}
 
 // Each length at each place, while the other end says that the ring is full: what is handed out
 // lies within it, and all else is damage.
@@ -262,7 +150,7 @@ TEST(SharedByteRing, ALengthThatReachesBehindTheMemoryIsDamage) {
       const Status said = in.try_peek(found);
       ASSERT_EQ(said == Status::closed, in.damaged());
       if (said != Status::ok) continue;
-      ASSERT_TRUE(lies_in(found, {begin, end}))
+      ASSERT_TRUE(test::lies_in(found, {begin, end}))
           << "length " << length << " behind " << before << " units";
       ++handed_out;
     }
@@ -303,50 +191,4 @@ TEST(SharedByteRing, APaddingThatReachesBehindTheTailIsDamage) {
   EXPECT_TRUE(in.damaged());
 }
 
-TEST(SharedByteRing, RandomImagesAreRefusedOrSurvived) {
-  auto random = test::random();
-  MadeBytes made(256);
-  const std::span<std::byte> bytes = made.pages.bytes();
-  const Bytes whole(bytes.begin(), bytes.end());
-  std::size_t refused = 0;
-  std::size_t damaged = 0;
-  std::uint64_t sum = 0;
-  const auto use = [&] {
-    SharedByteRing ring = SharedByteRing::attach(bytes);
-    SharedByteRing::Producer out(ring);
-    SharedByteRing::Consumer in(ring);
-    std::span<const std::byte> found;
-    const auto read = [&](std::span<const std::byte> record) {
-      ASSERT_TRUE(lies_in(record, bytes));
-      for (const std::byte byte : record) sum += std::to_integer<unsigned>(byte);
-    };
-    for (int i = 0; i < 6; ++i) {
-      (void)out.try_push(Bytes(random() % 25));
-      test::spoil(bytes, random);
-      (void)out.try_push(Bytes(random() % 25));
-      if (in.try_peek(found) == Status::ok) read(found);
-      in.release();
-      EXPECT_LE(in.consume(read, 40), 32U);
-    }
-    damaged += in.damaged() || out.damaged();
-  };
-  const std::size_t images = test::images();
-  for (std::size_t i = 0; i < images; ++i) {
-    std::copy(whole.begin(), whole.end(), bytes.begin());
-    if (i % 4 == 0) {
-      for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
-      if (i % 8 == 0) std::copy_n(whole.begin(), 640, bytes.begin());
-    }
-    try {
-      use();
-    } catch (const std::system_error&) {
-      ++refused;
-    }
-  }
-  EXPECT_NE(refused, 0U);
-  EXPECT_NE(damaged, 0U);
-  EXPECT_LT(refused + damaged, images);
-  EXPECT_NE(sum, 0U);
-}
-
-}  // namespace
+}}  // namespace shared_byte_ring_test

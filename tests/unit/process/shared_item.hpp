@@ -33,4 +33,11 @@ inline void spoil(std::span<std::byte> bytes, std::mt19937_64& random) {
   }
 }
 
+// Without a sum that could be more than there are addresses.
+inline bool lies_in(std::span<const std::byte> found, std::span<const std::byte> memory) {
+  const std::byte* const end = memory.data() + memory.size();
+  return found.data() >= memory.data() && found.data() <= end &&
+         found.size() <= static_cast<std::size_t>(end - found.data());
+}
+
 }  // namespace handoff::test

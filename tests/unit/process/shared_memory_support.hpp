@@ -5,9 +5,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -18,19 +15,17 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <iterator>
-#include <optional>
 #include <string>
 #include <system_error>
-#include <vector>
 
 #include <handoff/process/shared_memory.hpp>
 
 #include <gtest/gtest.h>
+
+#include "support/filtered_calls.hpp"
 
 namespace handoff::test {
 
@@ -112,53 +107,6 @@ Refused refused(const Call& call) {
             .text = text};
   }
   return {};
-}
-
-// From here on these system calls of this process have this end. `second`: only with this second
-// argument. False if that cannot be had. For children.
-inline bool filter_calls(const std::vector<long>& calls, std::uint32_t end,
-                         std::optional<std::uint32_t> second = {}) {
-  std::vector<sock_filter> program;
-  const auto add = [&](std::uint16_t code, std::uint32_t value, std::uint8_t yes = 0,
-                       std::uint8_t no = 0) { program.push_back({code, yes, no, value}); };
-  for (const long call : calls) {
-    add(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr));
-    add(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, second ? 3 : 1);
-    if (second) {
-      add(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + sizeof(std::uint64_t));
-      add(BPF_JMP | BPF_JEQ | BPF_K, *second, 0, 1);
-    }
-    add(BPF_RET | BPF_K, end);
-  }
-  add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-  const sock_fprog filter{.len = static_cast<unsigned short>(program.size()),
-                          .filter = program.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-// They return `error`.
-inline bool forbid(const std::vector<long>& calls, int error,
-                   std::optional<std::uint32_t> second = {}) {
-  return filter_calls(calls, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error), second);
-}
-// They kill this process, as SIGKILL would at this very place; it ends by SIGSYS.
-inline bool kill_at(const std::vector<long>& calls) {
-  return filter_calls(calls, SECCOMP_RET_KILL_PROCESS);
-}
-// fallocate of more than so many bytes is interrupted, each time.
-inline bool interrupt_reservations_beyond(std::uint32_t bytes) {
-  constexpr std::uint32_t low_half = offsetof(seccomp_data, args) + 3 * sizeof(std::uint64_t);
-  sock_filter program[]{
-      {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
-      {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_fallocate},
-      {BPF_LD | BPF_W | BPF_ABS, 0, 0, low_half},
-      {BPF_JMP | BPF_JGT | BPF_K, 0, 1, bytes},
-      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EINTR},
-      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
-  };
-  const sock_fprog filter{.len = std::size(program), .filter = program};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
 }  // namespace handoff::test

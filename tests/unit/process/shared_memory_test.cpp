@@ -312,7 +312,8 @@ TEST(SharedMemory, ReservesThroughSignals) {
 // there.
 TEST(SharedMemory, ReservesInSmallerPartsWhenItIsInterrupted) {
   const int end = in_child([] {
-    if (!handoff::test::interrupt_reservations_beyond(100'000)) return 77;
+    const handoff::test::FilteredArgument large{3, BPF_JGT, 100'000};
+    if (!handoff::test::forbid({SYS_fallocate}, EINTR, large)) return 77;
     const SharedMemory memory = SharedMemory::create({.bytes = 3'000'000});
     struct stat now{};
     return ::fstat(memory.descriptor(), &now) == 0 && now.st_blocks * 512 >= 3'000'000 ? 0 : 1;
@@ -331,8 +332,9 @@ TEST(SharedMemory, IsSealedAgainstExecution) {
     ::close(probe);
   }
   const int end = in_child([] {
-    if (!handoff::test::forbid({SYS_memfd_create}, EINVAL,
-                               MFD_CLOEXEC | MFD_ALLOW_SEALING | no_exec)) {
+    const handoff::test::FilteredArgument flags{1, BPF_JEQ,
+                                                MFD_CLOEXEC | MFD_ALLOW_SEALING | no_exec};
+    if (!handoff::test::forbid({SYS_memfd_create}, EINVAL, flags)) {
       return 77;
     }
     return SharedMemory::create({.bytes = 1}).valid() ? 0 : 1;

@@ -4,12 +4,8 @@
 // and programs that take the news of children for themselves.
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -26,6 +22,8 @@
 #include <functional>
 #include <handoff/process/subprocess.hpp>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -33,6 +31,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/filtered_calls.hpp"
 #include "support/support.hpp"
 #include "unit/process/subprocess_support.hpp"
 
@@ -322,31 +321,6 @@ TEST(SubprocessFaults, DiesWithItsParent) {
   }
 }
 
-// Filters of system calls. Those of a thread hold for the threads that it starts.
-
-bool install(const std::vector<sock_filter>& lines) {
-  sock_fprog program{static_cast<unsigned short>(lines.size()),
-                     const_cast<sock_filter*>(lines.data())};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-sock_filter line(int code, std::uint32_t k, std::size_t if_so = 0, std::size_t if_not = 0) {
-  return {static_cast<std::uint16_t>(code), static_cast<std::uint8_t>(if_so),
-          static_cast<std::uint8_t>(if_not), k};
-}
-// The call fails, if its argument has one of these bits (0: in any case), or with JEQ is this.
-bool forbid(long call, std::uint32_t bits, int error, std::size_t argument = 0,
-            int compare = BPF_JSET) {
-  const std::size_t place = offsetof(seccomp_data, args) + argument * sizeof(std::uint64_t);
-  const bool any = bits == 0;
-  return install({line(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-                  line(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 3),
-                  line(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(place)),
-                  line(BPF_JMP | compare | BPF_K, bits, any ? 1 : 0, any ? 0 : 1),
-                  line(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(error)),
-                  line(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)});
-}
-
 struct Forbidden {
   const char* name;
   long call;
@@ -382,7 +356,9 @@ const support::RoleEntry forbidden_call("forbidden_call", [](const std::string& 
   for (const Forbidden& each : kForbidden) {
     if (name != each.name) continue;
     const std::set<int> before = open_descriptors();
-    if (!forbid(each.call, each.bits, each.error)) return 90;
+    std::optional<test::FilteredArgument> only;
+    if (each.bits != 0) only = {.number = 0, .compare = BPF_JSET, .value = each.bits};
+    if (!test::forbid({each.call}, each.error, only)) return 90;
     const std::string failure = failure_of(
         {"true"},
         {.input = "x", .output = SubprocessOutput::captured(), .limits = {.core_bytes = 0}});
@@ -409,7 +385,7 @@ const support::RoleEntry closes_one_by_one("closes_one_by_one", [](const std::st
   for (int i = 0; i < 300; ++i) {
     if (open("/dev/null", O_RDONLY) < 0) return 90;
   }
-  if (!forbid(SYS_close_range, 0, ENOSYS)) return 91;
+  if (!test::forbid({SYS_close_range}, ENOSYS)) return 91;
   const std::string listed =
       support::output_of({"ls", "/proc/self/fd"}, {.descriptors = {{.from = 250, .to = 100}}});
   std::printf("%s\n", listed.c_str());
@@ -468,13 +444,13 @@ TEST(SubprocessFaults, ProgramsThatTakeTheNews) {
 // Kernels that do not keep the news (PIDFD_GET_INFO), or signal groups by number only.
 const support::RoleEntry news_is_lost("news_is_lost", [](const std::string&) {
   signal(SIGCHLD, SIG_IGN);
-  if (!forbid(SYS_ioctl, 0xC040FF0B, ENOTTY, 1, BPF_JEQ)) return 90;
+  if (!test::forbid({SYS_ioctl}, ENOTTY, {{1, BPF_JEQ, 0xC040FF0B}})) return 90;
   const SubprocessExit end = shell("exit 7").wait();
   return end.kind == SubprocessExit::Kind::unknown && end.code == 0 && !end.ok() ? 0 : 1;
 });
 const support::RoleEntry groups_by_number("groups_by_number", [](const std::string&) {
   constexpr std::uint32_t process_group = 1U << 2;
-  if (!forbid(SYS_pidfd_send_signal, process_group, EINVAL, 3)) return 90;
+  if (!test::forbid({SYS_pidfd_send_signal}, EINVAL, {{3, BPF_JSET, process_group}})) return 90;
   for (const bool killed : {false, true}) {
     // The parent ends only when it is told to: its group is killed at its end.
     auto parent =

@@ -41,18 +41,19 @@ struct Board {
   std::array<char, 256> text;
 };
 
-class SharedBoard {
+// One that all processes have which are forked from here on.
+template <class T>
+class Shared {
  public:
-  SharedBoard() : memory_(SharedMemory::create({.bytes = sizeof(Board)})) {}
-  Board& operator*() const {
-    return *static_cast<Board*>(static_cast<void*>(memory_.bytes().data()));
-  }
-  Board* operator->() const { return &**this; }
-  Board* get() const { return &**this; }
+  Shared() : memory_(SharedMemory::create({.bytes = sizeof(T)})) {}
+  T& operator*() const { return *get(); }
+  T* operator->() const { return get(); }
+  T* get() const { return static_cast<T*>(static_cast<void*>(memory_.bytes().data())); }
 
  private:
   SharedMemory memory_;
 };
+using SharedBoard = Shared<Board>;
 
 struct Rows {
   Board* board;
@@ -107,14 +108,6 @@ inline bool has_ended(pid_t process) {
   return name_end == std::string::npos || line[name_end + 2] == 'Z' || line[name_end + 2] == 'X';
 }
 
-inline std::vector<pid_t> children_of(pid_t parent) {
-  std::vector<pid_t> found;
-  std::ifstream file("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) +
-                     "/children");
-  for (pid_t child = 0; file >> child;) found.push_back(child);
-  return found;
-}
-
 inline std::string name_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/comm");
   std::string name;
@@ -133,17 +126,20 @@ inline std::set<std::string> names_in(const std::string& folder) {
 
 inline std::size_t open_descriptors() { return names_in("/proc/self/fd").size(); }
 
-// The fork servers of `process`.
-inline std::vector<pid_t> servers_of(pid_t process) {
+// The children of all threads of a process: those of this name, or all.
+inline std::vector<pid_t> children_of(pid_t parent, const std::string& name = "") {
   std::vector<pid_t> found;
-  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
+  const std::string tasks = "/proc/" + std::to_string(parent) + "/task";
   for (const std::string& task : names_in(tasks)) {
     std::ifstream file(tasks + "/" + task + "/children");
     for (pid_t child = 0; file >> child;) {
-      if (name_of(child) == "handoff-forks") found.push_back(child);
+      if (name.empty() || name_of(child) == name) found.push_back(child);
     }
   }
   return found;
+}
+inline std::vector<pid_t> servers_of(pid_t process) {
+  return children_of(process, "handoff-forks");
 }
 
 // The workers of this process's only team, its spare included.

@@ -44,16 +44,8 @@ using namespace master_support;
 using test::SharedName;
 
 std::vector<pid_t> keepers_of(pid_t process) {
-  std::vector<pid_t> found;
-  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
-  for (const std::string& task : team_support::names_in(tasks)) {
-    std::istringstream children(contents(tasks + "/" + task + "/children"));
-    for (pid_t child = 0; children >> child;) {
-      if (team_support::name_of(child) == "handoff-names" && !has_ended(child)) {
-        found.push_back(child);
-      }
-    }
-  }
+  std::vector<pid_t> found = team_support::children_of(process, "handoff-names");
+  std::erase_if(found, has_ended);
   return found;
 }
 

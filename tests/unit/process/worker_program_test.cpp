@@ -53,46 +53,27 @@ using namespace worker_support;
 // A script that runs the worker program as something, and may be replaced.
 class Script {
  public:
-  explicit Script(const std::string& what) {
-    std::string folder = std::filesystem::temp_directory_path() / "handoff-worker-XXXXXX";
-    EXPECT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-    becomes(what);
-  }
-  ~Script() { std::filesystem::remove_all(folder_); }
-  Script(const Script&) = delete;
-  Script& operator=(const Script&) = delete;
+  explicit Script(const std::string& what) { becomes(what); }
 
   void becomes(const std::string& what) const {
     write("#!/bin/sh\nexec '" + worker_file() + "' " + what + "\n", 0700);
   }
-  void write(const std::string& text, mode_t mode) const {
-    const std::string next = folder_ + "/next";
-    std::ofstream(next) << text;
-    ASSERT_EQ(::chmod(next.c_str(), mode), 0);
-    std::filesystem::rename(next, file());
+  void write(const std::string& text, int mode) const {
+    std::filesystem::rename(folder_.file("next", text, mode), file());
   }
   void remove() const { std::filesystem::remove(file()); }
-  [[nodiscard]] std::string file() const { return folder_ + "/worker"; }
+  [[nodiscard]] std::string file() const { return (folder_.path / "worker").string(); }
 
  private:
-  std::string folder_;
+  subprocess_support::Folder folder_;
 };
 
-// Those that are the worker program by now, or all children.
-std::vector<pid_t> programs_of(pid_t process, bool all = false) {
-  std::vector<pid_t> found;
-  const std::string tasks = "/proc/" + std::to_string(process) + "/task";
-  for (const std::string& task : team_support::names_in(tasks)) {
-    std::ifstream file(tasks + "/" + task + "/children");
-    for (pid_t child = 0; file >> child;) {
-      if (all || team_support::name_of(child) == "handoff_worker_") found.push_back(child);
-    }
-  }
-  return found;
+// Those that are the worker program by now.
+std::vector<pid_t> programs_of(pid_t process) {
+  return team_support::children_of(process, "handoff_worker_");
 }
 void kill_programs() {
-  for (const pid_t one : programs_of(::getpid(), true)) ::kill(one, SIGKILL);
+  for (const pid_t one : team_support::children_of(::getpid())) ::kill(one, SIGKILL);
 }
 
 // ---- Right results -----------------------------------------------------------------------------
