@@ -18,8 +18,7 @@
 #include <string>
 #include <utility>
 
-#include "../pool/crew.hpp"
-#include "../pool/failures.hpp"
+#include "../core/failures.hpp"
 #include "key_order.hpp"
 #include "message_cells.hpp"
 #include "message_counts.hpp"
@@ -56,11 +55,6 @@ std::size_t width_of(const MessageWorkersOptions& options) {
   return options.width == 0 ? sync::cpu_budget().width() : options.width;
 }
 
-// Wide options are refused by the pool.
-std::size_t seats_for(std::size_t width) {
-  return detail::min(width, ThreadPool::max_width) + Crew::slots;
-}
-
 // With keys, tasks are taken in the order of their queue: so a key that has more to do lets the
 // others go first. Without, each worker takes a batch, from which idle ones steal.
 ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed, std::size_t width,
@@ -90,8 +84,7 @@ struct MessageEngine::Parts {
         ops(of_messages),
         cells(options.capacity, ops),
         keys(ops.keyed ? std::make_unique<KeyOrder>(options.capacity) : nullptr),
-        gate(seats_for(width), true),
-        failures(options.on_error),
+        gate(ThreadPool::index_count(width), true),
         drop(Outcome::done),
         pool(pool_options(options, ops.keyed, width, gate)) {}
 
@@ -364,7 +357,11 @@ void MessageEngine::keep_failure(MessageNode& node) noexcept {
       return parts_->failures.note(failure);
     }
   }
-  parts_->failures.keep({failure, parts_->ops.name(node.type)});
+  const char* const name = parts_->ops.name(node.type);
+  const auto& on_error = parts_->options.on_error;
+  if (!on_error) return parts_->failures.keep(failure, name);
+  parts_->failures.note(failure);
+  on_error({failure, name});
 }
 
 void MessageEngine::give_back(MessageNode& node) noexcept {
@@ -411,7 +408,7 @@ Status MessageEngine::wait(const Until& until) {
   const auto idle = [&parts]() noexcept { return parts.counts.is_idle(); };
   const Status waited = parts.gate.await(parts.idle, idle, until);
   if (waited != Status::ok) return waited;
-  if (std::exception_ptr failure = parts.failures.take_untold()) {
+  if (std::exception_ptr failure = parts.failures.take_untold().error) {
     std::rethrow_exception(std::move(failure));
   }
   return Status::ok;

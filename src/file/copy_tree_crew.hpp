@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The threads of a copy of trees, and what they have to do. The newest task is done first, so a
-// tree is walked in depth and few directories are open at a time.
-//
-// Concurrency: thread-safe, but for the constructor, run() and the destructor.
+// The threads of a copy of trees, and what they have to do. A worker does its newest task first, so
+// a tree is walked in depth and few directories are open at a time.
 #pragma once
 
 #include <array>
@@ -12,12 +10,10 @@
 #include <handoff/config.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/file/file_buffer.hpp>
-#include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/thread.hpp>
-#include <handoff/sync/event_count.hpp>
-#include <handoff/sync/mutex.hpp>
+#include <handoff/pool/thread_pool.hpp>
 #include <memory>
-#include <span>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -48,31 +44,30 @@ struct CopyWorker {
 
 class CopyCrew {
  public:
-  using Task = UniqueFunction<void(CopyWorker&)>;
-
   CopyCrew() = default;
   CopyCrew(const CopyCrew&) = delete;
   CopyCrew& operator=(const CopyCrew&) = delete;
 
-  // Tasks must not throw.
-  void push(Task task);
-  // Whether more tasks wait than is good: another one had better be done at once.
-  bool crowded();
+  // task(CopyWorker&) for a worker. It must not throw. Before run(), and by tasks.
+  template <class Task>
+  void push(Task task) {
+    if (pool_) {
+      pool_->post([this, task = std::move(task)]() mutable { task(worker_here()); });
+    } else {
+      tasks_.emplace_back(std::move(task));
+    }
+  }
 
   // Does all that was and is pushed, by a thread for each worker, or as many as there can be, or
   // this one. Meanwhile `look` is called about ten times a second.
-  void run(std::span<CopyWorker> workers, UniqueFunction<void()>& look) noexcept;
+  void run(std::vector<CopyWorker>& workers, UniqueFunction<void()>& look) noexcept;
 
  private:
-  void work(CopyWorker& worker) noexcept;
-  bool take(Task& task);
-  void done();
+  CopyWorker& worker_here() noexcept { return (*workers_)[*pool_->worker_index()]; }
 
-  sync::Mutex mutex_;
-  sync::EventCount changed_;  // a task more, or none left
-  sync::EventCount over_;
-  std::vector<Task> tasks_;
-  std::size_t left_ = 0;  // tasks that have not ended
+  std::vector<UniqueFunction<void(CopyWorker&)>> tasks_;  // pushed while there was no pool
+  std::vector<CopyWorker>* workers_ = nullptr;
+  std::optional<ThreadPool> pool_;  // while it runs
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

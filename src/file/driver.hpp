@@ -5,8 +5,10 @@
 // it (file_run.hpp).
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <handoff/config.hpp>
+#include <handoff/file/detail/file_executor.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/file/file_engine_options.hpp>
 #include <memory>
@@ -46,19 +48,18 @@ class FileDriver {
 };
 
 struct FileDriverOptions {
-  std::size_t width = 1;  // threads, or calls in the ring
+  std::size_t width = 1;  // runs that are driven at once, or calls in the ring
   std::string name = {};  // of its threads
   FileTap* tap = nullptr;
+  FileExecutor executor = {};  // the user's; none: a pool of its own
+  std::chrono::nanoseconds idle_time = {};  // ... whose threads leave then, but for one
 };
 
 // The thread that calls start(). A run that is started while the thread drives another one follows
 // that one.
 std::unique_ptr<FileDriver> make_caller_driver(FileHost& host, const FileDriverOptions& options);
-// `width` threads with one queue; they are started when they are needed. Throws std::system_error
-// if the first one cannot be had.
-std::unique_ptr<FileDriver> make_pool_driver(FileHost& host, const FileDriverOptions& options);
-// A thread for each run, `width` at once.
-std::unique_ptr<FileDriver> make_thread_per_request_driver(FileHost& host,
-                                                           const FileDriverOptions& options);
+// The threads of an executor. A pool of its own has one, and starts more when they are needed.
+// Throws std::system_error if the first one cannot be had.
+std::unique_ptr<FileDriver> make_executor_driver(FileHost& host, const FileDriverOptions& options);
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

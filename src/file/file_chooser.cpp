@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/cpu_budget.hpp>
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::size_t kRingWidth = 64;
 constexpr std::size_t kThreadsAtOnce = 64;
+constexpr std::chrono::seconds kIdle{10};  // then threads leave
 
 bool is_direct(const FileRequest& request) noexcept {
   return request.file.valid() ? OpenFileAccess::state(request.file)->direct : request.direct;
@@ -42,15 +44,24 @@ std::size_t width_of(const FileEngineOptions& options) noexcept {
 
 FileChooser::FileChooser(FileHost& host, const FileEngineOptions& options)
     : host_(host), options_(options), width_(width_of(options)) {
-  const FileDriverOptions wanted{.width = width_, .name = options.name, .tap = options.tap};
+  FileDriverOptions wanted{.width = width_,
+                           .name = options.name,
+                           .tap = options.tap,
+                           .executor = options.executor,
+                           .idle_time = kIdle};
+  if (options.executor && options.backend != FileBackend::automatic &&
+      options.backend != FileBackend::pool) {
+    misuse("FileEngine: an executor makes the calls of the backends automatic and pool");
+  }
   caller_ = make_caller_driver(host, wanted);
   switch (options.backend) {
     case FileBackend::caller: break;
     case FileBackend::automatic:
     case FileBackend::io_thread:
-    case FileBackend::pool: threads_ = make_pool_driver(host, wanted); break;
+    case FileBackend::pool: threads_ = make_executor_driver(host, wanted); break;
     case FileBackend::thread_per_request:
-      threads_ = make_thread_per_request_driver(host, wanted);
+      wanted.idle_time = {};
+      threads_ = make_executor_driver(host, wanted);
       break;
     case FileBackend::io_uring:
       ring_ = make_ring_driver(host, wanted, ring_error_);

@@ -19,11 +19,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <handoff/core/detail/attempt.hpp>
+#include <handoff/pool/thread_pool.hpp>
 #include <handoff/probe/detail/slice.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
+#include <optional>
 #include <utility>
 
 #include "../sync/descriptor.hpp"
@@ -31,13 +34,13 @@
 #include "open_file_state.hpp"
 #include "ring.hpp"
 #include "ring_arrivals.hpp"
-#include "ring_threads.hpp"
 #include "run_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 constexpr std::size_t kMostWidth = 4096;
+constexpr std::size_t kMostThreads = 4;
 constexpr std::uint64_t kBellLabel = 0;  // slots have others
 constexpr std::size_t kFewRuns = 2;
 constexpr unsigned kMostInTurn = 64;  // runs that are driven
@@ -64,6 +67,8 @@ class RingDriver final : public FileDriver {
   bool read_at_once(FileRun& run, const FileCall& call) noexcept;
   void shorten(RingSlot& slot, std::uint64_t most) noexcept;
   void came_back(RingSlot& slot, long result) noexcept;
+  bool give_to_thread(RingSlot& slot) noexcept;
+  void take_from_threads() noexcept;
 
   FileHost& host_;
   FileTap* const tap_;
@@ -73,24 +78,27 @@ class RingDriver final : public FileDriver {
   RingBell bell_;
   sync::Thread thread_;
 
-  // Said by the thread once, when it has opened the ring, and true from then on.
   sync::Mutex mutex_;
+  // Said by the thread once, when it has opened the ring, and true from then on.
   sync::EventCount opened_;
   bool said_ = false;
   int error_ = 0;
   sync::ThreadId owner_ = nullptr;
+  RingSlot* made_ = nullptr;  // whose calls threads have made
 
   RingArrivals<FileRun> arrivals_;
 
   // Only the thread uses these.
   Ring ring_;
   CallSlots slots_;
-  RingThreads threads_;
   RunQueue ready_;
   std::size_t runs_ = 0;  // that are here: ready, or with calls out
   bool closed_ = false;
   bool rings_ = false;  // the bell is being read
   bool reads_at_once_ = true;  // no file system has said that it cannot
+  // For calls that the ring has no operation for and that may take long (copy_file_range,
+  // FICLONE). Made for the first one.
+  std::optional<ThreadPool> threads_;
 };
 
 RingDriver::RingDriver(FileHost& host, const FileDriverOptions& options)
@@ -98,8 +106,7 @@ RingDriver::RingDriver(FileHost& host, const FileDriverOptions& options)
       tap_(options.tap),
       name_(options.name),
       width_(std::clamp<std::size_t>(options.width, 1, kMostWidth)),
-      slots_(width_),
-      threads_(options.name, bell_) {}
+      slots_(width_) {}
 
 int RingDriver::open() {
   if (const int error = bell_.open(); error != 0) return error;
@@ -167,7 +174,34 @@ void RingDriver::turn() noexcept {
     if (label == kBellLabel) rings_ = false;
     else came_back(slots_.with_label(label), result);
   });
-  for (RingSlot* slot = threads_.take_done(); slot != nullptr;) {
+  if (threads_) take_from_threads();
+}
+
+// False: there is no thread for it.
+bool RingDriver::give_to_thread(RingSlot& slot) noexcept {
+  return attempt([&] {
+    if (!threads_) {
+      threads_.emplace(ThreadPoolOptions{
+          .name = name_, .mode = PoolMode::cached, .width = kMostThreads, .core = 1});
+    }
+    threads_->post([this, &slot]() noexcept {
+      slot.result = perform(slot.handed.call, nullptr);
+      {
+        const sync::Lock lock(mutex_);
+        slot.next = std::exchange(made_, &slot);
+      }
+      bell_.ring();
+    });
+  });
+}
+
+void RingDriver::take_from_threads() noexcept {
+  RingSlot* slot = nullptr;
+  {
+    const sync::Lock lock(mutex_);
+    slot = std::exchange(made_, nullptr);
+  }
+  while (slot != nullptr) {
     RingSlot& done = *std::exchange(slot, slot->next);
     came_back(done, done.result);
   }
@@ -215,7 +249,7 @@ void RingDriver::issue(FileRun& run, const FileCall& call) noexcept {
   if (verdict.kind == FileTap::Verdict::shorten)
     shorten(slot, static_cast<std::uint64_t>(std::max(verdict.value, 1L)));
   if (ring_.takes(call)) return ring_.add(slot.handed, slots_.label(slot));
-  if (threads_.give(slot)) return;
+  if (give_to_thread(slot)) return;
   const long result = perform(slot.handed.call, nullptr);
   if (tap_ != nullptr) tap_->after(view(call), result);
   slots_.give_back(slot);

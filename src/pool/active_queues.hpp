@@ -9,6 +9,7 @@
 // Blocks, allocates: as TaskQueue. Closed: a submitter that was refused once is refused for ever.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,9 +19,78 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
-#include "ping_pong_tasks.hpp"
+#include "task_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// What waits for one worker of the mode `active`: a public queue, which submitters fill, and a
+// private one, which the worker empties. When the private one is empty it swaps the two, so while
+// there is much to do submitters and worker write to different memory.
+//
+// Which of the two is public is a word for submitters and no promise: a submitter that hands over
+// while they are swapped puts its task into the private one, where it is found as well. So nothing
+// depends on the swap but speed, and all that holds for TaskQueue holds here.
+//
+// Concurrency: reserve(), close(), accepted(), load() by anybody; claim() by the worker, rob() by
+//   anybody, next to it. Order: none, because of the swap.
+// Blocks, allocates: as TaskQueue.
+class alignas(sync::destructive_span) PingPongTasks {
+ public:
+  PingPongTasks() : public_(0), load_(0) {}
+
+  // As TaskQueue's. Counted in load() from here on.
+  Task* reserve() {
+    // order: relaxed, a hint; see above
+    Task* const task = queues_[public_.load(sync::order::relaxed)].reserve();
+    if (task != nullptr) load_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number
+    return task;
+  }
+
+  void close() noexcept {
+    for (SmallTaskQueue& queue : queues_) queue.close();
+  }
+  std::uint64_t accepted() const noexcept { return queues_[0].accepted() + queues_[1].accepted(); }
+  bool has_tickets() const noexcept { return queues_[0].has_tickets() || queues_[1].has_tickets(); }
+
+  // How many wait, about.
+  std::int64_t load() const noexcept {
+    return load_.load(sync::order::relaxed);  // order: relaxed, a number
+  }
+
+  // The worker takes tasks, as TaskQueue::claim() does.
+  template <class NodeSource>
+  std::size_t claim(std::size_t most, NodeSource&& into) noexcept {
+    const std::uint32_t mine = 1 - public_.load(sync::order::relaxed);  // order: relaxed, its own
+    std::size_t count = queues_[mine].claim(most, into);
+    if (count == 0 && !queues_[1 - mine].looks_empty()) {
+      // equivalent(swap): where submitters go is a hint: both queues are looked at
+      public_.store(mine, sync::order::relaxed);  // order: relaxed, a hint; see above
+      count = queues_[1 - mine].claim(most, into);
+    }
+    return took(count);
+  }
+
+  // Another one does, of either.
+  template <class NodeSource>
+  std::size_t rob(std::size_t most, NodeSource&& into) noexcept {
+    std::size_t count = 0;
+    for (SmallTaskQueue& queue : queues_) {
+      if (count == 0 && !queue.looks_empty()) count = queue.claim(most, into);
+    }
+    return took(count);
+  }
+
+ private:
+  std::size_t took(std::size_t count) noexcept {
+    // order: relaxed, a number
+    if (count != 0) load_.fetch_sub(static_cast<std::int64_t>(count), sync::order::relaxed);
+    return count;
+  }
+
+  std::array<SmallTaskQueue, 2> queues_;
+  alignas(sync::destructive_span) sync::atomic<std::uint32_t> public_;  // which one
+  sync::atomic<std::int64_t> load_;
+};
 
 class ActiveQueues {
  public:

@@ -5,27 +5,35 @@
 #include <handoff/pool/detail/admission.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
 
-#include "backlog.hpp"
-#include "completion.hpp"
-#include "crew.hpp"
+#include "engine_parts.hpp"
 #include "side_queues.hpp"
-#include "task_runner.hpp"
-#include "waiting_room.hpp"
-#include "worker_threads.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-void TaskPlace::run_refused(Admission& by, Task& task) noexcept { by.run_refused(task); }
-// equivalent(delete): nobody leaves such a place unfilled
-void TaskPlace::count_stillborn(Admission& by) noexcept { by.count_stillborn(); }
+void TaskPlace::run_refused(Admission& by, Task& task) noexcept {
+  const Inside inside;
+  EngineParts& parts = by.parts_;
+  parts.runner.with_stack(
+      [&]() noexcept { parts.completion.count_unqueued(parts.runner.run_uncounted(task)); });
+}
 
-Admission::Admission(const ThreadPoolOptions& options, const Parts& parts) noexcept
+void TaskPlace::publish_stillborn(Reservation reservation) noexcept {
+  if (Admission* const by = reservation.refused_by) {
+    // equivalent(delete): nobody leaves such a place unfilled
+    return by->parts_.completion.count_unqueued(Outcome::cancelled);
+  }
+  TaskPlace place(reservation);
+  place.publish();
+}
+
+Admission::Admission(EngineParts& parts) noexcept
     : parts_(parts),
+      unqueued_(parts.unqueued),
       calls_(parts.threads),
       source_(parts.backlog.source()),
       keeps_local_(source_.keeps_local()),
       bounded_(parts.room.is_bounded()),
-      on_full_(options.on_full) {}
+      on_full_(parts.options.on_full) {}
 
 Admission::Answer Admission::ask(Worker* here, Priority priority, OnFull on_full) {
   if (!bounded_) return {.task = task_of(priority)};
@@ -87,14 +95,5 @@ Task* Admission::take_in_advance(Priority priority) {
     throw;
   }
 }
-
-void Admission::run_refused(Task& task) noexcept {
-  const Inside inside;
-  parts_.runner.with_stack(
-      [&]() noexcept { parts_.completion.count_unqueued(parts_.runner.run_uncounted(task)); });
-}
-
-// equivalent(delete): nobody leaves such a place unfilled
-void Admission::count_stillborn() noexcept { parts_.completion.count_unqueued(Outcome::cancelled); }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Which queue a worker looks into first, the pause, and the close of all queues.
+// The modes of a pool, which queue a worker looks into first, the pause, and the close of all
+// queues.
 #include "backlog.hpp"
 
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
 
-#include "modes.hpp"
+#include "active_queues.hpp"
+#include "task_queue.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -14,13 +16,113 @@ using sync::order;
 
 namespace {
 
+// How many turns of a worker pass until it looks into the queues before its own deques: or tasks
+// that go on making tasks would keep the others out.
+constexpr std::uint32_t kQueuesFirst = 64;
+
+// One queue for all tasks from outside: all modes but `active`.
+//   `local` (`stealing`, without a capacity): tasks are claimed in batches, and tasks made by tasks
+//     wait in the deque of the worker that made them. So a divided problem is worked on depth
+//     first, and a task never waits for one particular thread.
+//   Else tasks are claimed one by one, so they begin in the order in which they were handed over,
+//     and one that blocks holds up nobody. What a task makes by a TaskGroup or a loop stays with
+//     its worker all the same.
+// A worker that finds nothing steals from the others. That threads of `cached` come and go is
+// WorkerThreads' business, by the same rules as waking and sleeping.
+class OneQueue final : public TaskSource {
+ public:
+  OneQueue(Claimer& claimer, bool local) : claimer_(claimer), local_(local) {}
+
+  Task* reserve() override { return queue_.reserve(); }
+  void close() noexcept override { queue_.close(); }
+  std::uint64_t accepted() const noexcept override { return queue_.accepted(); }
+  bool has_tasks() const noexcept override { return queue_.has_tickets(); }
+  bool keeps_local() const noexcept override { return local_; }
+
+  Task* next(Worker& worker) noexcept override {
+    Task* task = nullptr;
+    if (local_ && ++worker.tick % kQueuesFirst == 0) {
+      if ((task = claimer_.claim(queue_, worker, 1)) != nullptr) return task;
+    }
+    if (worker.spawned.pop(task) == Status::ok) return task;
+    if (local_ && worker.claimed.pop(task) == Status::ok) return task;
+    const std::size_t most = local_ ? Worker::batch_most : 1;
+    if ((task = claimer_.claim(queue_, worker, most)) != nullptr) return task;
+    return claimer_.steal(worker);
+  }
+
+ private:
+  Claimer& claimer_;
+  const bool local_;
+  TaskQueue queue_;
+};
+
+// The mode `active`: each worker has a public queue, which submitters fill, those with less to do
+// first, and a private one; it empties the private one in batches and then swaps the two. Idle
+// workers steal from the others, from their deques first, then from their queues, so a task behind
+// a long one is not stuck. Tasks made by tasks stay with their worker, as in `stealing`.
+class Active final : public TaskSource {
+ public:
+  Active(Claimer& claimer, std::size_t workers, bool bounded)
+      : claimer_(claimer),
+        bounded_(bounded),
+        batch_(bounded ? 1 : Worker::batch_most),
+        queues_(workers) {}
+
+  Task* reserve() override { return queues_.reserve(); }
+  void close() noexcept override { queues_.close(); }
+  std::uint64_t accepted() const noexcept override { return queues_.accepted(); }
+  bool has_tasks() const noexcept override { return queues_.has_tickets(); }
+  // equivalent(negate): only speed: which queue a worker's own task goes to
+  bool keeps_local() const noexcept override { return !bounded_; }
+
+  Task* next(Worker& worker) noexcept override {
+    Task* task = nullptr;
+    if (++worker.tick % kQueuesFirst == 0 && (task = claim_own(worker, 1)) != nullptr) return task;
+    if (worker.spawned.pop(task) == Status::ok) return task;
+    if (worker.claimed.pop(task) == Status::ok) return task;
+    if ((task = claim_own(worker, batch_)) != nullptr) return task;
+    if ((task = claimer_.steal(worker)) != nullptr) return task;
+    return rob(worker);
+  }
+
+ private:
+  Task* claim_own(Worker& worker, std::size_t most) noexcept {
+    // equivalent(return_early) all: rob() comes by its own queue, too: speed
+    if (worker.index >= queues_.size()) return nullptr;  // a guest
+    const auto take = [&mine = queues_.of(worker.index)](std::size_t count, auto&& into) noexcept {
+      return mine.claim(count, into);
+    };
+    return claimer_.claim_by(take, worker, most);
+  }
+
+  Task* rob(Worker& thief) noexcept {
+    std::size_t index = thief.index;
+    // equivalent(bound): one queue is looked at twice
+    for (std::size_t tried = 0; tried < queues_.size(); ++tried) {
+      if (++index >= queues_.size()) index = 0;
+      const auto take = [&others = queues_.of(index)](std::size_t count, auto&& into) noexcept {
+        return others.rob(count, into);
+      };
+      if (Task* const task = claimer_.claim_by(take, thief, batch_)) return task;
+    }
+    return nullptr;
+  }
+
+  Claimer& claimer_;
+  const bool bounded_;
+  const std::size_t batch_;
+  ActiveQueues queues_;
+};
+
+// `bounded`: tasks leave the queue one by one, when they begin.
 std::unique_ptr<TaskSource> make_source(PoolMode mode, bool bounded, Claimer& claimer,
                                         std::size_t workers) {
   switch (mode) {
-    case PoolMode::stealing: return make_stealing(claimer, bounded);
-    case PoolMode::fixed: return make_fixed(claimer);
-    case PoolMode::active: return make_active(claimer, workers, bounded);
-    case PoolMode::cached: return make_cached(claimer);
+    case PoolMode::active: return std::make_unique<Active>(claimer, workers, bounded);
+    case PoolMode::stealing: return std::make_unique<OneQueue>(claimer, !bounded);
+    case PoolMode::fixed:
+    case PoolMode::cached: return std::make_unique<OneQueue>(claimer, false);
   }
   misuse("ThreadPool: a mode that there is not was asked for");
 }

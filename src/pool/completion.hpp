@@ -22,6 +22,7 @@
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/stop_token.hpp>
 
@@ -38,8 +39,13 @@ class Completion {
   // Nothing of the pool is unfinished, or somebody may believe so: tells the waiting threads.
   void tell() noexcept { idle_.notify_all(); }
 
-  // True if there was a moment during this call at which nothing was unfinished.
-  bool is_idle() const noexcept;
+  // True if there was a moment during this call at which nothing was unfinished: first what is
+  // finished, then what was accepted. Both only grow, so if they are equal they were equal in
+  // between; and a task is counted as accepted before it can be counted as finished.
+  bool is_idle() const noexcept {
+    const std::uint64_t finished = unqueued_.finished() + crew_.finished();
+    return finished == accepted();
+  }
   sync::Wakeup await(sync::Deadline deadline, const sync::StopToken& stop = {}) noexcept {
     return idle_.await([this]() noexcept { return is_idle(); }, deadline, stop);
   }
@@ -61,10 +67,21 @@ class Completion {
     visitors_.fetch_sub(1, sync::order::release);
   }
   // Those that have been counted.
-  void await_visitors() const noexcept;
+  void await_visitors() const noexcept {
+    // order: acquire pairs with the release in end_visit().
+    while (visitors_.load(sync::order::acquire) != 0) sync::yield();
+  }
 
   // What became of the tasks, but for what was thrown.
-  Tally tally() const noexcept;
+  Tally tally() const noexcept {
+    Tally tally;
+    tally.done = unqueued_.read(Outcome::done);
+    tally.failed = unqueued_.read(Outcome::failed);
+    tally.cancelled = unqueued_.read(Outcome::cancelled);
+    crew_.add_to(tally);
+    tally.accepted = accepted();
+    return tally;
+  }
 
  private:
   template <class>

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Slots that change hands, and sums over all threads that work for a pool.
+// Slots that change hands, sums over all threads that work for a pool, and what one of them does
+// when its task waits.
 #include "crew.hpp"
 
+#include <handoff/pool/detail/engine.hpp>
 #include <new>
 #include <utility>
 
-namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+#include "engine_parts.hpp"
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+template class StealDeque<detail::Task*>;
+
+namespace detail {
 
 using sync::order;
 
@@ -147,4 +155,40 @@ void Crew::add_to(PoolStatistics& statistics) const {
   });
 }
 
-}}}  // namespace handoff::HANDOFF_ABI::detail
+// ---- A worker as the place of a task that waits ----------------------------------------------
+
+Worker::Worker(Engine& pool, std::size_t number, TaskStore& store, bool is_guest)
+    : Workplace(pool, number),
+      engine(pool),
+      guest(is_guest),
+      spawned(deque_tasks),
+      claimed(deque_tasks),
+      nodes(store),
+      place(number),
+      taken(false),
+      part_of(nullptr) {
+  nodes.give(&first_node);
+}
+
+Worker::~Worker() = default;
+
+void Worker::run_inside(const Call& call) noexcept {
+  engine.runner().with_stack([this, &call]() noexcept {
+    const std::int64_t below = std::exchange(base, spawned.height());
+    call.function(call.argument);
+    base = below;
+  });
+}
+
+// Not of a guest, whose thread is not the pool's to replace.
+void Worker::begin_blocking() noexcept {
+  if ((guest && !spare) || blocking++ != 0) return;
+  replaced = engine.lend();
+}
+void Worker::end_blocking() noexcept {
+  if ((guest && !spare) || --blocking != 0) return;
+  if (replaced) engine.take_back();
+}
+
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

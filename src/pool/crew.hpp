@@ -29,11 +29,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Crew {
  public:
-#if defined(HANDOFF_EXPLORE)
-  static constexpr std::size_t slots = 1;  // a model has room for few atomics
-#else
-  static constexpr std::size_t slots = 64;
-#endif
+  static constexpr std::size_t slots = Worker::most_guests;
 
   // `engine`: for its workers to name.
   Crew(Engine& engine, std::size_t width);

@@ -2,8 +2,10 @@
 //
 // A pool is put together here, waited for, closed and counted.
 #include <algorithm>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
@@ -12,7 +14,10 @@
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <memory>
+#include <string>
 
+#include "../core/escaped_text.hpp"
+#include "../core/failure_text.hpp"
 #include "engine_parts.hpp"
 #include "timers.hpp"
 
@@ -50,8 +55,7 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
       threads(options, crew, core_of(options, crew.width(), cpus)),
       backlog(options, crew, room, threads, unqueued),
       completion(crew, backlog, unqueued),
-      failures(options.on_error),
-      runner(options.name, failures),
+      runner(options, failures),
       search(options, cpus, {crew, threads, backlog, runner, completion}) {
   if (options.capacity == 0) {
     misuse("ThreadPool: a capacity of 0 holds no task; without a bound it is handoff::unbounded");
@@ -63,8 +67,7 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
 
 Engine::Engine(const ThreadPoolOptions& options)
     : parts_(std::make_unique<EngineParts>(*this, options, sync::recent_cpu_budget().width())),
-      admission_(options, {parts_->crew, parts_->room, parts_->threads, parts_->backlog,
-                           parts_->unqueued, parts_->runner, parts_->completion}) {
+      admission_(*parts_) {
   try {
     parts_->threads.start(parts_->search);
   } catch (...) {
@@ -136,6 +139,9 @@ void Engine::check_worker(std::size_t index) const {
 
 Timers* Engine::timers_for(const TaskOptions& options) {
   if (options.worker) check_worker(*options.worker);
+  // Now: nobody makes them once the pool is closed, and what is due must find a place all the same.
+  const bool aside = options.worker || options.priority != Priority::normal;
+  if (aside && parts_->backlog.side_queues() == nullptr) return nullptr;
   return parts_->timers.get(
       parts_->making_timers, [this]() -> std::unique_ptr<Timers, Timers::Release> {
         if (parts_->unqueued.closed()) return nullptr;  // close_timers() may have been here
@@ -151,7 +157,7 @@ void Engine::hand_over_due(TimedTask& due) {
   const TaskOptions& options = due.options();
   TaskPlace place = options.worker ? admission_.reserve_for(*options.worker)
                                    : admission_.reserve_due(options.priority);
-  (void)place.fill(PointerMaker<TimedTask>(&due, TimedKind::kind));
+  place.fill(PointerMaker<TimedTask>(&due, TimedKind::kind)).publish();
 }
 
 // After parts_->unqueued.close(), which a thread that would make what is not there sees.
@@ -193,7 +199,7 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   }
   const Status waited = status_of(parts_->completion.await(deadline, stop));
   if (waited != Status::ok) return waited;
-  if (std::exception_ptr failure = parts_->failures.take_untold()) {
+  if (std::exception_ptr failure = parts_->failures.take_untold().error) {
     std::rethrow_exception(std::move(failure));
   }
   return Status::ok;
@@ -226,6 +232,32 @@ class ClosingTurn {
   const bool outer_;  // this thread is in a close already
 };
 
+// The pool ends, and nobody will ask any more: the program's handler is told.
+void tell_lost(const std::string& pool, const Failures::Untold& untold) noexcept {
+  const auto tell = [&] {
+    std::string thrown;
+    const auto keep = [&thrown](const char* text) noexcept {
+      (void)attempt([&] { thrown = text; });
+    };
+    try {
+      std::rethrow_exception(untold.error);
+    } catch (...) {
+      keep_failure_text(keep);
+    }
+    const std::string task =
+        untold.task.empty() ? "a task" : "the task '" + escaped(untold.task) + "'";
+    const std::string what = "ThreadPool '" + escaped(pool) + "': " + task +
+                             " threw: " + escaped(thrown) +
+                             "; nobody was told: catch it in the task, set on_error, or call "
+                             "wait() before the pool ends";
+    lost_failure(what.c_str());
+  };
+  const auto tell_at_least = []() noexcept {
+    lost_failure("a task of a pool threw, nobody was told, and no memory is left to say what");
+  };
+  (void)attempt(tell, tell_at_least);
+}
+
 }  // namespace
 
 bool Engine::end() noexcept {
@@ -238,7 +270,8 @@ bool Engine::end() noexcept {
 
 void Engine::end_and_tell() {
   end_tasks(Closing::finish);
-  parts_->failures.tell_lost(parts_->options.name);
+  const Failures::Untold untold = parts_->failures.take_untold();
+  if (untold.error) tell_lost(parts_->options.name, untold);
 }
 
 Tally Engine::close(const Closing& closing) {

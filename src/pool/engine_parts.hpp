@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The parts of a pool. Each knows those above it only. Two calls go up: WorkerThreads calls its
-// Duty, which is WorkSearch, and a task that waits asks the engine of its Worker.
+// The parts of a pool. Each knows those above it only. Three calls go up: WorkerThreads calls its
+// Duty, which is WorkSearch; Timers have the engine hand over what is due; and a task that waits or
+// blocks, in a group or not, asks the engine of its Worker.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +15,10 @@
 #include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#include "../core/failures.hpp"
 #include "backlog.hpp"
 #include "completion.hpp"
 #include "crew.hpp"
-#include "failures.hpp"
 #include "late.hpp"
 #include "task_runner.hpp"
 #include "timers.hpp"
@@ -32,15 +33,15 @@ struct EngineParts {
   EngineParts(Engine& engine, const ThreadPoolOptions& given, std::size_t cpus);
 
   const ThreadPoolOptions options;
-  Crew crew;                // workers and guests, which may hold tasks
-  WaitingRoom room;         // how many tasks may wait
-  WorkerThreads threads;    // which worker has a thread, and which one is called
-  UnqueuedTasks unqueued;   // tasks that no worker counts, and the close, which refuses them
-  Backlog backlog;          // where tasks wait, and which one comes next
-  Completion completion;    // whether all are finished, and waits for it
-  Failures failures;        // what tasks threw
-  TaskRunner runner;        // how a task is run and counted
-  WorkSearch search;        // what the threads do
+  Crew crew;  // workers and guests, which may hold tasks
+  WaitingRoom room;  // how many tasks may wait
+  WorkerThreads threads;  // which worker has a thread, and which one is called
+  UnqueuedTasks unqueued;  // tasks that no worker counts, and the close, which refuses them
+  Backlog backlog;  // where tasks wait, and which one comes next
+  Completion completion;  // whether all are finished, and waits for it
+  Failures failures;  // what tasks threw
+  TaskRunner runner;  // how a task is run and counted
+  WorkSearch search;  // what the threads do
 
   sync::Mutex closing;
   sync::atomic<sync::ThreadId> closer{nullptr};  // the thread that has it

@@ -23,7 +23,8 @@ Status PoolRun::start(Engine& engine, std::size_t count, BulkWork& work,
   members_.store(1, order::relaxed);  // order: relaxed, published by the hand-over
   range_.open(count, engine.width(), options.block);
   TaskPlace place = engine.reserve();
-  return place.fill(PointerMaker<PoolRun>(this, kFirst));
+  if (place) place.fill(PointerMaker<PoolRun>(this, kFirst)).publish();
+  return place.status();
 }
 
 Outcome PoolRun::begin(Task& task) {
@@ -81,7 +82,7 @@ void PoolRun::call_next(Worker& worker) {
   members_.fetch_add(1, order::relaxed);  // order: relaxed, by one that is counted
   const auto call = [&] {
     TaskPlace place = engine_->admission().reserve_in(worker);  // never refused
-    (void)place.fill(PointerMaker<PoolRun>(this, kMember));
+    place.fill(PointerMaker<PoolRun>(this, kMember)).publish();
   };
   // order: relaxed, as above.
   call_or(call, [this]() noexcept { members_.fetch_sub(1, order::relaxed); });

@@ -5,6 +5,8 @@
 
 #include <handoff/core/detail/inside.hpp>
 #include <handoff/core/detail/workplace.hpp>
+#include <handoff/pool/task_failure.hpp>
+#include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/sync/detail/thread.hpp>
 #include <new>
 #include <system_error>
@@ -16,7 +18,7 @@ bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
   Workplace* const here = workplace();
   Inside* const inside = Inside::innermost();
   try {
-    const sync::Thread next({.name = thread_name_}, [&rest, here, inside]() noexcept {
+    const sync::Thread next({.name = options_.name}, [&rest, here, inside]() noexcept {
       workplace() = here;
       Inside::innermost() = inside;
       rest.call(rest.function);
@@ -34,8 +36,10 @@ bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
 void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
   const std::exception_ptr failure = std::current_exception();
   if (group == nullptr) {
-    const bool is_named = task.kind_here().leaves_name;
-    return failures_.keep({failure, is_named ? task.as<const char*>() : ""});
+    const char* const name = task.kind_here().leaves_name ? task.as<const char*>() : "";
+    if (!options_.on_error) return failures_.keep(failure, name);
+    failures_.note(failure);
+    return options_.on_error({failure, name});
   }
   failures_.note(failure);  // equivalent(swap): two books of failures that do not know each other
   group->keep_failure(failure);

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -23,16 +22,20 @@
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/stack.hpp>
 
+#include "../core/failures.hpp"
 #include "../probe/probes.hpp"
-#include "failures.hpp"
 
-namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI {
+
+struct ThreadPoolOptions;
+
+namespace detail {
 
 class TaskRunner {
  public:
-  // `thread_name`, of further threads, outlives this.
-  TaskRunner(const std::string& thread_name, Failures& failures) noexcept
-      : thread_name_(thread_name), failures_(failures), dropping_(kKeep) {}
+  // The options outlive this.
+  TaskRunner(const ThreadPoolOptions& options, Failures& failures) noexcept
+      : options_(options), failures_(failures), dropping_(kKeep) {}
 
   // Runs a task, inside another one perhaps.
   void run(Worker& worker, Task& task) noexcept {
@@ -115,9 +118,10 @@ class TaskRunner {
 
   void keep_failure(Task& task, GroupTasks* group) noexcept;
 
-  const std::string& thread_name_;
+  const ThreadPoolOptions& options_;
   Failures& failures_;
   sync::atomic<std::uint32_t> dropping_;  // Dropping
 };
 
-}}}  // namespace handoff::HANDOFF_ABI::detail
+}  // namespace detail
+}}  // namespace handoff::HANDOFF_ABI

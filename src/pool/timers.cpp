@@ -4,13 +4,16 @@
 #include "timers.hpp"
 
 #include <chrono>
+#include <handoff/pool/timer_handle.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/detail/this_thread.hpp>
 #include <new>
 #include <system_error>
 #include <utility>
 
-namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace detail {
 
 using sync::Lock;
 using sync::order;
@@ -382,4 +385,21 @@ Timers::Figures Timers::figures() noexcept {
   return book_.read().figures;
 }
 
-}}}  // namespace handoff::HANDOFF_ABI::detail
+}  // namespace detail
+
+// ---- What a handle asks ------------------------------------------------------------------------
+
+bool TimerHandle::cancel() noexcept { return task_ != nullptr && task_->timers().cancel(*task_); }
+
+bool TimerHandle::cancel_and_wait() noexcept {
+  return task_ != nullptr && task_->timers().cancel_and_wait(*task_);
+}
+
+void TimerHandle::reset() noexcept {
+  if (task_ == nullptr) return;
+  detail::Timers& timers = task_->timers();
+  timers.leave(*std::exchange(task_, nullptr));
+  timers.release();
+}
+
+}}  // namespace handoff::HANDOFF_ABI

@@ -137,9 +137,9 @@ struct Books<TaskStore> {
     nodes.add_row(cache.first_, cache.count_);
   }
 
-  // All nodes are in the store or in `nodes`, once.
-  static std::string fault(const TaskStore& store, Nodes& nodes) {
-    const std::size_t made = add(nodes, store);
+  // All nodes, those of the store and as many more, are in the store or in `nodes`, once.
+  static std::string fault(const TaskStore& store, Nodes& nodes, std::size_t more = 0) {
+    const std::size_t made = more + add(nodes, store);
     if (!nodes.whole()) return "TaskStore: a row of nodes is not as long as it was counted";
     if (nodes.has_twice()) return "TaskStore: a node is in two places";
     if (nodes.count() < made) return "TaskStore: a node is lost";
@@ -268,13 +268,15 @@ struct Books<Engine> {
   static std::string crew_fault(const Crew& crew) {
     if (test::now(crew.slots_taken_) != 0) return "Engine: a slot is counted as taken";
     Nodes nodes;
+    std::size_t workers = 0;
     for (std::size_t i = 0; i < crew.size(); ++i) {
       const Worker* const worker = crew.at(i);
       if (worker == nullptr) continue;
+      ++workers;
       if (std::string fault = worker_fault(*worker); !fault.empty()) return fault;
       Books<TaskStore>::add(nodes, worker->nodes);
     }
-    return Books<TaskStore>::fault(crew.store_, nodes);
+    return Books<TaskStore>::fault(crew.store_, nodes, workers);
   }
 
   static std::string worker_fault(const Worker& worker) {

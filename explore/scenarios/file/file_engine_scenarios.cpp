@@ -297,28 +297,34 @@ FileRequest truncating(const OpenFile& file) {
 }
 
 // A write that truncates: after the ranges before it ...
-const Scenario behind_a_range("file_engine/truncate_behind_a_range", [] {
-  Contents contents;
-  FileEngine files(with(contents, FileBackend::thread_per_request, 2));
-  const OpenFile file = open_file(empty_file(), 1, contents);
-  Read before;
-  before.from(files, file);
-  Future<FileResult> written = files.submit(truncating(file));
-  before.expect(0);
-  explore::check(written.get().ok(), "nothing fails");
-});
+const Scenario behind_a_range(
+    "file_engine/truncate_behind_a_range",
+    [] {
+      Contents contents;
+      FileEngine files(with(contents, FileBackend::thread_per_request, 2));
+      const OpenFile file = open_file(empty_file(), 1, contents);
+      Read before;
+      before.from(files, file);
+      Future<FileResult> written = files.submit(truncating(file));
+      before.expect(0);
+      explore::check(written.get().ok(), "nothing fails");
+    },
+    Size::large);
 
 // ... and before those behind it.
-const Scenario range_behind("file_engine/range_behind_a_truncate", [] {
-  Contents contents;
-  FileEngine files(with(contents, FileBackend::thread_per_request, 2));
-  const OpenFile file = open_file(empty_file(), 1, contents);
-  Future<FileResult> written = files.submit(truncating(file));
-  Read behind;
-  behind.from(files, file);
-  behind.expect(1);
-  explore::check(written.get().ok(), "nothing fails");
-});
+const Scenario range_behind(
+    "file_engine/range_behind_a_truncate",
+    [] {
+      Contents contents;
+      FileEngine files(with(contents, FileBackend::thread_per_request, 2));
+      const OpenFile file = open_file(empty_file(), 1, contents);
+      Future<FileResult> written = files.submit(truncating(file));
+      Read behind;
+      behind.from(files, file);
+      behind.expect(1);
+      explore::check(written.get().ok(), "nothing fails");
+    },
+    Size::large);
 
 // A barrier, on threads that submit: they run one after the other whatever comes first.
 const Scenario barrier("file_engine/barrier", [] {

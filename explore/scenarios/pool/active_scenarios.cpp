@@ -11,7 +11,6 @@
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
 #include "pool/active_queues.hpp"
-#include "pool/ping_pong_tasks.hpp"
 
 namespace active_scenarios { namespace {
 

@@ -717,19 +717,22 @@ const SingleScenario dropped_when_due("thread_pool/dropped_when_due", [] {
   explore::check(!once.cancel_and_wait() && !series.cancel_and_wait(), "over");
 });
 
-// The pool and all: a moment against the close.
-const Scenario later("thread_pool/later", [] {
+// The pool and all: a moment against the close, also where the task's queue is not there yet.
+void later_than_close(const TaskOptions& options) {
   sync::cell<int> ran;
   test::AuditedPool pool({.width = 1});
   {
-    const TimerHandle handle = pool.post_after(1ns, [&ran] { ++ran.write(); });
+    const TimerHandle handle = pool.post_after(1ns, [&ran] { ++ran.write(); }, options);
   }
   const Tally tally = pool.close();
   explore::check(tally.balanced() && tally.accepted == 1, "accepted");
   explore::check(tally.done == static_cast<std::uint64_t>(ran.read()), "ran or cancelled");
   explore::check(tally.done + tally.cancelled == 1, "one end");
   explore::outcome(tally.done);
-});
+}
+const Scenario later("thread_pool/later", [] { later_than_close({}); });
+const Scenario later_high("thread_pool/later_high",
+                          [] { later_than_close({.priority = Priority::high}); });
 
 // ... and of the thread that asks for the timers first: it is refused, or closed with all.
 const Scenario later_beside_close("thread_pool/later_beside_close", [] {

@@ -10,6 +10,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/capacity.hpp>
 #include <handoff/core/on_full.hpp>
+#include <handoff/file/detail/file_executor.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -25,8 +26,8 @@ enum class FileBackend : std::uint8_t {
   automatic,  // io_uring or pool, by the rule above
   caller,     // the thread that submits, before submit() returns
   io_thread,  // one thread
-  pool,       // `width` threads
-  thread_per_request,  // a thread that lives as long as its request, `width` at once
+  pool,       // `width` threads, which come when they are needed
+  thread_per_request,  // a thread that leaves when no request waits, `width` at once
   io_uring,   // the kernel, `width` calls at once; one thread hands over and takes back
 };
 // The enumerator's name.
@@ -38,6 +39,9 @@ struct FileEngineOptions {
   std::size_t capacity = 4096;  // requests that were accepted and have not ended; or `unbounded`
   OnFull on_full = OnFull::wait;  // or reject, run_here
   FileBackend backend = FileBackend::automatic;  // what makes the calls
+  detail::FileExecutor executor = {};  // with `automatic` or `pool`: an Executor, a ThreadPool say,
+                                       // whose threads make the pool's calls, in blocking(), and
+                                       // the callbacks; it outlives the engine
   std::uint64_t bytes_in_flight = std::uint64_t{256} << 20;  // of requests that have begun; one
                                                              // that is larger runs alone
   std::uint64_t bytes_per_second = 0;  // its share of the device; 0: no limit

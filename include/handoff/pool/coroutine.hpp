@@ -62,7 +62,7 @@ class [[nodiscard]] ScheduleAwaiter {
     coroutine_ = coroutine;
     detail::TaskPlace place = engine_.reserve(priority_);
     if (!place) throw NotRun(place.status());
-    (void)place.fill(detail::PointerMaker<ScheduleAwaiter>(this, kind));
+    place.fill(detail::PointerMaker<ScheduleAwaiter>(this, kind)).publish();
   }
 
   void await_resume() const {

@@ -76,7 +76,7 @@ class BasicPoolScheduler {
       try {
         detail::TaskPlace place = engine_.reserve();
         if (place) {
-          (void)place.fill(detail::PointerMaker<Operation>(this, kind));
+          place.fill(detail::PointerMaker<Operation>(this, kind)).publish();
           return;
         }
       } catch (...) {

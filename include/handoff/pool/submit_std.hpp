@@ -113,7 +113,8 @@ template <class F, class... Args>
   detail::ClosureMaker<Work> maker;
   detail::TaskPlace place = engine.reserve();
   if (!place) throw NotRun(place.status());
-  (void)place.fill(maker, engine, promise, std::forward<F>(function), std::forward<Args>(args)...);
+  place.fill(maker, engine, promise, std::forward<F>(function), std::forward<Args>(args)...)
+      .publish();
   return future;
 }
 

@@ -75,7 +75,7 @@ class TaskGroup {
       return tasks_.run_without_seat(std::forward<F>(function));
     detail::ClosureMaker<std::decay_t<F>> maker;
     detail::TaskPlace place = tasks_.reserve_in(*worker);  // never refused
-    (void)place.fill(maker, std::forward<F>(function));
+    place.fill(maker, std::forward<F>(function)).publish();
   }
 
   // run(function), then wait(): the function runs on this thread, and nobody is woken for it.

@@ -53,6 +53,7 @@
 #include <handoff/core/detail/future_work.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/limited.hpp>
+#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/future.hpp>
@@ -73,6 +74,7 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/timed_task.hpp>
+#include <handoff/pool/detail/worker.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/task_options.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
@@ -114,7 +116,8 @@ class ThreadPool {
     static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     detail::ClosureMaker<std::decay_t<F>> maker;
     detail::TaskPlace place = engine_->reserve();
-    accepted(place.fill(maker, std::forward<F>(function)));
+    accepted(place.status());
+    place.fill(maker, std::forward<F>(function)).publish();
   }
   template <class F>
   void post(F&& function, const TaskOptions& options) {
@@ -129,7 +132,8 @@ class ThreadPool {
     static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     detail::ClosureMaker<std::decay_t<F>> maker;
     detail::TaskPlace place = engine_->try_reserve();
-    return place.fill(maker, std::forward<F>(function));
+    if (place) place.fill(maker, std::forward<F>(function)).publish();
+    return place.status();
   }
   template <class F>
   Status try_post(F&& function, const TaskOptions& options) {
@@ -299,8 +303,11 @@ class ThreadPool {
     return worker->index;
   }
 
-  // One more than the largest worker_index().
+  // One more than the largest worker_index(); of a pool of this width that is still to be made.
   [[nodiscard]] std::size_t index_count() const noexcept { return engine_->indices(); }
+  [[nodiscard]] static std::size_t index_count(std::size_t width) noexcept {
+    return detail::min(width, max_width) + detail::Worker::most_guests;
+  }
 
  private:
   friend detail::Engine& detail::engine_of(ThreadPool& pool) noexcept;
@@ -322,20 +329,23 @@ class ThreadPool {
   static Status hand_over(const Reserve& reserve, F&& function, const TaskOptions& options) {
     using Function = std::decay_t<F>;
     if (options.until.has_deadline() || *options.name != 0) {
-      detail::ClosureMaker<detail::Limited<detail::Limits, Function>> maker;
-      detail::TaskPlace place = reserve();
-      return place.fill(maker, detail::LimitedOf<detail::Limits, F>{limits_of(options),
-                                                                    std::forward<F>(function)});
+      using Closure = detail::Limited<detail::Limits, Function>;
+      return hand_over_as<Closure>(reserve, detail::LimitedOf<detail::Limits, F>{
+                                                limits_of(options), std::forward<F>(function)});
     }
     if (const sync::StopToken& stop = options.until.stop_token(); stop.stop_possible()) {
-      detail::ClosureMaker<detail::Limited<detail::StopLimit, Function>> maker;
-      detail::TaskPlace place = reserve();
-      return place.fill(maker,
-                        detail::LimitedOf<detail::StopLimit, F>{{stop}, std::forward<F>(function)});
+      using Closure = detail::Limited<detail::StopLimit, Function>;
+      return hand_over_as<Closure>(
+          reserve, detail::LimitedOf<detail::StopLimit, F>{{stop}, std::forward<F>(function)});
     }
-    detail::ClosureMaker<Function> maker;
+    return hand_over_as<Function>(reserve, std::forward<F>(function));
+  }
+  template <class Closure, class Reserve, class Given>
+  static Status hand_over_as(const Reserve& reserve, Given&& given) {
+    detail::ClosureMaker<Closure> maker;
     detail::TaskPlace place = reserve();
-    return place.fill(maker, std::forward<F>(function));
+    if (place) place.fill(maker, std::forward<Given>(given)).publish();
+    return place.status();
   }
 
   // Empty if refused. `pinned`: nobody but the worker that it is handed to may begin it.
@@ -350,7 +360,7 @@ class ThreadPool {
     if (pinned) work->leave_to_task();
     const detail::TaskKind& kind =
         pinned ? detail::PinnedFutureKind::kind : detail::FutureKind::kind;
-    (void)place.fill(detail::PointerMaker<detail::FutureState>(work, kind));
+    place.fill(detail::PointerMaker<detail::FutureState>(work, kind)).publish();
     return detail::FutureAccess::make<Result>(work);
   }
 

@@ -30,33 +30,13 @@
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
 
-namespace handoff { inline namespace HANDOFF_ABI {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-struct ThreadPoolOptions;
-
-namespace detail {
-
-class Backlog;
-class Completion;
-class Crew;
-class TaskRunner;
-class WaitingRoom;
-class WorkCalls;
-class WorkerThreads;
+struct EngineParts;
 
 class Admission {
  public:
-  struct Parts {
-    Crew& crew;
-    WaitingRoom& room;
-    WorkerThreads& threads;
-    Backlog& backlog;
-    UnqueuedTasks& unqueued;
-    TaskRunner& runner;
-    Completion& completion;
-  };
-
-  Admission(const ThreadPoolOptions& options, const Parts& parts) noexcept;
+  explicit Admission(EngineParts& parts) noexcept;
 
   // `here`: what the calling thread is in this pool; null: nothing.
   Reservation reserve(Worker* here) {
@@ -110,13 +90,11 @@ class Admission {
     return place_of({.task = take_in_advance(priority)});
   }
 
-  // Runs and counts a task that found no room.
-  void run_refused(Task& task) noexcept;
-  void count_stillborn() noexcept;
-
   WorkCalls& calls() noexcept { return calls_; }
 
  private:
+  friend class TaskPlace;
+
   // What a queue, or the door of a full pool, answers; small enough for registers.
   struct Answer {
     Task* task = nullptr;  // null: refused
@@ -125,7 +103,7 @@ class Admission {
   };
 
   Reservation reserve_local(Worker& worker) {
-    if (parts_.unqueued.closed()) return Reservation::none(Status::closed);
+    if (unqueued_.closed()) return Reservation::none(Status::closed);
     return reserve_in(worker);
   }
   Reservation place_of(const Answer& answer, bool called = false) noexcept {
@@ -137,7 +115,7 @@ class Admission {
   // The same, but a task after the end of the program's pool runs on its caller's thread.
   Reservation place_also_after_end(Answer answer, bool called = false) noexcept {
     if (answer.task == nullptr && !answer.run_here) [[unlikely]]
-      answer.run_here = answer.why == Status::closed && parts_.unqueued.accept_after_end();
+      answer.run_here = answer.why == Status::closed && unqueued_.accept_after_end();
     return place_of(answer, called);
   }
   Answer ask(Worker* here, Priority priority, OnFull on_full);
@@ -145,7 +123,8 @@ class Admission {
   Task* take_in_advance(Priority priority);
   Task* task_of(Priority priority);
 
-  const Parts parts_;
+  EngineParts& parts_;
+  UnqueuedTasks& unqueued_;
   WorkCalls& calls_;
   TaskSource& source_;
   const bool keeps_local_;
@@ -153,7 +132,6 @@ class Admission {
   const OnFull on_full_;
 };
 
-}  // namespace detail
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail
 
 #pragma pop_macro("Status")

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// A place for one task, got from a pool's Admission: the task is made in it, and goes its way when
-// the place ends. Not for users.
+// A place for one task, got from a pool's Admission: the task is made in it and published. Not for
+// users.
 //
 //   ClosureMaker<F> maker;                        // memory for a large closure, before the place
 //   TaskPlace place = admission.reserve(worker);  // accepted from here on, or refused
-//   return place.fill(maker, function);           // refused: the function is unmoved
+//   if (!place) return place.status();            // refused: the function is unmoved
+//   place.fill(maker, function).publish();
 //
 // From the reservation on the task counts as accepted. So whatever happens something is published:
 // if making the closure throws, a stillborn task, which does nothing and counts as cancelled.
 //
-// Concurrency: its thread's. Order: what came before the end of a place happens before the task.
+// Concurrency: its thread's. Order: what came before publish() happens before the task.
 // Blocks, allocates: never. Exceptions: fill() throws what making the closure does.
 #pragma once
 
@@ -58,14 +59,11 @@ class [[nodiscard]] TaskPlace {
   // NOLINTNEXTLINE(*-explicit-*): the two are one for all callers
   TaskPlace(const Reservation& reservation) noexcept : reservation_(reservation) {}
 
-  // Publishes the task, or what is left of it. Inlined also where an exception passes: one call
-  // that takes its address would keep the place, and so each hand-over, in memory.
+  // Where the closure threw: publishes a stillborn task. Inlined: one call that takes its address
+  // would keep the place, and so each hand-over, in memory.
   [[gnu::always_inline]] ~TaskPlace() {
-    if (reservation_.task != nullptr) [[likely]] {
-      publish();
-    } else if (reservation_.refused_by != nullptr) {
-      count_stillborn(*reservation_.refused_by);
-    }
+    if (*this) [[unlikely]]
+      publish_stillborn(reservation_);
   }
   TaskPlace(const TaskPlace&) = delete;
   TaskPlace& operator=(const TaskPlace&) = delete;
@@ -76,26 +74,24 @@ class [[nodiscard]] TaskPlace {
   }
   Status status() const noexcept { return reservation_.status; }
 
-  // Makes the task, by maker.make(task, given...), once. ok, or why there is no place; then nothing
-  // was touched.
+  // Makes the task, by maker.make(task, given...), once. Not in a place that was refused. A task
+  // that a full pool has this thread run is run and counted here, and nothing is left to publish.
   template <class Maker, class... Given>
-  Status fill(Maker&& maker, Given&&... given) {
+  TaskPlace& fill(Maker&& maker, Given&&... given) {
     if (reservation_.task != nullptr) [[likely]] {
       kind_ = &maker.make(*reservation_.task, std::forward<Given>(given)...);
-      return Status::ok;
-    }
-    if (Admission* const by = reservation_.refused_by) {
-      reservation_.refused_by = nullptr;
-      Refused refused(*by);
+    } else {
+      Refused refused(*std::exchange(reservation_.refused_by, nullptr));
       refused.kind = &maker.make(refused.task, std::forward<Given>(given)...);
-      return Status::ok;
     }
-    return reservation_.status;
+    return *this;
   }
 
- private:
+  // The task goes its way. From here on it may be over at any moment.
   void publish() noexcept {
     const auto [task, calls, worker, refused_by, status] = reservation_;
+    if (task == nullptr) return;
+    reservation_.task = nullptr;
     probe::hand_over(probe::Kind::task, task);
     if (worker == nullptr) {
       task->publish(*kind_);
@@ -108,6 +104,7 @@ class [[nodiscard]] TaskPlace {
     }
   }
 
+ private:
   // A task that this thread runs once it is made. What it is made of is handed to no call, so that
   // a closure on its way into a queue stays in registers.
   struct Refused {
@@ -124,7 +121,7 @@ class [[nodiscard]] TaskPlace {
     Task task;
   };
   static void run_refused(Admission& by, Task& task) noexcept;
-  static void count_stillborn(Admission& by) noexcept;
+  [[gnu::cold]] static void publish_stillborn(Reservation reservation) noexcept;
 
   Reservation reservation_;
   const TaskKind* kind_ = &StillbornKind::kind;

@@ -48,7 +48,7 @@ class WaitedRun {
       const auto part = [this]() noexcept { take_part(); };
       ClosureMaker<decltype(part)> maker;
       TaskPlace place = group_.reserve_in(*worker);  // never refused
-      (void)place.fill(maker, part);
+      place.fill(maker, part).publish();
     };
     range_.work_and_call(worker == nullptr ? 0 : worker->member(), block_, until_, call);
   }

@@ -24,7 +24,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-extern template class StealDeque<detail::Task*>;  // src/pool/worker.cpp
+extern template class StealDeque<detail::Task*>;  // src/pool/crew.cpp
 
 namespace detail {
 
@@ -52,8 +52,10 @@ class Counter {
 struct alignas(sync::destructive_span) Worker final : Workplace {
 #if defined(HANDOFF_EXPLORE)
   static constexpr std::size_t deque_tasks = 4;  // a model has room for few atomics
+  static constexpr std::size_t most_guests = 1;
 #else
   static constexpr std::size_t deque_tasks = 64;
+  static constexpr std::size_t most_guests = 64;  // slots for them
 #endif
   // The most tasks that are claimed from a queue at once. They fit into an empty deque, which
   // therefore need not grow.
@@ -109,6 +111,8 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   // For the threads that may help it; see TP-4 in group_tasks.hpp.
   bool pure = false;  // nothing else came into `spawned` since; false: `part_of` is null
   sync::atomic<const GroupTasks*> part_of;  // the problem of all in `spawned`; null: nobody says
+
+  Task first_node;  // in `nodes` from the beginning: so it can claim also where no memory is left
 
   // It is about to run a task of this group that it has taken from another worker.
   void begin_part_of(const GroupTasks& problem) noexcept {
