@@ -48,11 +48,9 @@ class BasicTaskQueue {
   static constexpr std::size_t segment_tasks = kSegmentTasks;
 
   BasicTaskQueue() : head_(add_segment()), last_(head_.read()), next_task_(nullptr) {
-    Segment& first = *head_.read();
     // equivalent(swap): nobody sees the queue before it is made
-    first.tickets.store(0, sync::order::relaxed);  // order: relaxed, nobody else is here yet
-    // order: relaxed, as above.
-    next_task_.store(first.tasks.data(), sync::order::relaxed);
+    open(*head_.read());
+    show_next();
   }
   ~BasicTaskQueue() {
     // equivalent(negate): each segment ends the next one by itself, only deeper on the stack
@@ -86,8 +84,7 @@ class BasicTaskQueue {
     if (closed_.read()) return;
     closed_.write() = true;
     // order: relaxed, one word has one history; the counts are read under the lock.
-    const std::uint64_t before =
-        last_.load(sync::order::relaxed)->tickets.fetch_or(kClosed, sync::order::relaxed);
+    const std::uint64_t before = last()->tickets.fetch_or(kClosed, sync::order::relaxed);
     in_last_.write() = detail::min<std::uint64_t>(before, segment_tasks);
   }
 
@@ -95,10 +92,9 @@ class BasicTaskQueue {
   std::uint64_t accepted() const noexcept {
     const sync::Lock lock(producers_);
     if (closed_.read()) return in_full_segments_.read() + in_last_.read();
-    // order: relaxed for last_, under the lock; and for the tickets: a thread that knows of a task,
-    // as by having seen it finished, reads no number without it.
-    const std::uint64_t tickets =
-        last_.load(sync::order::relaxed)->tickets.load(sync::order::relaxed);
+    // order: relaxed, a thread that knows of a task, as by having seen it finished, reads no number
+    // without it.
+    const std::uint64_t tickets = last()->tickets.load(sync::order::relaxed);
     return in_full_segments_.read() + detail::min<std::uint64_t>(tickets, segment_tasks);
   }
 
@@ -164,13 +160,20 @@ class BasicTaskQueue {
     Segment* next_spare = nullptr;
   };
 
+  // Under producers_.
+  Segment* last() const noexcept {
+    return last_.load(sync::order::relaxed);  // order: relaxed, written under the lock
+  }
+  // From here on there are tickets (TQ-1).
+  static void open(Segment& segment) noexcept {
+    // order: release pairs with the fetch_add in reserve(): the slots are empty.
+    segment.tickets.store(0, sync::order::release);
+  }
+
   // After close() tickets are still counted up by submitters that are refused.
   bool is_over(const Segment& segment, std::size_t index) const noexcept {
     const sync::Lock lock(producers_);
-    if (!closed_.read()) return false;
-    // order: relaxed, under the lock.
-    if (last_.load(sync::order::relaxed) != &segment) return false;
-    return index >= in_last_.read();
+    return closed_.read() && last() == &segment && index >= in_last_.read();
   }
 
   Segment* add_segment() {
@@ -183,8 +186,7 @@ class BasicTaskQueue {
   // `full` had no tickets left. By now it may be the last one again, with new tickets.
   void append(Segment& full) {
     const sync::Lock lock(producers_);
-    // order: relaxed, under the lock.
-    if (last_.load(sync::order::relaxed) != &full || closed_.read()) return;
+    if (last() != &full || closed_.read()) return;
     // order: relaxed, it becomes less under the lock only.
     // equivalent(bound): a thread that asks again has taken another ticket by then
     if (full.tickets.load(sync::order::relaxed) < segment_tasks) return;
@@ -198,8 +200,7 @@ class BasicTaskQueue {
     fresh->next.store(nullptr, sync::order::relaxed);  // order: relaxed, published below
     // order: seq_cst, see has_tickets(); as a release it publishes the empty slots to the consumer.
     full.next.store(fresh, sync::order::seq_cst);
-    // order: release pairs with the fetch_add in reserve(). From here on there are tickets (TQ-1).
-    fresh->tickets.store(0, sync::order::release);
+    open(*fresh);
     // order: release pairs with the load in reserve().
     last_.store(fresh, sync::order::release);
   }

@@ -172,7 +172,7 @@ Status SharedByteRing::Consumer::look(std::span<const std::byte>& record) noexce
     const std::uint64_t length = length_at(ring_.bytes_ + offset);
     if (length == kPadding) {
       if (padded || there < before_end + kUnit) break;
-      end_.release(before_end);
+      end_.give_back(before_end);
       continue;
     }
     if (length > ring_.most()) break;
@@ -189,14 +189,14 @@ Status SharedByteRing::Consumer::look(std::span<const std::byte>& record) noexce
 Status SharedByteRing::Consumer::try_peek(std::span<const std::byte>& record) noexcept {
   peeked_ = 0;
   record = {};
-  const Status status = end_.find();
+  const Status status = end_.look();
   return status == Status::ok ? look(record) : status;
 }
 
 Status SharedByteRing::Consumer::peek(std::span<const std::byte>& record, const Until& until) {
   peeked_ = 0;
   record = {};
-  const Status status = end_.find_until(until);
+  const Status status = end_.look_until(until);
   return status == Status::ok ? look(record) : status;
 }
 
@@ -204,7 +204,7 @@ void SharedByteRing::Consumer::release() noexcept {
   if (peeked_ == 0) return;
   const std::uint64_t bytes = peeked_;
   peeked_ = 0;
-  end_.release(bytes);
+  end_.give_back(bytes);
 }
 
 }}  // namespace handoff::HANDOFF_ABI

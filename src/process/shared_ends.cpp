@@ -18,36 +18,17 @@ void SharedPositions::disturb() noexcept {
   room.disturb();
 }
 
-std::uint64_t SharedPositions::size(std::uint64_t capacity) const noexcept {
-  // order: acquire keeps the two loads in this order: the tail is not older than the head.
-  const std::uint64_t first = head.load(sync::order::acquire);
-  // order: relaxed, it is only a number here.
-  return detail::min(tail.load(sync::order::relaxed) - first, capacity);
-}
-
 // --- The producer. ---
 
 SharedProducerEnd::SharedProducerEnd(SharedPositions& shared, std::uint64_t capacity) noexcept
-    : shared_(&shared),
-      capacity_(capacity),
-      // order: relaxed. A predecessor's death, or its end, is known by other means.
-      tail_(shared.tail.load(sync::order::relaxed)) {
-  // order: acquire pairs with the release in release().
-  head_seen_ = shared.head.load(sync::order::acquire);
-  if (tail_ - head_seen_ <= capacity_) return;
-  head_seen_ = tail_;
-  damaged_ = true;
+    : SharedEnd(shared, shared.tail.own(), capacity) {
+  limit_to(shared.head.seen() + capacity);
 }
 
 Status SharedProducerEnd::look_for_room(std::uint64_t count) noexcept {
-  // order: acquire pairs with the release in release(): what was there has been read.
-  const std::uint64_t head = shared_->head.load(sync::order::acquire);
-  if (tail_ - head > capacity_) {
-    damaged_ = true;
-    return Status::closed;
-  }
-  head_seen_ = head;
-  return capacity_ - (tail_ - head) >= count ? Status::ok : Status::full;
+  limit_to(shared_->head.seen() + capacity_);
+  if (damaged()) return Status::closed;
+  return left() >= count ? Status::ok : Status::full;
 }
 
 Status SharedProducerEnd::wait_for_room(std::uint64_t count, const Until& until) {
@@ -65,22 +46,18 @@ Status SharedProducerEnd::publish_to(std::uint32_t seen) noexcept {
   std::uint64_t end = 0;
   // order: release pairs with the acquire in drained(): a consumer that goes on up to there finds
   // what was pushed. The failure needs none, only the number counts.
-  if (shared_->end.compare_exchange_strong(end, tail_ + 1, sync::order::release,
+  if (shared_->end.compare_exchange_strong(end, position() + 1, sync::order::release,
                                            sync::order::relaxed)) {
     return Status::ok;
   }
   // The consumer was first. It ended where it found nothing: behind this push or before it.
-  return end == tail_ + 1 ? Status::ok : Status::closed;
+  return end == position() + 1 ? Status::ok : Status::closed;
 }
 
 // --- The consumer. ---
 
 SharedConsumerEnd::SharedConsumerEnd(SharedPositions& shared, std::uint64_t capacity) noexcept
-    : shared_(&shared),
-      capacity_(capacity),
-      // order: relaxed. A predecessor's death, or its end, is known by other means.
-      head_(shared.head.load(sync::order::relaxed)),
-      tail_seen_(head_) {
+    : SharedEnd(shared, shared.head.own(), capacity) {
   // order: acquire pairs with the release in publish_to().
   const std::uint64_t end = shared.end.load(sync::order::acquire);
   if (end == 0) {
@@ -92,27 +69,16 @@ SharedConsumerEnd::SharedConsumerEnd(SharedPositions& shared, std::uint64_t capa
 
 void SharedConsumerEnd::end_at(std::uint64_t position) noexcept {
   ended_ = true;
-  if (position - head_ > capacity_) {
-    damage();
-  } else {
-    tail_seen_ = position;
-  }
+  limit_to(position);
 }
 
 void SharedConsumerEnd::look_for_items() noexcept {
-  if (ended_) return;
-  // order: acquire pairs with the release in publish(): what lies there comes before its position.
-  const std::uint64_t tail = shared_->tail.load(sync::order::acquire);
-  if (tail - head_ > capacity_) {
-    damage();
-  } else {
-    tail_seen_ = tail;
-  }
+  if (!ended_ && !damaged()) limit_to(shared_->tail.seen());
 }
 
 // The ring is closed and there was nothing.
 Status SharedConsumerEnd::drained() noexcept {
-  if (ended_) return Status::closed;
+  if (ended_ || damaged()) return Status::closed;
   // Partner is the light half in SharedBell::look(). If the producer did not see the close behind
   // its push, its half came first, and the look below finds the push.
   if (!sync::shared_fence_heavy()) {
@@ -121,28 +87,23 @@ Status SharedConsumerEnd::drained() noexcept {
     }
   }
   look_for_items();
-  if (tail_seen_ != head_) return Status::ok;
+  if (left() != 0) return Status::ok;
   std::uint64_t end = 0;
   // order: relaxed on success, only the number counts. Acquire on failure pairs with the release in
   // publish_to(): what was pushed is there.
-  if (!ended_ && !shared_->end.compare_exchange_strong(end, head_ + 1, sync::order::relaxed,
-                                                       sync::order::acquire)) {
+  if (!damaged() && !shared_->end.compare_exchange_strong(end, position() + 1, sync::order::relaxed,
+                                                          sync::order::acquire)) {
     end_at(end - 1);
   }
   ended_ = true;
-  return tail_seen_ != head_ ? Status::ok : Status::closed;
+  return left() != 0 ? Status::ok : Status::closed;
 }
 
 Status SharedConsumerEnd::wait_for_items(const Until& until) {
   Status status = Status::empty;
-  const Status waited = shared_->items.await([&] { return (status = find()) != Status::empty; },
+  const Status waited = shared_->items.await([&] { return (status = look()) != Status::empty; },
                                              until, BellSleepers::one, patience_);
   return waited == Status::ok ? status : waited;
-}
-
-void SharedConsumerEnd::damage() noexcept {
-  tail_seen_ = head_;
-  ended_ = damaged_ = true;
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -48,11 +48,7 @@ void SharedTickets::pass(std::uint64_t position, std::uint64_t count) noexcept {
 std::uint64_t SharedTickets::free_from(std::uint64_t position, std::uint64_t most) const noexcept {
   const std::uint64_t limit = min(min(most, kMostInClaim), static_cast<std::uint64_t>(capacity()));
   std::uint64_t count = 1;
-  // order: acquire pairs with the release in give_back(): what lay there has been read.
-  while (count < limit &&
-         word(position + count).load(sync::order::acquire) == word_of(position + count, kFree)) {
-    ++count;
-  }
+  while (count < limit && look(position + count) == word_of(position + count, kFree)) ++count;
   return count;
 }
 
@@ -64,14 +60,12 @@ Status SharedTickets::claim(std::uint32_t producer, std::uint64_t most, SharedCl
     // below is never older than the claim of one lap before.
     const std::uint64_t position = words_->tail.load(sync::order::acquire);
     const std::uint64_t free = word_of(position, kFree);
-    // order: acquire pairs with the release in give_back(): what lay there has been read; and with
-    // that in finish(): the words behind a claim are not seen older than it left them.
-    std::uint64_t seen = word(position).load(sync::order::acquire);
+    std::uint64_t seen = look(position);
     if (seen == free) {
       claim = {.position = position, .count = free_from(position, most)};
       const std::uint64_t mine = free | kClaimed | (std::uint64_t{producer} << kStateBits) |
                                  ((claim.count - 1) << kCountShift);
-      // order: relaxed, the loads above have acquired this same word and those behind it.
+      // order: relaxed, the looks above have acquired this same word and those behind it.
       if (word(position).compare_exchange_strong(seen, mine, sync::order::relaxed,
                                                  sync::order::relaxed)) {
         pass(position, claim.count);
@@ -93,15 +87,17 @@ Status SharedTickets::claim(std::uint32_t producer, std::uint64_t most, SharedCl
   return Status::closed;
 }
 
-// Those behind the first come first: nobody looks at them before that one.
-void SharedTickets::finish(const SharedClaim& claim, State state) noexcept {
+// The words behind the first one of a claim: nobody looks at them before that one is handed on.
+void SharedTickets::set_behind(const SharedClaim& claim, State state) noexcept {
   for (std::uint64_t i = claim.count; --i != 0;) {
-    // order: relaxed, the store below makes it known.
+    // order: relaxed, the first one's release makes it known.
     word(claim.position + i).store(word_of(claim.position + i, state), sync::order::relaxed);
   }
-  // order: release pairs with the acquire in find(): the items are there, or what was written there
-  // is over; and with the acquire of the word in claim(), for those behind it.
-  word(claim.position).store(word_of(claim.position, state), sync::order::release);
+}
+
+void SharedTickets::finish(const SharedClaim& claim, State state) noexcept {
+  set_behind(claim, state);
+  hand_on(claim.position, word_of(claim.position, state));
   words_->items.ring();
 }
 
@@ -112,9 +108,7 @@ std::uint64_t SharedTickets::first() const noexcept {
   std::uint64_t position = words_->head.load(sync::order::relaxed);
   // It may have given places back and not have said so here.
   for (std::size_t i = 0; i < capacity(); ++i, ++position) {
-    // order: relaxed, the same; find() looks again.
-    const std::uint64_t seen = word(position).load(sync::order::relaxed);
-    if (lap_of(seen) != lap_of(word_of(position, kFree) + kLapOne)) break;
+    if (lap_of(look(position)) != lap_of(word_of(position, kFree) + kLapOne)) break;
   }
   return position;
 }
@@ -122,8 +116,7 @@ std::uint64_t SharedTickets::first() const noexcept {
 Status SharedTickets::find(std::uint64_t& position, bool& damaged) noexcept {
   for (unsigned tries = 0; tries < kMostTries && !damaged; ++tries) {
     const std::uint64_t free = word_of(position, kFree);
-    // order: acquire pairs with the releases in finish() and bury().
-    std::uint64_t seen = word(position).load(sync::order::acquire);
+    std::uint64_t seen = look(position);
     if (lap_of(seen) != lap_of(free)) break;
     switch (state_of(seen)) {
       case kFull: return Status::ok;
@@ -149,17 +142,14 @@ Status SharedTickets::find(std::uint64_t& position, bool& damaged) noexcept {
 
 RingWatch SharedTickets::watch(std::uint64_t position) const noexcept {
   const Word& place = word(position);
-  // order: relaxed, find() looks again.
-  const std::uint64_t seen = place.load(sync::order::relaxed);
+  const std::uint64_t seen = look(position);
   const bool is_empty = lap_of(seen) == lap_of(word_of(position, kFree)) &&
                         (state_of(seen) == kFree || state_of(seen) == kClaimed);
   return {.doorbell = &words_->items, .word = &place, .seen = is_empty ? seen : ~seen};
 }
 
 void SharedTickets::give_back(std::uint64_t position) noexcept {
-  // order: release pairs with the acquires in claim() and free_from(): what lay there has been
-  // read.
-  word(position).store(word_of(position, kFree) + kLapOne, sync::order::release);
+  hand_on(position, word_of(position, kFree) + kLapOne);
 }
 
 void SharedTickets::tell_given_back(std::uint64_t position) noexcept {
@@ -174,16 +164,13 @@ std::size_t SharedTickets::bury(std::uint32_t producer) noexcept {
   std::size_t dropped = 0;
   const std::uint64_t claimed = kClaimed | (std::uint64_t{producer} << kStateBits);
   for (std::size_t i = 0; i < capacity(); ++i) {
-    // order: relaxed. A claim of the dead one comes before its death, and that before this.
-    std::uint64_t seen = word(i).load(sync::order::relaxed);
+    // A claim of the dead one comes before its death, and that before this.
+    std::uint64_t seen = look(i);
     if ((seen & kClaimMask) != claimed) continue;
     const std::uint64_t first = (seen >> kLapShift << shift_) + i;
     const std::uint64_t count = min(count_of(seen), static_cast<std::uint64_t>(capacity()));
-    for (std::uint64_t k = count; --k != 0;) {
-      // order: relaxed, as in finish(), where the dead one may have been.
-      word(first + k).store(word_of(first + k, kDropped), sync::order::relaxed);
-    }
-    // order: release pairs with the acquire in find(): what the dead one wrote there is over.
+    set_behind({.position = first, .count = count}, kDropped);  // over what it has done of finish()
+    // order: release pairs with the acquire in look(): what the dead one wrote there is over.
     const bool mine = word(i).compare_exchange_strong(seen, lap_of(seen) | kDropped,
                                                       sync::order::release, sync::order::relaxed);
     dropped += mine ? static_cast<std::size_t>(count) : 0;

@@ -19,10 +19,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/detail/attempt.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/cell.hpp>
@@ -42,7 +42,7 @@ class Lane {
  public:
   enum State : std::uint32_t { kFree, kTaking, kTaken, kLeft };
 
-  explicit Lane(std::size_t events) : ring_(events), dropped_(0), state_(kTaking), next_(nullptr) {}
+  explicit Lane(std::size_t events) : ring_(events), dropped_(0), state_(kTaking) {}
 
   // The owner's: false, and counted, if there is no room.
   bool put(const Event& event) noexcept {
@@ -77,12 +77,19 @@ class Lane {
  private:
   friend class Lanes;
 
+  // order: acquire pairs with the release in become().
+  std::uint32_t state() const noexcept { return state_.load(sync::order::acquire); }
+  void become(State state) noexcept {
+    // order: release pairs with the acquires of state_: the owner, its events, that all are read.
+    state_.store(state, sync::order::release);
+  }
+
   SpscRing<Event> ring_;
   sync::atomic<std::uint64_t> dropped_;
   sync::atomic<std::uint32_t> state_;  // State
   sync::cell<LaneOwner> owner_;
   sync::cell<std::uint64_t> dropped_told_;  // the reader's
-  sync::atomic<Lane*> next_;  // written before the lane is linked
+  sync::cell<Lane*> next_;  // written before the lane is linked
 };
 
 class Lanes {
@@ -98,9 +105,8 @@ class Lanes {
     Lane* const lane = shut_.load(sync::order::seq_cst) ? nullptr : get();  // order: as above
     if (lane != nullptr) {
       lane->owner_.write() = owner;
-      // order: release pairs with the acquire in visit(): the owner.
-      lane->state_.store(Lane::kTaken, sync::order::release);
-      if (lane->next_.load(sync::order::relaxed) == lane) link(*lane);  // order: relaxed, our own
+      lane->become(Lane::kTaken);
+      if (lane->next_.read() == lane) link(*lane);
     }
     takers_.fetch_sub(1, sync::order::release);  // order: release pairs with free_unused()
     return lane;
@@ -113,22 +119,16 @@ class Lanes {
   }
 
   // Its thread ends.
-  static void leave(Lane& lane) noexcept {
-    // order: release pairs with the acquire in visit(): all its events.
-    lane.state_.store(Lane::kLeft, sync::order::release);
-  }
+  static void leave(Lane& lane) noexcept { lane.become(Lane::kLeft); }
 
   // Calls `each(lane, owner, is_left)` for each that a thread has or had; it reads the lane.
   template <class Each>
   void visit(Each&& each) {
-    // order: acquire pairs with the release in link(): the lanes and their links.
-    for (Lane* lane = first_.load(sync::order::acquire); lane != nullptr; lane = next(*lane)) {
-      // order: acquire pairs with the releases in take() and leave().
-      const std::uint32_t state = lane->state_.load(sync::order::acquire);
+    for (Lane* lane = first(); lane != nullptr; lane = lane->next_.read()) {
+      const std::uint32_t state = lane->state();
       if (state != Lane::kTaken && state != Lane::kLeft) continue;
       each(*lane, lane->owner_.read(), state == Lane::kLeft);
-      // order: release pairs with the acquire in get(): it is empty (LN-1).
-      if (state == Lane::kLeft) lane->state_.store(Lane::kFree, sync::order::release);
+      if (state == Lane::kLeft) lane->become(Lane::kFree);  // it is empty (LN-1)
     }
   }
 
@@ -142,62 +142,53 @@ class Lanes {
     shut_.store(true, sync::order::seq_cst);  // order: seq_cst, see take()
     // order: seq_cst, see take(); as an acquire it pairs with the release there.
     while (takers_.load(sync::order::seq_cst) != 0) sync::pause();
-    // order: relaxed, all that linked a lane have told so by takers_.
-    Lane* lane = first_.load(sync::order::relaxed);
+    Lane* lane = first();
     Lane* kept = nullptr;
     while (lane != nullptr) {
-      Lane* const after = next(*lane);
-      // order: acquire pairs with the release in leave(): its thread is done with it.
-      const std::uint32_t state = lane->state_.load(sync::order::acquire);
+      Lane* const after = lane->next_.read();
+      const std::uint32_t state = lane->state();
       if (all || state == Lane::kFree || state == Lane::kLeft) {
         delete lane;
       } else {
-        lane->next_.store(kept, sync::order::relaxed);  // order: relaxed, nothing else looks
+        lane->next_.write() = kept;
         kept = lane;
       }
       lane = after;
     }
-    first_.store(kept, sync::order::relaxed);  // order: relaxed, as above
+    first_.store(kept, sync::order::relaxed);  // order: relaxed, nothing else looks
   }
 
  private:
-  static Lane* next(const Lane& lane) noexcept {
-    return lane.next_.load(sync::order::relaxed);  // order: relaxed, written before it was linked
+  Lane* first() const noexcept {
+    // order: acquire pairs with the release in link(): the lanes and their links.
+    return first_.load(sync::order::acquire);
   }
 
   // One that is free, or a new one, whose link points to itself.
   Lane* get() noexcept {
-    // order: acquire, as in visit().
-    for (Lane* lane = first_.load(sync::order::acquire); lane != nullptr; lane = next(*lane)) {
+    for (Lane* lane = first(); lane != nullptr; lane = lane->next_.read()) {
       std::uint32_t state = Lane::kFree;
-      // order: acquire pairs with the release in visit(); relaxed on failure, the next one then.
+      // order: acquire pairs with the release in become(); relaxed on failure, the next one then.
       if (lane->state_.compare_exchange_strong(state, Lane::kTaking, sync::order::acquire,
                                                sync::order::relaxed)) {
         return lane;
       }
     }
     Lane* const lane = make();
-    // order: relaxed, not linked yet
-    if (lane != nullptr) lane->next_.store(lane, sync::order::relaxed);
+    if (lane != nullptr) lane->next_.write() = lane;
     return lane;
   }
 
   Lane* make() noexcept {
-#if defined(__cpp_exceptions)
-    try {
-      return new Lane(events_);
-    } catch (const std::bad_alloc&) {
-      return nullptr;
-    }
-#else
-    return new Lane(events_);
-#endif
+    Lane* lane = nullptr;
+    (void)detail::attempt([&] { lane = new Lane(events_); });
+    return lane;
   }
 
   void link(Lane& lane) noexcept {
     Lane* first = first_.load(sync::order::relaxed);  // order: relaxed, the exchange decides
     do {
-      lane.next_.store(first, sync::order::relaxed);  // order: relaxed, linked below
+      lane.next_.write() = first;
       // order: release pairs with the acquires of first_: the lane. Relaxed on failure, again then.
     } while (
         !first_.compare_exchange_weak(first, &lane, sync::order::release, sync::order::relaxed));

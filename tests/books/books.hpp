@@ -9,10 +9,12 @@
 // books are in the other files of this folder. They may allocate: no allocation is to fail then.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
 #include <handoff/core/detail/books.hpp>
+#include <handoff/queue/detail/ring_positions.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 
 namespace handoff::test {
@@ -22,6 +24,7 @@ template <class Atomic>
 auto now(const Atomic& atomic) noexcept {
   return atomic.load(sync::order::seq_cst);  // order: seq_cst, at rest; no partner
 }
+inline std::uint64_t now(const detail::RingPosition& position) noexcept { return position.own(); }
 
 template <class Structure>
 std::string fault_in(Structure& structure) {

@@ -27,6 +27,11 @@ template <class T, class Value>
 void set(T& word, Value value) {
   word = static_cast<T>(value);
 }
+inline std::uint64_t get(const detail::RingPosition& word) { return now(word); }
+template <class Value>
+void set(detail::RingPosition& word, Value value) {
+  word.move_to(value);
+}
 
 // Sets a word to something wrong, which is reported, and back, which is not.
 template <class Structure, class Word, class Value>

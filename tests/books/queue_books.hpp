@@ -8,8 +8,11 @@
 #include <string>
 
 #include <handoff/queue/channel.hpp>
+#include <handoff/queue/detail/ring.hpp>
+#include <handoff/queue/detail/ring_positions.hpp>
+#include <handoff/queue/detail/ring_segments.hpp>
+#include <handoff/queue/detail/ring_tickets.hpp>
 #include <handoff/queue/detail/select_list.hpp>
-#include <handoff/queue/detail/ticket_ring.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
 #include <handoff/queue/segment_queue.hpp>
@@ -20,27 +23,31 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// What each end has seen of the other one is true, or was.
+// The ends are no further apart than there are places, and no limit is ahead of the other end.
 template <class T>
-struct Books<SpscRing<T>> {
-  static std::string fault(const SpscRing<T>& ring) {
-    const std::uint64_t head = test::now(ring.head_);
-    const std::uint64_t tail = test::now(ring.tail_);
-    const std::uint64_t capacity = ring.capacity();
+struct Books<PositionPlaces<T>> {
+  static std::string fault(const PositionPlaces<T>& places) {
+    const std::uint64_t head = test::now(places.consumer_.position);
+    const std::uint64_t tail = test::now(places.producer_.position);
+    const std::uint64_t capacity = places.capacity();
     if (tail - head > capacity) return "SpscRing: more items than places";
-    if (head - ring.head_seen_ > capacity) return "SpscRing: head_seen_ is ahead of the head";
-    if (tail - ring.tail_seen_ > capacity) return "SpscRing: tail_seen_ is ahead of the tail";
+    if (head + capacity - places.producer_.limit > capacity) {
+      return "SpscRing: the producer's limit is ahead of the head";
+    }
+    if (tail - places.consumer_.limit > capacity) {
+      return "SpscRing: the consumer's limit is ahead of the tail";
+    }
     return {};
   }
 };
 
 // Each place waits for what comes next to it.
 template <class T, Consumers kConsumers>
-struct Books<TicketRing<T, kConsumers>> {
-  static std::string fault(const TicketRing<T, kConsumers>& ring) {
-    using Ring = TicketRing<T, kConsumers>;
-    const auto head = test::now(ring.head_);
-    const auto tail = test::now(ring.tail_) & ~Ring::kClosed;
+struct Books<TicketPlaces<T, kConsumers>> {
+  static std::string fault(const TicketPlaces<T, kConsumers>& ring) {
+    using Ring = TicketPlaces<T, kConsumers>;
+    const auto head = test::now(ring.head_.next);
+    const auto tail = test::now(ring.tail_.next) & ~Ring::kClosed;
     const std::uint64_t items = (tail - head) / Ring::kStep;
     if (items > ring.capacity()) return "TicketRing: more items than places";
     for (std::uint64_t i = 0; i < ring.capacity(); ++i) {
@@ -54,16 +61,27 @@ struct Books<TicketRing<T, kConsumers>> {
     return {};
   }
 };
+template <class T, class Places>
+struct Books<BasicRing<T, Places>> {
+  static Places& places(BasicRing<T, Places>& ring) { return ring.places_; }
+  static std::string fault(const BasicRing<T, Places>& ring) {
+    return Books<Places>::fault(ring.places_);
+  }
+};
 template <class T>
-struct Books<MpscRing<T>> : Books<TicketRing<T, Consumers::one>> {};
+struct Books<SpscRing<T>> : Books<BasicRing<T, PositionPlaces<T>>> {};
 template <class T>
-struct Books<MpmcRing<T>> : Books<TicketRing<T, Consumers::many>> {};
+struct Books<MpscRing<T>> : Books<BasicRing<T, TicketPlaces<T, Consumers::one>>> {};
+template <class T>
+struct Books<MpmcRing<T>> : Books<BasicRing<T, TicketPlaces<T, Consumers::many>>> {};
+template <class T, std::size_t kPlaces>
+struct Books<SegmentQueue<T, kPlaces>> : Books<BasicRing<T, SegmentPlaces<T, kPlaces>>> {};
 
 // From the head's segment the links lead over the tail's to the end, and the spare one is none of
 // them. What lies between the two ends is what was counted.
 template <class T, std::size_t kPlaces>
-struct Books<SegmentQueue<T, kPlaces>> {
-  static std::string fault(const SegmentQueue<T, kPlaces>& queue) {
+struct Books<SegmentPlaces<T, kPlaces>> {
+  static std::string fault(const SegmentPlaces<T, kPlaces>& queue) {
     const std::uint64_t popped = test::now(queue.popped_);
     const std::uint64_t items = test::now(queue.pushed_) - popped;
     if (static_cast<std::int64_t>(items) < 0) return "SegmentQueue: more popped than pushed";

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// SharedMpscRing and its tickets: the scenarios of docs/design/shared_ring.md. A parent that learns
-// of a death from the kernel is a thread that waits for the process.
+// SharedMpscRing and its tickets: the scenarios of docs/design/shared_ring.md.
 #include <handoff/process/detail/shared_tickets.hpp>
 #include <handoff/process/shared_mpsc_ring.hpp>
-#include <handoff/sync/detail/pause.hpp>
 
 #include "books/process_books.hpp"
+#include "explore/scenarios/process/shared_ring_programs.hpp"
 #include "explore/scenarios/process/shared_storage.hpp"
 
 namespace shared_mpsc_ring_scenarios { namespace {
@@ -60,6 +59,7 @@ void two_to_one(std::size_t capacity) {
   check(sum == 3, "each once");
   explore::outcome(item.number);
 }
+const test::SharedRingScenarios<test::ManyProducers> as_any_other("shared_mpsc_ring");
 const Scenario one_place("shared_mpsc_ring/one_place", [] { two_to_one(1); });
 const Scenario two_places("shared_mpsc_ring/two_places", [] { two_to_one(2); });
 
@@ -77,23 +77,6 @@ const Scenario watched("shared_mpsc_ring/watched", [] {
   });
   Ring::Consumer in(shared.ring);
   check(test::take_all_by_watch(in, SharedItem{}) == 1, "each item once");
-});
-
-// One producer over some laps of one place, asleep and awake.
-const Scenario laps("shared_mpsc_ring/laps", [] {
-  Shared shared(1UL, 1UL);
-  Thread producer([&] {
-    Ring::Producer out(shared.ring, 0);
-    for (std::uint32_t i = 1; i <= 3; ++i) {
-      check(out.push(shared_item(i)) == Status::ok, "it waits for room");
-    }
-    shared.ring.close();
-  });
-  Ring::Consumer in(shared.ring);
-  SharedItem item;
-  std::uint32_t count = 0;
-  while (in.pop(item) == Status::ok) check(number_of(item) == ++count, "in order");
-  check(count == 3, "each once");
 });
 
 // Two producers wait for the one place, and both get it.
@@ -152,17 +135,6 @@ const Scenario close_beside("shared_mpsc_ring/close_beside", [] {
   second.join();
   check(delivered == accepted[0] + accepted[1], "accepted is delivered, and nothing else");
   explore::outcome(delivered);
-});
-
-const Scenario close_wakes("shared_mpsc_ring/close_wakes", [] {
-  Shared shared(1UL, 1UL);
-  Thread producer([&] {
-    Ring::Producer out(shared.ring, 0);
-    check(out.push(shared_item(1)) == Status::ok, "it began before the close");
-    check(out.push(shared_item(2)) == Status::closed, "there is no room");
-  });
-  while (shared.ring.empty()) sync::pause();
-  shared.ring.close();
 });
 
 // A batch beside one that pushes alone: each of its claims comes out in one piece.
@@ -312,79 +284,5 @@ const Scenario buried("shared_mpsc_ring/buried", [] {
   check(in.pop(item) == Status::ok, "it comes");
   check(number_of(item) == 2, "and nothing that was not published");
 });
-
-// The same alone, with one place: all laps depend on the dead one's.
-const Scenario producer_is_replaced(
-    "shared_mpsc_ring/producer_is_replaced",
-    [] {
-      Shared shared(1UL, 1UL);
-      Thread parent([&] {
-        {
-          Process process([&] {
-            Ring::Producer out(shared.ring, 0);
-            check(out.push(shared_item(1)) == Status::ok, "it waits for room");
-            check(out.push(shared_item(2)) == Status::ok, "it waits for room");
-          });
-          if (process.wait()) (void)shared.ring.producer_died(0);
-        }
-        Ring::Producer successor(shared.ring, 0);
-        check(successor.push(shared_item(3)) == Status::ok, "it waits for room");
-        shared.ring.close();
-      });
-      Ring::Consumer in(shared.ring);
-      const std::uint32_t seen = pop_all(in);
-      check((seen & 8) != 0 && (seen & 6) != 4, "in order");
-      explore::outcome(seen);
-    },
-    Size::small, 1);
-
-// Dies between peek and release, or between giving back and saying so.
-const Scenario consumer_is_replaced(
-    "shared_mpsc_ring/consumer_is_replaced",
-    [] {
-      Shared shared(1UL, 1UL);
-      std::uint32_t released = 0;
-      Thread producer([&] {
-        Ring::Producer out(shared.ring, 0);
-        check(out.push(shared_item(1)) == Status::ok, "it waits for room");
-        check(out.push(shared_item(2)) == Status::ok, "it waits for room");
-        shared.ring.close();
-      });
-      {
-        Process process([&] {
-          Ring::Consumer in(shared.ring);
-          const SharedItem* item = nullptr;
-          check(in.peek(item) == Status::ok, "it comes");
-          check(number_of(*item) == 1, "the first");
-          in.release();
-          released = 1;
-        });
-        if (process.wait()) shared.ring.recovered();
-      }
-      Ring::Consumer successor(shared.ring);
-      const std::uint32_t seen = pop_all(successor);
-      check(seen == 4 || (seen == 6 && released == 0), "none is lost");
-      explore::outcome(seen);
-    },
-    Size::small, 1);
-
-const Scenario consumer_dies(
-    "shared_mpsc_ring/consumer_dies",
-    [] {
-      Shared shared(1UL, 1UL);
-      Thread producer([&] {
-        Ring::Producer out(shared.ring, 0);
-        std::uint32_t pushed = 0;
-        while (pushed < 3 && out.push(shared_item(pushed + 1)) == Status::ok) ++pushed;
-        explore::outcome(pushed);
-      });
-      Process process([&] {
-        Ring::Consumer in(shared.ring);
-        SharedItem item;
-        for (int i = 0; i < 3; ++i) check(in.pop(item) == Status::ok, "it comes");
-      });
-      if (process.wait()) shared.ring.consumer_died();
-    },
-    Size::small, 1);
 
 }}  // namespace shared_mpsc_ring_scenarios

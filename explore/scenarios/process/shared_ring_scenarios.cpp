@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// SharedRing and its ends: the scenarios of docs/design/shared_ring.md. A parent that learns of a
-// death from the kernel is a thread that waits for the process.
+// SharedRing and its ends: the scenarios of docs/design/shared_ring.md.
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/process/detail/shared_ends.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/shared_ring.hpp>
-#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <system_error>
 
+#include "explore/scenarios/process/shared_ring_programs.hpp"
 #include "explore/scenarios/process/shared_storage.hpp"
 
 namespace shared_ring_scenarios { namespace {
@@ -42,20 +41,11 @@ std::uint32_t pop_all(Ring::Consumer& in, std::uint32_t first = 1) {
 void push_two(Shared& shared) {
   Ring ring = Ring::attach(shared.storage.bytes());
   Ring::Producer out(ring);
-  check(out.push(shared_item(1)) == Status::ok, "it waits for room");
-  check(out.push(shared_item(2)) == Status::ok, "it waits for room");
+  test::push_numbers(out, 1, 2);
   ring.close();
 }
 
-// Both sleep and wake each other; each process attaches by itself.
-void one_to_one(std::size_t capacity) {
-  Shared shared(capacity);
-  Thread producer([&] { push_two(shared); });
-  Ring::Consumer in(Ring::attach(shared.storage.bytes()));
-  check(pop_all(in) == 2, "each item once");
-}
-const Scenario one_place("shared_ring/one_place", [] { one_to_one(1); });
-const Scenario two_places("shared_ring/two_places", [] { one_to_one(2); });
+const test::SharedRingScenarios<test::OneProducer> as_any_other("shared_ring");
 
 // An alarm's thread sleeps in the place of the consumer.
 const Scenario watched("shared_ring/watched", [] {
@@ -158,18 +148,6 @@ const Scenario close_while_full("shared_ring/close_while_full", [] {
   check(delivered == accepted, "accepted is delivered");
 });
 
-// Nobody makes room any more: the close is what the producer hears.
-const Scenario close_wakes("shared_ring/close_wakes", [] {
-  Shared shared(1UL);
-  Thread producer([&] {
-    Ring::Producer out(shared.ring);
-    check(out.push(shared_item(1)) == Status::ok, "it began before the close");
-    check(out.push(shared_item(2)) == Status::closed, "there is no room");
-  });
-  while (shared.ring.empty()) sync::pause();
-  shared.ring.close();
-});
-
 // A third one looks on.
 const Scenario observer("shared_ring/observer", [] {
   Shared shared(2UL);
@@ -250,98 +228,6 @@ const Scenario producer_dies(
       parent.join();
       check(is_dead || count == 2, "nothing is lost of one that lives");
       explore::outcome(count);
-    },
-    Size::small, 1);
-
-// Another producer goes on where the dead one came to.
-const Scenario producer_is_replaced(
-    "shared_ring/producer_is_replaced",
-    [] {
-      Shared shared(1UL);
-      Thread parent([&] {
-        bool is_dead = false;
-        {
-          Process process([&] {
-            Ring::Producer out(shared.ring);
-            check(out.push(shared_item(1)) == Status::ok, "it waits for room");
-          });
-          is_dead = process.wait();
-        }
-        // Nothing tells whether the dead one had come that far, but the ring.
-        Ring::Producer out(shared.ring);
-        if (is_dead) shared.ring.recovered();
-        check(out.push(shared_item(2)) == Status::ok, "it waits for room");
-        shared.ring.close();
-      });
-      Ring::Consumer in(shared.ring);
-      SharedItem item;
-      std::uint32_t last = 0;
-      while (in.pop(item) == Status::ok) {
-        check(number_of(item) > last, "in order");
-        last = item.number;
-      }
-      check(last == 2, "the successor's came");
-    },
-    Size::small, 1);
-
-// Dies between peek and release, or anywhere; a successor gets what was not given back.
-const Scenario consumer_is_replaced(
-    "shared_ring/consumer_is_replaced",
-    [] {
-      Shared shared(1UL);
-      std::uint32_t released = 0;
-      Thread producer([&] {
-        Ring::Producer out(shared.ring);
-        for (std::uint32_t i = 1; i <= 2; ++i) {
-          check(out.push(shared_item(i)) == Status::ok, "it waits for room");
-        }
-        shared.ring.close();
-      });
-      {
-        Process process([&] {
-          Ring::Consumer in(shared.ring);
-          const SharedItem* item = nullptr;
-          check(in.peek(item) == Status::ok, "it waits for an item");
-          check(number_of(*item) == 1, "the first");
-          in.release();
-          released = 1;
-        });
-        if (process.wait()) shared.ring.recovered();
-      }
-      Ring::Consumer successor(shared.ring);
-      SharedItem item;
-      std::uint32_t first = 0;
-      std::uint32_t last = 0;
-      while (successor.pop(item) == Status::ok) {
-        check(last == 0 || number_of(item) == last + 1, "in order");
-        last = number_of(item);
-        if (first == 0) first = last;
-      }
-      check(first == 2 || (first == 1 && released == 0), "none is lost");
-      check(last == 2, "none is lost");
-    },
-    Size::small, 1);
-
-// The producer waits for room that nobody will make.
-const Scenario consumer_dies(
-    "shared_ring/consumer_dies",
-    [] {
-      Shared shared(1UL);
-      Thread producer([&] {
-        Ring::Producer out(shared.ring);
-        std::uint32_t pushed = 0;
-        while (pushed < 3 && out.push(shared_item(pushed + 1)) == Status::ok) ++pushed;
-        explore::outcome(pushed);
-      });
-      Process process([&] {
-        Ring::Consumer in(shared.ring);
-        SharedItem item;
-        for (std::uint32_t i = 1; i <= 3; ++i) {
-          check(in.pop(item) == Status::ok, "it waits for an item");
-          check(number_of(item) == i, "in order");
-        }
-      });
-      if (process.wait()) shared.ring.consumer_died();
     },
     Size::small, 1);
 

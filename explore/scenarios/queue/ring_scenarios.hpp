@@ -8,12 +8,15 @@
 #include <cstdint>
 #include <handoff/core/status.hpp>
 #include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/detail/pause.hpp>
 #include <memory>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "books/books.hpp"
 #include "explore/scenario.hpp"
 #include "support/started_at.hpp"
 
@@ -53,10 +56,10 @@ std::array<int, 4> pop_all(Ring& ring, int count) {
   return last;
 }
 
-// One producer, one consumer, `capacity` places, positions that begin at `position`.
-template <class Ring>
-void one_to_one(std::size_t capacity, std::uint64_t position = 0) {
-  StartedAt<Ring> ring(capacity, position);
+// One producer, one consumer; `where`: what a ring is made with.
+template <class Ring, class... Where>
+void one_to_one(Where... where) {
+  Ring ring(where...);
   explore::Thread producer([&] {
     push_all(ring, 1, 3);
     ring.close();
@@ -65,10 +68,41 @@ void one_to_one(std::size_t capacity, std::uint64_t position = 0) {
   explore::check(last[1] == 3, "all that was accepted came out before `closed`");
 }
 
+// Two producers race for places; the consumer sees each one's items in order.
+template <class Ring, class... Where>
+void two_producers(Where... where) {
+  Ring ring(where...);
+  explore::Thread first([&] { push_all(ring, 1, 2); });
+  explore::Thread second([&] { push_all(ring, 2, 1); });
+  const auto last = pop_all(ring, 3);
+  explore::check(last[1] == 2 && last[2] == 1, "each item once");
+}
+
+// A close comes between two claims: what was accepted comes out, nothing comes after.
+template <class Ring, class... Where>
+void close_races_push(Where... where) {
+  Ring ring(where...);
+  sync::cell<int> before_close(0);
+  Status pushed{};
+  explore::Thread producer([&] { pushed = ring.try_push(RingItem{1, 1}); });
+  explore::Thread closer([&] {
+    before_close.write() = 1;
+    ring.close();
+  });
+  const auto last = pop_all(ring, -1);
+  explore::check(before_close.read() == 1, "what the closer did is visible");
+  explore::check(ring.closed(), "closed was said");
+  producer.join();
+  closer.join();
+  explore::check(last[1] == (pushed == Status::ok ? 1 : 0), "accepted is delivered");
+  explore::check(pushed == Status::ok || pushed == Status::closed, "there was room");
+  explore::outcome(pushed == Status::ok);
+}
+
 // A batch goes in and comes out while the other side works item by item.
-template <class Ring>
-void batches() {
-  Ring ring(2);
+template <class Ring, class... Where>
+void batches(Where... where) {
+  Ring ring(where...);
   explore::Thread producer([&] {
     std::array<RingItem, 3> items{RingItem{1, 1}, RingItem{1, 2}, RingItem{1, 3}};
     for (std::span<RingItem> rest = items; !rest.empty();) {
@@ -237,5 +271,25 @@ void what_is_replaced_pushes(const Make& make) {
   (void)queue->empty();
   consumer.join();
 }
+
+// Those that every bounded ring has, under the names of one face.
+template <template <class> class Ring>
+struct RingScenarios {
+  using Items = Audited<Ring<RingItem>>;
+  template <class T, std::size_t kPlaces>
+  static std::unique_ptr<Ring<T>> made() {
+    return std::make_unique<Ring<T>>(kPlaces);
+  }
+  explicit RingScenarios(const std::string& face)
+      : all{{face + "/batch", [] { batches<Items>(2UL); }},
+            {face + "/visitor", &visitor<Items>},
+            {face + "/ends_what_is_left", [] { ends_what_is_left(&made<OwnedItem, 4>); }},
+            {face + "/what_is_replaced_pops", [] { what_is_replaced_pops(&made<PopsItem, 2>); }},
+            {face + "/what_a_batch_replaces_pops",
+             [] { what_is_replaced_pops(&made<PopsItem, 2>, true); }},
+            {face + "/what_is_replaced_pushes", [] { what_is_replaced_pushes(&made<PopsItem, 2>); },
+             Size::single}} {}
+  const Scenario all[6];
+};
 
 }  // namespace handoff::test

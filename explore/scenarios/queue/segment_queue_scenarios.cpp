@@ -15,23 +15,11 @@ using test::RingItem;
 using test::Scenario;
 using Queue = test::Audited<SegmentQueue<RingItem, 1>>;  // every step crosses a segment
 
-const Scenario fifo("segment_queue/fifo", [] {
-  Queue queue;
-  explore::Thread producer([&] {
-    test::push_all(queue, 1, 3);
-    queue.close();
-  });
-  const auto last = test::pop_all(queue, -1);
-  explore::check(last[1] == 3, "all that was accepted came out before `closed`");
-});
-
-const Scenario producers("segment_queue/two_producers", [] {
-  Queue queue;
-  explore::Thread first([&] { test::push_all(queue, 1, 2); });
-  explore::Thread second([&] { test::push_all(queue, 2, 1); });
-  const auto last = test::pop_all(queue, 3);
-  explore::check(last[1] == 2 && last[2] == 1, "each item once");
-});
+const Scenario fifo("segment_queue/fifo", [] { test::one_to_one<Queue>(); });
+const Scenario producers("segment_queue/two_producers", [] { test::two_producers<Queue>(); });
+const Scenario close_race("segment_queue/close", [] { test::close_races_push<Queue>(); });
+const Scenario batch("segment_queue/batch",
+                     [] { test::batches<test::Audited<SegmentQueue<RingItem, 2>>>(); });
 
 // Three items in three segments; a push goes on meanwhile, perhaps into a segment given back.
 const Scenario consumers("segment_queue/two_consumers", [] {
@@ -58,39 +46,6 @@ const Scenario recycled("segment_queue/recycled", [] {
   explore::Thread producer([&] { test::push_all(queue, 1, 4); });
   const auto last = test::pop_all(queue, 4);
   explore::check(last[1] == 4, "each item once");
-});
-
-const Scenario batch("segment_queue/batch", [] {
-  test::Audited<SegmentQueue<RingItem, 2>> queue;
-  explore::Thread producer([&] {
-    std::array<RingItem, 3> items{RingItem{1, 1}, RingItem{1, 2}, RingItem{1, 3}};
-    explore::check(queue.try_push_batch(items) == 3, "there is always room");
-  });
-  for (int taken = 0; taken < 3;) {
-    std::array<RingItem, 2> out;
-    const std::size_t popped = queue.try_pop_batch(out);
-    for (std::size_t i = 0; i < popped; ++i) {
-      explore::check(out[i].number == ++taken, "a batch keeps its order");
-    }
-    if (popped == 0) sync::pause();
-  }
-});
-
-const Scenario close_race("segment_queue/close", [] {
-  Queue queue;
-  sync::cell<int> before_close(0);
-  Status pushed{};
-  explore::Thread producer([&] { pushed = queue.try_push(RingItem{1, 1}); });
-  explore::Thread closer([&] {
-    before_close.write() = 1;
-    queue.close();
-  });
-  const auto last = test::pop_all(queue, -1);
-  explore::check(before_close.read() == 1, "what the closer did is visible");
-  producer.join();
-  closer.join();
-  explore::check(last[1] == (pushed == Status::ok ? 1 : 0), "accepted is delivered");
-  explore::outcome(pushed == Status::ok);
 });
 
 // All there were at the call, and no more.

@@ -2,7 +2,6 @@
 //
 // SpscRing: the scenarios of docs/design/rings.md.
 #include <handoff/queue/spsc_ring.hpp>
-#include <memory>
 
 #include "books/queue_books.hpp"
 #include "explore/scenarios/queue/ring_scenarios.hpp"
@@ -14,11 +13,11 @@ using test::RingItem;
 using test::Scenario;
 using Ring = test::Audited<SpscRing<RingItem>>;
 
-const Scenario one_place("spsc_ring/one_place", [] { test::one_to_one<Ring>(1); });
-const Scenario two_places("spsc_ring/two_places", [] { test::one_to_one<Ring>(2); });
-const Scenario wrap("spsc_ring/wrap", [] { test::one_to_one<Ring>(2, ~std::uint64_t{0} - 1); });
-const Scenario batch("spsc_ring/batch", [] { test::batches<Ring>(); });
-const Scenario visitor("spsc_ring/visitor", [] { test::visitor<Ring>(); });
+const Scenario one_place("spsc_ring/one_place", [] { test::one_to_one<Ring>(1UL); });
+const Scenario two_places("spsc_ring/two_places", [] { test::one_to_one<Ring>(2UL); });
+const Scenario wrap("spsc_ring/wrap",
+                    [] { test::one_to_one<test::StartedAt<Ring>>(2UL, ~std::uint64_t{0} - 1); });
+const test::RingScenarios<SpscRing> as_any_other("spsc_ring");
 
 const Scenario close_and_look("spsc_ring/close", [] {
   Ring ring(1);
@@ -55,22 +54,5 @@ const Scenario observer("spsc_ring/observer", [] {
   RingItem item;
   (void)ring.try_pop(item);
 });
-
-const Scenario left_behind("spsc_ring/ends_what_is_left", [] {
-  test::ends_what_is_left([] { return std::make_unique<SpscRing<test::OwnedItem>>(4); });
-});
-
-const Scenario replaced("spsc_ring/what_is_replaced_pops", [] {
-  test::what_is_replaced_pops([] { return std::make_unique<SpscRing<test::PopsItem>>(2); });
-});
-const Scenario batch_replaced("spsc_ring/what_a_batch_replaces_pops", [] {
-  test::what_is_replaced_pops([] { return std::make_unique<SpscRing<test::PopsItem>>(2); }, true);
-});
-const Scenario replaced_pushes(
-    "spsc_ring/what_is_replaced_pushes",
-    [] {
-      test::what_is_replaced_pushes([] { return std::make_unique<SpscRing<test::PopsItem>>(2); });
-    },
-    test::Size::single);
 
 }}  // namespace spsc_ring_scenarios

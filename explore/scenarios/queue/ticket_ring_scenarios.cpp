@@ -17,40 +17,15 @@ using test::Scenario;
 using Mpsc = test::Audited<MpscRing<RingItem>>;
 using Mpmc = test::Audited<MpmcRing<RingItem>>;
 
-// Two producers race for places; the consumer sees each one's items in order.
-template <class Ring>
-void two_producers(std::size_t capacity, std::uint64_t position = 0) {
-  test::StartedAt<Ring> ring(capacity, position);
-  explore::Thread first([&] { test::push_all(ring, 1, 2); });
-  explore::Thread second([&] { test::push_all(ring, 2, 1); });
-  const auto last = test::pop_all(ring, 3);
-  explore::check(last[1] == 2 && last[2] == 1, "each item once");
-}
+const Scenario mpsc_one_place("mpsc_ring/one_place", [] { test::two_producers<Mpsc>(1UL); });
+const Scenario mpsc_producers("mpsc_ring/two_producers", [] { test::two_producers<Mpsc>(2UL); });
+const Scenario mpsc_wrap("mpsc_ring/wrap", [] {
+  test::two_producers<test::StartedAt<Mpsc>>(1UL, ~std::uint64_t{0} >> 1);
+});
+const test::RingScenarios<MpscRing> mpsc_as_any_other("mpsc_ring");
 
-const Scenario mpsc_one_place("mpsc_ring/one_place", [] { two_producers<Mpsc>(1); });
-const Scenario mpsc_producers("mpsc_ring/two_producers", [] { two_producers<Mpsc>(2); });
-const Scenario mpsc_wrap("mpsc_ring/wrap", [] { two_producers<Mpsc>(1, ~std::uint64_t{0} >> 1); });
-const Scenario mpsc_batch("mpsc_ring/batch", [] { test::batches<Mpsc>(); });
-const Scenario mpsc_visitor("mpsc_ring/visitor", [] { test::visitor<Mpsc>(); });
-
-// A close comes between two claims: what was accepted comes out, nothing comes after.
-template <class Ring>
-void close_races_push() {
-  Ring ring(2);
-  Status pushed{};
-  explore::Thread producer([&] { pushed = ring.try_push(RingItem{1, 1}); });
-  explore::Thread closer([&] { ring.close(); });
-  const auto last = test::pop_all(ring, -1);
-  explore::check(ring.closed(), "closed was said");
-  producer.join();
-  closer.join();
-  explore::check(last[1] == (pushed == Status::ok ? 1 : 0), "accepted is delivered");
-  explore::check(pushed == Status::ok || pushed == Status::closed, "there was room");
-  explore::outcome(pushed == Status::ok);
-}
-
-const Scenario mpsc_close("mpsc_ring/close", [] { close_races_push<Mpsc>(); });
-const Scenario mpmc_close("mpmc_ring/close", [] { close_races_push<Mpmc>(); });
+const Scenario mpsc_close("mpsc_ring/close", [] { test::close_races_push<Mpsc>(2UL); });
+const Scenario mpmc_close("mpmc_ring/close", [] { test::close_races_push<Mpmc>(2UL); });
 
 const Scenario mpsc_closed("mpsc_ring/closed_is_seen", [] {
   Mpsc ring(1);
@@ -82,29 +57,8 @@ void two_consumers(std::size_t capacity) {
 
 const Scenario mpmc_one_place("mpmc_ring/one_place", [] { two_consumers(1); });
 const Scenario mpmc_consumers("mpmc_ring/two_consumers", [] { two_consumers(2); });
-const Scenario mpmc_producers("mpmc_ring/two_producers", [] { two_producers<Mpmc>(2); });
-const Scenario mpmc_batch("mpmc_ring/batch", [] { test::batches<Mpmc>(); });
-const Scenario mpmc_visitor("mpmc_ring/visitor", [] { test::visitor<Mpmc>(); });
-
-const Scenario mpsc_left("mpsc_ring/ends_what_is_left", [] {
-  test::ends_what_is_left([] { return std::make_unique<MpscRing<test::OwnedItem>>(4); });
-});
-const Scenario mpmc_left("mpmc_ring/ends_what_is_left", [] {
-  test::ends_what_is_left([] { return std::make_unique<MpmcRing<test::OwnedItem>>(4); });
-});
-
-const Scenario mpsc_replaced("mpsc_ring/what_is_replaced_pops", [] {
-  test::what_is_replaced_pops([] { return std::make_unique<MpscRing<test::PopsItem>>(2); });
-});
-const Scenario mpmc_replaced("mpmc_ring/what_is_replaced_pops", [] {
-  test::what_is_replaced_pops([] { return std::make_unique<MpmcRing<test::PopsItem>>(2); });
-});
-const Scenario replaced_pushes(
-    "mpmc_ring/what_is_replaced_pushes",
-    [] {
-      test::what_is_replaced_pushes([] { return std::make_unique<MpmcRing<test::PopsItem>>(2); });
-    },
-    test::Size::single);
+const Scenario mpmc_producers("mpmc_ring/two_producers", [] { test::two_producers<Mpmc>(2UL); });
+const test::RingScenarios<MpmcRing> mpmc_as_any_other("mpmc_ring");
 
 // An item that cannot be made: what is behind it comes out, and its place is used again.
 struct Fragile {

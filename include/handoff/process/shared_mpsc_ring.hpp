@@ -42,7 +42,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -51,8 +50,7 @@
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/core/until.hpp>
-#include <handoff/process/detail/ring_watch.hpp>
+#include <handoff/process/detail/shared_places.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/detail/shared_ticket_ring.hpp>
 #include <handoff/process/detail/shared_tickets.hpp>
@@ -115,6 +113,10 @@ class SharedMpscRing {
  private:
   template <class>
   friend struct detail::Books;
+  template <class, class>
+  friend class detail::PlaceProducer;
+  template <class, class>
+  friend class detail::PlaceConsumer;
 
   struct Place {
     detail::SharedTickets::Word word;
@@ -141,97 +143,51 @@ class SharedMpscRing {
 
 // One that pushes, under its slot.
 template <class T>
-class SharedMpscRing<T>::Producer {
+class SharedMpscRing<T>::Producer
+    : public detail::PlaceProducer<SharedMpscRing, detail::SharedTicketProducer> {
  public:
   // Throws std::system_error if there is no such slot, or a producer has it: one that lives, or one
   // of whose death nobody has said producer_died().
-  Producer(SharedMpscRing ring, std::size_t slot) : ring_(ring), end_(ring_.ring_, slot) {}
+  Producer(SharedMpscRing ring, std::size_t slot)
+      : Producer::PlaceProducer(ring, ring.ring_, slot) {}
 
-  // ok, full or closed.
-  Status try_push(const T& item) noexcept {
-    const Status status = end_.try_claim();
-    return status == Status::ok ? push_here(item) : status;
-  }
-  // Waits while the ring is full: ok, closed, timed_out or stopped.
-  Status push(const T& item, const Until& until = {}) {
-    const Status status = end_.claim(until);
-    return status == Status::ok ? push_here(item) : status;
-  }
   // The first items, as many as have room; how many. 0 once closed. If the process dies meanwhile,
   // those of whole claims (see Order) are there, of the last one none or all.
   std::size_t try_push_batch(std::span<const T> items) noexcept {
+    auto& end = this->end_;
     std::size_t pushed = 0;
-    while (pushed < items.size() && end_.try_claim(items.size() - pushed) == Status::ok) {
-      const auto count = static_cast<std::size_t>(end_.count());
-      for (std::size_t i = 0; i < count; ++i) make(end_.position() + i, items[pushed + i]);
+    while (pushed < items.size() && end.try_claim(items.size() - pushed) == Status::ok) {
+      const auto count = static_cast<std::size_t>(end.count());
+      for (std::size_t i = 0; i < count; ++i) this->make(end.position() + i, items[pushed + i]);
       pushed += count;
-      (void)end_.publish();
+      (void)end.publish();
     }
     return pushed;
   }
 
-  // The next place, to be written in any way and then published; the same one again until then.
-  // Items that are pushed after it wait for it. ok, full or closed.
-  Status try_claim(T*& place) noexcept { return claimed(end_.try_claim(), place); }
-  Status claim(T*& place, const Until& until = {}) { return claimed(end_.claim(until), place); }
-  // What was claimed is an item now. ok; closed if nothing is claimed.
-  Status publish() noexcept { return end_.publish(); }
-  // What was claimed will be no item; nothing if nothing is claimed.
-  void drop() noexcept { end_.drop(); }
-
-  // Whether this end found what cannot be, and has stopped working.
-  [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
-
- private:
-  void make(std::uint64_t position, const T& item) noexcept {
-    std::construct_at(ring_.item(position), item);
-  }
-  Status push_here(const T& item) noexcept {
-    make(end_.position(), item);
-    return end_.publish();
-  }
-  Status claimed(Status status, T*& place) noexcept {
-    place = status == Status::ok ? ring_.item(end_.position()) : nullptr;
-    return status;
-  }
-
-  const SharedMpscRing ring_;
-  detail::SharedTicketProducer end_;
+  // What was claimed will be no item; nothing if nothing is claimed. Items that are pushed behind a
+  // claim wait until it is published or dropped.
+  void drop() noexcept { this->end_.drop(); }
 };
 
 // The end that pops. A successor goes on where the dead one came to.
 template <class T>
-class SharedMpscRing<T>::Consumer {
+class SharedMpscRing<T>::Consumer
+    : public detail::PlaceConsumer<SharedMpscRing, detail::SharedTicketConsumer> {
  public:
-  explicit Consumer(SharedMpscRing ring) : ring_(ring), end_(ring_.ring_) {}
+  explicit Consumer(SharedMpscRing ring) : Consumer::PlaceConsumer(ring, ring.ring_) {}
 
-  // ok, empty or closed (and drained).
-  Status try_pop(T& out) noexcept {
-    const Status status = end_.try_find();
-    return status == Status::ok ? pop_here(out) : status;
-  }
-  // Waits while there is none: ok, closed (and drained), timed_out or stopped.
-  Status pop(T& out, const Until& until = {}) {
-    const Status status = end_.find(until);
-    return status == Status::ok ? pop_here(out) : status;
-  }
   // As many as there are and have room in `out`; how many.
   std::size_t try_pop_batch(std::span<T> out) noexcept {
+    auto& end = this->end_;
     std::size_t count = 0;
-    for (; count < out.size() && end_.try_find() == Status::ok; ++count) {
-      out[count] = *ring_.item(end_.position());
-      end_.give_back();
+    for (; count < out.size() && end.try_find() == Status::ok; ++count) {
+      out[count] = *this->ring_.item(end.position());
+      end.give_back();
     }
-    if (count != 0) end_.tell();
+    if (count != 0) end.tell();
     return count;
   }
-
-  // The first item, where it lies; again and again the same one until release(). ok, empty or
-  // closed.
-  Status try_peek(const T*& item) noexcept { return peeked(end_.try_find(), item); }
-  Status peek(const T*& item, const Until& until = {}) { return peeked(end_.find(until), item); }
-  // The item that was peeked is consumed; nothing if there is none.
-  void release() noexcept { end_.release(); }
 
   // Calls visitor(const T&) on each item in its place; returns how many. At most `most`, and no
   // more than capacity(), so that it ends while producers go on. The visitor must not take from
@@ -243,35 +199,16 @@ class SharedMpscRing<T>::Consumer {
       ~Release() { end.release(); }
       detail::SharedTicketConsumer& end;
     };
-    const std::size_t limit = detail::min(most, ring_.capacity());
+    auto& end = this->end_;
+    const std::size_t limit = detail::min(most, this->ring_.capacity());
     std::size_t count = 0;
-    for (; count < limit && end_.try_find() == Status::ok; ++count) {
-      const Release release{end_};
-      const T& item = *ring_.item(end_.position());
+    for (; count < limit && end.try_find() == Status::ok; ++count) {
+      const Release release{end};
+      const T& item = *this->ring_.item(end.position());
       detail::call_and_drop(visitor, item);
     }
     return count;
   }
-
-  // Whether this end found what cannot be, and has stopped working.
-  [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
-
- private:
-  friend struct detail::RingWatching;
-
-  [[nodiscard]] detail::RingWatch watch() const noexcept { return end_.watch(); }
-  Status pop_here(T& out) noexcept {
-    out = *ring_.item(end_.position());
-    end_.release();
-    return Status::ok;
-  }
-  Status peeked(Status status, const T*& item) noexcept {
-    item = status == Status::ok ? ring_.item(end_.position()) : nullptr;
-    return status;
-  }
-
-  const SharedMpscRing ring_;
-  detail::SharedTicketConsumer end_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -43,7 +43,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -52,11 +51,9 @@
 #include <handoff/core/detail/books.hpp>
 #include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/core/until.hpp>
-#include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_ends.hpp>
+#include <handoff/process/detail/shared_places.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/queue/detail/ring_item.hpp>
 
@@ -129,6 +126,10 @@ class SharedRing {
  private:
   template <class>
   friend struct detail::Books;
+  template <class, class>
+  friend class detail::PlaceProducer;
+  template <class, class>
+  friend class detail::PlaceConsumer;
 
   struct Fixed {
     Fixed(const detail::SharedRingShape& shape, std::uint64_t start) noexcept
@@ -148,7 +149,7 @@ class SharedRing {
         places_(reinterpret_cast<T*>(bytes.data() + shape.offset())),
         capacity_(static_cast<std::size_t>(shape.capacity)) {}
 
-  T* place(std::uint64_t position) const noexcept {
+  T* item(std::uint64_t position) const noexcept {
     return places_ + (static_cast<std::size_t>(position) & (capacity_ - 1));
   }
 
@@ -159,106 +160,43 @@ class SharedRing {
 
 // The end that pushes. Makes a successor of a dead one, too: it goes on where that one came to.
 template <class T>
-class SharedRing<T>::Producer {
+class SharedRing<T>::Producer
+    : public detail::PlaceProducer<SharedRing, detail::SharedProducerEnd> {
  public:
   // Throws std::system_error for a ring whose positions cannot be.
-  explicit Producer(SharedRing ring) : ring_(ring), end_(*ring.positions_, ring.capacity_) {
-    if (damaged()) detail::refuse_ring("its positions cannot be");
+  explicit Producer(SharedRing ring)
+      : Producer::PlaceProducer(ring, *ring.positions_, ring.capacity_) {
+    if (this->damaged()) detail::refuse_ring("its positions cannot be");
   }
 
-  // ok, full or closed.
-  Status try_push(const T& item) noexcept {
-    const Status status = end_.reserve(1);
-    return status == Status::ok ? push_here(item) : status;
-  }
-  // Waits while the ring is full: ok, closed, timed_out or stopped.
-  Status push(const T& item, const Until& until = {}) {
-    const Status status = end_.reserve_until(1, until);
-    return status == Status::ok ? push_here(item) : status;
-  }
   // The first items, as many as have room; how many. 0 once closed.
   std::size_t try_push_batch(std::span<const T> items) noexcept {
-    const auto count = static_cast<std::size_t>(end_.room(items.size()));
+    auto& end = this->end_;
+    const auto count = static_cast<std::size_t>(end.room(items.size()));
     if (count == 0) return 0;
-    for (std::size_t i = 0; i < count; ++i) make(end_.position() + i, items[i]);
-    return end_.publish(count) == Status::ok ? count : 0;
+    for (std::size_t i = 0; i < count; ++i) this->make(end.position() + i, items[i]);
+    return end.publish(count) == Status::ok ? count : 0;
   }
-
-  // The next place, to be written in any way and then published; again and again the same one.
-  // What lies there is left from a lap ago, or zero. ok, full or closed.
-  Status try_claim(T*& place) noexcept { return claimed(end_.reserve(1), place); }
-  Status claim(T*& place, const Until& until = {}) {
-    return claimed(end_.reserve_until(1, until), place);
-  }
-  // What was claimed is an item now. ok; closed: it will not be delivered, or nothing is claimed.
-  Status publish() noexcept {
-    if (!is_claimed_) return Status::closed;
-    is_claimed_ = false;
-    return end_.publish(1);
-  }
-
-  // Whether this end found what cannot be, and has stopped working.
-  [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
-
- private:
-  void make(std::uint64_t position, const T& item) noexcept {
-    std::construct_at(ring_.place(position), item);
-  }
-  Status push_here(const T& item) noexcept {
-    is_claimed_ = false;
-    make(end_.position(), item);
-    return end_.publish(1);
-  }
-  Status claimed(Status status, T*& place) noexcept {
-    is_claimed_ = status == Status::ok;
-    place = is_claimed_ ? ring_.place(end_.position()) : nullptr;
-    return status;
-  }
-
-  const SharedRing ring_;
-  detail::SharedProducerEnd end_;
-  bool is_claimed_ = false;
 };
 
 // The end that pops. A successor goes on where the dead one came to.
 template <class T>
-class SharedRing<T>::Consumer {
+class SharedRing<T>::Consumer
+    : public detail::PlaceConsumer<SharedRing, detail::SharedConsumerEnd> {
  public:
   // Throws std::system_error for a ring whose positions cannot be.
-  explicit Consumer(SharedRing ring) : ring_(ring), end_(*ring.positions_, ring.capacity_) {
-    if (damaged()) detail::refuse_ring("its positions cannot be");
+  explicit Consumer(SharedRing ring)
+      : Consumer::PlaceConsumer(ring, *ring.positions_, ring.capacity_) {
+    if (this->damaged()) detail::refuse_ring("its positions cannot be");
   }
 
-  // ok, empty or closed (and drained).
-  Status try_pop(T& out) noexcept {
-    const Status status = end_.find();
-    return status == Status::ok ? pop_here(out) : status;
-  }
-  // Waits while the ring is empty: ok, closed (and drained), timed_out or stopped.
-  Status pop(T& out, const Until& until = {}) {
-    const Status status = end_.find_until(until);
-    return status == Status::ok ? pop_here(out) : status;
-  }
   // As many as there are and have room in `out`; how many.
   std::size_t try_pop_batch(std::span<T> out) noexcept {
     const std::size_t count = ready(out.size());
     if (count == 0) return 0;
-    for (std::size_t i = 0; i < count; ++i) out[i] = *ring_.place(end_.position() + i);
-    end_.release(count);
+    for (std::size_t i = 0; i < count; ++i) out[i] = *this->ring_.item(this->end_.position() + i);
+    this->end_.give_back(count);
     return count;
-  }
-
-  // The first item, where it lies; again and again the same one until release(). ok, empty or
-  // closed.
-  Status try_peek(const T*& item) noexcept { return peeked(end_.find(), item); }
-  Status peek(const T*& item, const Until& until = {}) {
-    return peeked(end_.find_until(until), item);
-  }
-  // The item that was peeked is consumed; nothing if there is none.
-  void release() noexcept {
-    if (!is_peeked_) return;
-    is_peeked_ = false;
-    end_.release(1);
   }
 
   // Calls visitor(const T&) on each item in its place; returns how many. At most `most`, and only
@@ -267,20 +205,15 @@ class SharedRing<T>::Consumer {
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const std::size_t count = ready(most);
-    Visited visited(end_, ring_.capacity_);
+    Visited visited(this->end_, this->ring_.capacity());
     for (std::size_t i = 0; i < count; ++i) {
-      const T& item = *ring_.place(visited.next());
+      const T& item = *this->ring_.item(visited.next());
       detail::call_and_drop(visitor, item);
     }
     return count;
   }
 
-  // Whether this end found what cannot be, and has stopped working.
-  [[nodiscard]] bool damaged() const noexcept { return end_.damaged(); }
-
  private:
-  friend struct detail::RingWatching;
-
   // What a visitor has seen goes back in strides, so that the producer goes on meanwhile, and at
   // the end, also by an exception.
   class Visited {
@@ -297,7 +230,7 @@ class SharedRing<T>::Consumer {
 
    private:
     void give_back() noexcept {
-      if (count_ != 0) end_.release(count_);
+      if (count_ != 0) end_.give_back(count_);
       count_ = 0;
     }
     detail::SharedConsumerEnd& end_;
@@ -305,29 +238,11 @@ class SharedRing<T>::Consumer {
     std::size_t count_ = 0;
   };
 
-  [[nodiscard]] detail::RingWatch watch() const noexcept { return end_.watch(); }
-
   // How many there are, `most` at most.
   std::size_t ready(std::size_t most) noexcept {
-    is_peeked_ = false;
-    const std::uint64_t there = end_.items(detail::min<std::uint64_t>(most, ring_.capacity_));
-    return static_cast<std::size_t>(detail::min<std::uint64_t>(there, most));
+    const auto wanted = detail::min<std::uint64_t>(most, this->ring_.capacity());
+    return static_cast<std::size_t>(detail::min(this->end_.items(wanted), wanted));
   }
-  Status pop_here(T& out) noexcept {
-    is_peeked_ = false;
-    out = *ring_.place(end_.position());
-    end_.release(1);
-    return Status::ok;
-  }
-  Status peeked(Status status, const T*& item) noexcept {
-    is_peeked_ = status == Status::ok;
-    item = is_peeked_ ? ring_.place(end_.position()) : nullptr;
-    return status;
-  }
-
-  const SharedRing ring_;
-  detail::SharedConsumerEnd end_;
-  bool is_peeked_ = false;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -27,28 +27,20 @@
 //   constructor that may throw, and try_push(const T&) copies first. If a visitor throws, its item
 //   is consumed and the rest stay.
 // Destructor: destroys the items that are left.
-// The calls: ticket_ring.hpp. Proof: docs/design/rings.md.
+// The calls: ring.hpp. Protocol: ring_tickets.hpp. Proof: docs/design/rings.md.
 #pragma once
-
-#include <type_traits>
 
 #include <handoff/config.hpp>
 #include <handoff/core/transfer.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
-#include <handoff/queue/detail/ticket_ring.hpp>
+#include <handoff/queue/detail/ring.hpp>
+#include <handoff/queue/detail/ring_tickets.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
 template <class T>
-class MpscRing : public detail::TicketRing<T, detail::Consumers::one> {
-  static_assert(detail::HeldByValue<T>,
-                "a ring holds values, not references, whose destructors do not throw");
-  static_assert(std::is_nothrow_move_constructible_v<T>,
-                "a ring's item must move without throwing: mark its move constructor noexcept, or "
-                "hold a std::unique_ptr to it");
-
+class MpscRing : public detail::BasicRing<T, detail::TicketPlaces<T, detail::Consumers::one>> {
  public:
-  using detail::TicketRing<T, detail::Consumers::one>::TicketRing;
+  using detail::BasicRing<T, detail::TicketPlaces<T, detail::Consumers::one>>::BasicRing;
 };
 
 static_assert(Transfer<MpscRing<int>>);

@@ -60,8 +60,7 @@ class StealDeque {
 
   // Makes sure that the next `more` pushes have room.
   void reserve(std::size_t more = 1) {
-    // order: relaxed, only the owner writes it.
-    const Index needed = bottom_.load(sync::order::relaxed) + static_cast<Index>(more);
+    const Index needed = height() + static_cast<Index>(more);
     // equivalent(bound): find_room() does nothing but look where there is room
     if (needed > room_until_) [[unlikely]]
       find_room(needed);
@@ -69,18 +68,15 @@ class StealDeque {
 
   // After a reserve().
   void push(T item) noexcept {
-    // order: relaxed, only the owner writes it.
-    const Index bottom = bottom_.load(sync::order::relaxed);
-    // order: relaxed, published by the store below.
-    largest_->at(bottom).store(item, sync::order::relaxed);
+    const Index bottom = height();
+    largest_->write(bottom, item);
     // order: release pairs with the load of bottom_ in steal(): the item, and what led to it.
     bottom_.store(bottom + 1, sync::order::release);
   }
 
   // ok or empty.
   Status pop(T& out) noexcept {
-    // order: relaxed, only the owner writes it.
-    const Index last = bottom_.load(sync::order::relaxed) - 1;
+    const Index last = height() - 1;
     // order: relaxed. Nobody but the owner adds, so what looks empty is.
     if (last < top_.load(sync::order::relaxed)) return Status::empty;
     // order: seq_cst, with the load of top_ below, against the exchange of top_ and the load of
@@ -88,8 +84,7 @@ class StealDeque {
     // comes so far sees that `last` is no longer there.
     bottom_.store(last, sync::order::seq_cst);
     Index top = top_.load(sync::order::seq_cst);  // order: seq_cst, see above
-    // order: relaxed, the owner's own store.
-    const T item = largest_->at(last).load(sync::order::relaxed);
+    const T item = largest_->read(last);
     if (top < last) {
       out = item;
       return Status::ok;
@@ -122,9 +117,7 @@ class StealDeque {
       if (top >= bottom) return Status::empty;
       // order: acquire pairs with the release in grow().
       Places& places = *places_.load(sync::order::acquire);
-      // order: relaxed. If the owner has used the place again by now, top_ has moved on, and the
-      // exchange fails.
-      const T item = places.at(top).load(sync::order::relaxed);
+      const T item = places.read(top);
       if (!may()) return Status::empty;
       // order: seq_cst, see pop(); relaxed on failure, tried again.
       if (top_.compare_exchange_strong(top, top + 1, sync::order::seq_cst, sync::order::relaxed)) {
@@ -136,14 +129,15 @@ class StealDeque {
 
   // A figure of the moment.
   bool empty() const noexcept {
-    // order: relaxed, both, a hint.
-    return bottom_.load(sync::order::relaxed) <= top_.load(sync::order::relaxed);
+    // order: relaxed, a hint.
+    return height() <= top_.load(sync::order::relaxed);
   }
 
   // The number of the place that the next push takes; each push adds one and each pop takes one
   // away. What is below it was pushed before, so an owner knows what it has pushed since.
   std::int64_t height() const noexcept {
-    return bottom_.load(sync::order::relaxed);  // order: relaxed, the owner asks
+    // order: relaxed, only the owner writes it.
+    return bottom_.load(sync::order::relaxed);
   }
 
  protected:
@@ -165,8 +159,14 @@ class StealDeque {
   };
   struct Places {
     explicit Places(std::size_t capacity) : cells(capacity) {}
-    sync::atomic<T>& at(Index index) const noexcept {
-      return cells[static_cast<std::uint64_t>(index)].item;
+    T read(Index index) const noexcept {
+      // order: relaxed. If the owner has used the place again by now, top_ has moved on, and the
+      // thief's exchange fails.
+      return cells[static_cast<std::uint64_t>(index)].item.load(sync::order::relaxed);
+    }
+    void write(Index index, T item) const noexcept {
+      // order: relaxed, published by the store of bottom_, or of places_.
+      cells[static_cast<std::uint64_t>(index)].item.store(item, sync::order::relaxed);
     }
     detail::RingSlots<Slot> cells;
     std::unique_ptr<Places> smaller;  // what there was before it
@@ -205,10 +205,7 @@ template <class T>
 void StealDeque<T>::grow(Index top) {
   auto larger = std::make_unique<Places>(2 * largest_->cells.capacity());
   // equivalent(bound): one place more is copied, which no index in use names
-  for (Index i = top; i < height(); ++i) {
-    // order: relaxed, both: the owner's own stores, published below.
-    larger->at(i).store(largest_->at(i).load(sync::order::relaxed), sync::order::relaxed);
-  }
+  for (Index i = top; i < height(); ++i) larger->write(i, largest_->read(i));
   larger->smaller = std::move(largest_);
   largest_ = std::move(larger);
   // order: release pairs with the load in steal(): the copies are there before the array is.

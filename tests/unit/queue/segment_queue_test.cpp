@@ -175,16 +175,4 @@ TEST(SegmentQueue, close_drains) {
   EXPECT_EQ(queue.consume([](int&) { FAIL() << "there is nothing to visit"; }), 0U);
 }
 
-TEST(SegmentQueue, what_is_left_is_destroyed) {
-  const auto alive = std::make_shared<int>(0);
-  {
-    SegmentQueue<std::shared_ptr<int>, 3> queue;
-    for (int i = 0; i < 10; ++i) ASSERT_EQ(queue.try_push(alive), Status::ok);
-    std::shared_ptr<int> out;
-    for (int i = 0; i < 4; ++i) ASSERT_EQ(queue.try_pop(out), Status::ok);
-    EXPECT_EQ(alive.use_count(), 1 + 6 + 1);
-  }
-  EXPECT_EQ(alive.use_count(), 1);
-}
-
 }  // namespace

@@ -3,7 +3,7 @@
 // MpscRing and MpmcRing beyond the transfer suite: what others see while a push or a pop is
 // between its claim and its end. An item whose constructor calls back, and a visitor, stop the
 // protocol right there, so each case is the same every time.
-#include <handoff/queue/detail/ticket_ring.hpp>
+#include <handoff/queue/detail/ring_tickets.hpp>
 
 #include <functional>
 #include <string>

@@ -30,6 +30,7 @@
 #include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/detail/rare_sleepers.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/queue/detail/ring_positions.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/detail/fence.hpp>
@@ -132,25 +133,21 @@ class MessageRing {
   // A claim alone: plain stores. It is announced before it looks whether the ring is closed, and
   // taken back if so: either the closer sees the claim, or the claim sees the close.
   Claim claim_alone(std::size_t most, Admission admission) noexcept {
-    // order: relaxed, only this thread writes it.
-    const Ticket tail = tail_.load(sync::order::relaxed);
+    const Ticket tail = this->tail();
     if (is_closed_to_one()) [[unlikely]]
       return {tail, 0, Status::closed};
     const std::size_t count = room(tail, most, admission);
     if (count == 0) return {tail, 0, Status::full};
-    // order: relaxed, ordered by the fence.
-    tail_.store(tail + 2 * count, sync::order::relaxed);
+    announce(tail + 2 * count);
     sync::asymmetric_fence_light();  // partner is the heavy half of the caller of close_alone()
     if (is_closed_to_one()) [[unlikely]] {
-      tail_.store(tail, sync::order::relaxed);  // order: relaxed, a number
+      announce(tail);
       return {tail, 0, Status::closed};
     }
     return {tail, count};
   }
   // To be followed by the heavy half of the asymmetric fence.
-  void close_alone() noexcept {
-    closed_.store(true, sync::order::release);  // order: release pairs with claim_alone()
-  }
+  void close_alone() noexcept { closed_.close(); }
 
   // What was put into a claimed place is there.
   void publish(Ticket ticket, Mark mark) noexcept {
@@ -165,9 +162,7 @@ class MessageRing {
 
   // --- The consumer. ---
 
-  Ticket head() const noexcept {
-    return head_.load(sync::order::relaxed);  // order: relaxed, only the consumer writes it
-  }
+  Ticket head() const noexcept { return head_.own(); }
   // kNothing: it is not there yet.
   Mark mark_at(Ticket ticket) const noexcept {
     // order: acquire pairs with the release in publish(): what lies in the place.
@@ -178,8 +173,7 @@ class MessageRing {
   }
   // All before `ticket` is free.
   void give_back(Ticket ticket) noexcept {
-    // order: release pairs with the acquire in room(): the places are bare.
-    head_.store(ticket, sync::order::release);
+    head_.move_to(ticket);
     if (waits_ && waiters.sleepers.anybody()) [[unlikely]]
       tell_of_room();
   }
@@ -191,18 +185,15 @@ class MessageRing {
 
   // Claimed and not yet taken.
   std::size_t depth() const noexcept {
-    // order: acquire pairs with the release in give_back(): the tail below is not older than the
-    // head, so the difference is not negative.
-    const Ticket head = head_.load(sync::order::acquire);
+    // The tail below is not older than the head, so the difference is not negative.
+    const Ticket head = head_.seen();
     return detail::min(static_cast<std::size_t>((tail() - head) / 2), capacity());
   }
   bool has_room(Admission admission) const noexcept {
     return static_cast<std::int64_t>(depth()) < limits_.most[index_of(admission)];
   }
   std::uint64_t claimed() const noexcept { return (tail() - start_) / 2; }
-  std::uint64_t passed() const noexcept {
-    return (head_.load(sync::order::relaxed) - start_) / 2;  // order: relaxed, a figure
-  }
+  std::uint64_t passed() const noexcept { return (head() - start_) / 2; }
   std::uint64_t dropped() const noexcept {
     return dropped_.load(sync::order::relaxed);  // order: relaxed, a figure
   }
@@ -215,30 +206,28 @@ class MessageRing {
 
   static constexpr Ticket kClosed = 1;  // in tail_
   static constexpr bool is_closed(Ticket tail) noexcept { return (tail & kClosed) != 0; }
-  bool is_closed_to_one() const noexcept {
-    // order: acquire pairs with the release in close_alone(): what the closer did before.
-    return closed_.load(sync::order::acquire);
-  }
+  bool is_closed_to_one() const noexcept { return closed_.is_seen(); }
   static constexpr std::uint64_t state_of(Ticket ticket) noexcept { return ticket << 15; }
 
   Ticket tail() const noexcept {
     // order: relaxed, a number: what lies before it is told of by states.
     return tail_.load(sync::order::relaxed) & ~kClosed;
   }
+  void announce(Ticket tail) noexcept {
+    tail_.store(tail,
+                sync::order::relaxed);  // order: relaxed, ordered by the fence of claim_alone()
+  }
 
   // How many places behind `tail` this class may claim, `most` at most. If the tail has moved on
   // meanwhile, what this says is of no account, and the exchange fails.
   std::size_t room(Ticket tail, std::size_t most, Admission admission) noexcept {
-    // order: acquire pairs with the release below, by which another producer passes on the
-    // consumer's.
-    std::int64_t left = left_behind(tail, head_seen_.load(sync::order::acquire), admission);
+    std::int64_t left = left_behind(tail, head_seen_.seen(), admission);
     // equivalent(bound) all: one look more at the head; 0 becomes 0
     if (left < static_cast<std::int64_t>(detail::min(most, capacity()))) {
-      // order: acquire pairs with the release in give_back(): the places are bare.
-      const Ticket head = head_.load(sync::order::acquire);
+      const Ticket head = head_.seen();
       // equivalent(swap): a variable of the call alone
       // equivalent(delete): only speed: each claim behind the first lap looks at the head
-      head_seen_.store(head, sync::order::release);  // order: release pairs with the acquire above
+      head_seen_.move_to(head);
       left = left_behind(tail, head, admission);
     }
     return left <= 0 ? 0 : detail::min(most, static_cast<std::size_t>(left));
@@ -259,15 +248,15 @@ class MessageRing {
   const AdmissionLimits limits_;
   const Ticket start_;
   const bool waits_;
-  sync::atomic<bool> closed_{false};  // of a ring of one
+  RingClosed closed_;  // of a ring of one
 
   // The producers' line.
   alignas(sync::destructive_span) sync::atomic<Ticket> tail_;  // of the next claim, | kClosed
-  sync::atomic<Ticket> head_seen_;  // head_ or before
+  RingPosition head_seen_;  // head_ or before: one producer passes on to the others what it saw
   sync::atomic<std::uint64_t> dropped_{0};
 
   // The consumer's line.
-  alignas(sync::destructive_span) sync::atomic<Ticket> head_;  // of the next message
+  alignas(sync::destructive_span) RingPosition head_;  // of the next message
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

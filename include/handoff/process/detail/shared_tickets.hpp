@@ -134,6 +134,16 @@ class SharedTickets {
   [[nodiscard]] Word& word(std::uint64_t position) const noexcept {
     return *reinterpret_cast<Word*>(place(position));
   }
+  [[nodiscard]] std::uint64_t look(std::uint64_t position) const noexcept {
+    // order: acquire pairs with the release in hand_on(), and with that in bury().
+    return word(position).load(sync::order::acquire);
+  }
+  void hand_on(std::uint64_t position, std::uint64_t next) noexcept {
+    // order: release pairs with the acquire in look(): the item is there, what was written there is
+    // over, or what lay there has been read; and the words behind a claim are what it left them.
+    word(position).store(next, sync::order::release);
+  }
+  void set_behind(const SharedClaim& claim, State state) noexcept;
   [[nodiscard]] std::uint64_t free_from(std::uint64_t position, std::uint64_t most) const noexcept;
   void pass(std::uint64_t position, std::uint64_t count) noexcept;
   void finish(const SharedClaim& claim, State state) noexcept;

@@ -7,8 +7,10 @@
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/sync/detail/cell.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -33,5 +35,46 @@ inline constexpr bool kReplacingCalls = !std::is_trivially_destructible_v<T>;
 template <class From, class T>
 concept ConvertsToItem =
     !std::is_same_v<std::remove_cvref_t<From>, T> && std::convertible_to<From, T>;
+
+// An item on its way out, whose taker may call the queue again.
+template <class T>
+class TakenItem {
+ public:
+  TakenItem() noexcept = default;
+  ~TakenItem() {
+    if (is_full_) place_.destroy();
+  }
+  TakenItem(const TakenItem&) = delete;
+  TakenItem& operator=(const TakenItem&) = delete;
+  void operator()(T& item) noexcept {
+    place_.construct(std::move(item));
+    is_full_ = true;  // equivalent(swap): a member of the call alone
+  }
+  T& value() noexcept { return place_.write(); }
+
+ private:
+  sync::raw_cell<T> place_;
+  bool is_full_ = false;
+};
+
+// An item while a visitor has it: gone afterwards, also by an exception. `Places` are those of
+// ring.hpp.
+template <class Places>
+class VisitedItem {
+ public:
+  using Claim = typename Places::Claim;
+  VisitedItem(Places& places, const Claim& claim) noexcept : places_(places), claim_(claim) {}
+  ~VisitedItem() {
+    places_.bare(claim_.first);
+    places_.bared(claim_);
+  }
+  VisitedItem(const VisitedItem&) = delete;
+  VisitedItem& operator=(const VisitedItem&) = delete;
+  auto& value() const noexcept { return places_.item(claim_.first); }
+
+ private:
+  Places& places_;
+  const Claim claim_;
+};
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
