@@ -12,6 +12,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <type_traits>
 
 #include <CLI/CLI.hpp>
 
@@ -66,6 +67,21 @@ void manifests(CLI::App& command, std::vector<std::filesystem::path>& lists) {
   values(command, "--manifest", lists, "file that lists more contenders", "FILE");
 }
 
+void settings(CLI::App& command, std::vector<std::string>& target) {
+  values(command, "--set", target, "values of a parameter, each in its own cell",
+         "PARAMETER=VALUE,...");
+}
+
+// Of names that are divided by commas.
+void names(CLI::App& command, const char* name, std::vector<std::string>& target, const char* help,
+           const char* type) {
+  values(command, name, target, help, type)->delimiter(',');
+}
+
+void metrics(CLI::App& command, std::vector<std::string>& target) {
+  names(command, "--metrics", target, "metrics to measure (default: all)", "METRIC,...");
+}
+
 void no_probe(CLI::App& command, MeasureOptions& options) {
   command.add_flag("--no-probe", options.no_probe,
                    "do not watch for other programs that disturb it");
@@ -88,13 +104,10 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
   CLI::App* run = program.add_subcommand("run", "measure scenarios, or multiply your matrices");
   run->add_option("scenario", options.scenarios,
                   "scenarios to measure (default: all), or rungs of the ladder, measured longer");
-  values(*run, "--set", options.settings, "values of a parameter, each in its own cell",
-         "PARAMETER=VALUE,...");
-  values(*run, "--metrics", options.metrics, "metrics to measure (default: all)", "METRIC,...")
-      ->delimiter(',');
-  values(*run, "--contenders", options.contenders, "contenders to run, such as own.*,peer.open*",
-         "PATTERN,...")
-      ->delimiter(',');
+  settings(*run, options.settings);
+  metrics(*run, options.metrics);
+  names(*run, "--contenders", options.contenders, "contenders to run, such as own.*,peer.open*",
+        "PATTERN,...");
   add_measure_options(*run, options.measure);
   value(*run, "--wait-quiet", options.wait_quiet_s,
         "wait up to SECONDS for other programs to use less than 0.1 CPUs", "SECONDS");
@@ -142,10 +155,8 @@ CLI::App* add_guard(CLI::App& program, GuardOptions& options) {
       "17 of 20 planted cells are found and no other cell is called worse");
   guard->add_option("cells", options.cells, "TOML file with the cells")->required();
   CLI::Option* revision =
-      guard
-          ->add_option("--ref", options.revision,
-                       "build this revision's contenders from the git clone in the current folder")
-          ->type_name("GITREF");
+      value(*guard, "--ref", options.revision,
+            "build this revision's contenders from the git clone in the current folder", "GITREF");
   value(*guard, "--within", options.within_s,
         "seconds for all of it, with the build (default and maximum: 1500)", "SECONDS")
       ->check(CLI::Range(1.0, std::chrono::duration<double>(kMostGuardTime).count()));
@@ -168,16 +179,12 @@ CLI::App* add_compare(CLI::App& program, CompareOptions& options) {
   value(*compare, "what", options.what, "result files before and now; with --ref: scenarios",
         "FILE FILE | SCENARIO...");
   CLI::Option* revision =
-      compare
-          ->add_option(
-              "--ref", options.revision,
-              "build this revision from the git clone in the current folder and measure its "
-              "own.* contenders alternately with those of this build")
-          ->type_name("GITREF");
-  values(*compare, "--set", options.settings, "values of a parameter, each in its own cell",
-         "PARAMETER=VALUE,...");
-  values(*compare, "--metrics", options.metrics, "metrics to measure (default: all)", "METRIC,...")
-      ->delimiter(',');
+      value(*compare, "--ref", options.revision,
+            "build this revision from the git clone in the current folder and measure its own.* "
+            "contenders alternately with those of this build",
+            "GITREF");
+  settings(*compare, options.settings);
+  metrics(*compare, options.metrics);
   add_measure_options(*compare, options.measure);
   for (CLI::Option* option : compare->get_options()) {
     if (!option->get_positional() && option != revision && option->get_name() != "--help") {
@@ -232,37 +239,14 @@ CLI::App* add_doctor(CLI::App& program, DoctorOptions& options) {
 }
 
 void add_questions(CLI::App& advise, AdviseOptions& options) {
-  advise.add_option("--unit", options.unit,
-                    "task (default), index of a loop, event, message, command or file");
-  value(advise, "--grain", options.grain,
-        "work in one task, such as 300ns, 20us, 1.5ms; for events, messages and commands "
-        "the time of their handler (default 0ns)",
-        "TIME");
-  number(advise, "--count", options.count, "how many are handed over at once");
-  advise.add_option("--nesting", options.nesting,
-                    "none (default), or tasks: they hand over tasks and wait for them");
-  advise.add_option("--order", options.order,
-                    "any (default); fifo: they begin in the order of hand-over; producer: each "
-                    "producer's order is enough");
-  advise.add_option("--isolation", options.isolation,
-                    "threads (default), or processes: a crash must not end the program");
-  advise.add_option("--goal", options.goal,
-                    "throughput (default), or latency: of one that comes to idle threads");
-  advise.add_option("--memory", options.memory,
-                    "any (default), or bounded: waiting items have a limit");
-  advise.add_option("--bound", options.bound, "what limits the work: compute (default) or memory");
-  advise.add_option("--durable", options.durable,
-                    "files: yes if they must survive a loss of power (default no)");
-  value(advise, "--bytes", options.bytes,
-        "size of an event, a message or a file, such as 72, 4k, 16M", "SIZE");
-  number(advise, "--kinds", options.kinds, "kinds of work, types of messages (default 1)");
-  number(advise, "--producers", options.producers, "threads that hand over (default 1)");
-  number(advise, "--waves", options.waves, "number of waves, with pauses between them (default 1)");
-  advise.add_option("--largest", options.largest,
-                    "the largest piece divided by the mean (default 1)");
-  value(advise, "--idle-cost", options.idle_cost,
-        "% of one CPU that idle threads may take (default: any)", "PERCENT");
-  number(advise, "--width", options.width, "threads (default: the largest measured number)");
+  for (const AdviseQuestion& question : advise_questions()) {
+    const auto add = [&](auto answer) {
+      CLI::Option* option = advise.add_option(question.flag, options.*answer, question.help);
+      if (*question.type != '\0') option->type_name(question.type);
+      if constexpr (std::is_same_v<decltype(answer), WholeAnswer>) option->check(not_below_0);
+    };
+    std::visit(add, question.answer);
+  }
 }
 
 CLI::App* add_advise(CLI::App& program, AdviseOptions& options) {
@@ -300,9 +284,8 @@ CLI::App* add_try(CLI::App& program, TryOptions& options) {
   number(*command, "--block", options.block, "items in one hand-over, at least");
   value(*command, "--limit", options.limit_s,
         "seconds after which a silent way counts as hung (default 10)", "SECONDS");
-  values(*command, "--contenders", options.contenders, "ways to try, such as own.*,peer.one*",
-         "PATTERN,...")
-      ->delimiter(',');
+  names(*command, "--contenders", options.contenders, "ways to try, such as own.*,peer.one*",
+        "PATTERN,...");
   command->add_option("--launches", options.measure.launches, "new processes per way (default 3)")
       ->check(from_1_to(most_launches));
   value(*command, "--time-budget", options.measure.time_budget_s,
@@ -333,9 +316,8 @@ CLI::App* add_replay(CLI::App& program, ReplayOptions& options) {
         "HOW");
   value(*replay, "--speed", options.speed, "replay the trace TIMES as fast", "TIMES");
   number(*replay, "--width", options.width, "threads (default: as many as CPUs)");
-  values(*replay, "--contenders", options.contenders, "ways to replay it, such as own.*",
-         "PATTERN,...")
-      ->delimiter(',');
+  names(*replay, "--contenders", options.contenders, "ways to replay it, such as own.*",
+        "PATTERN,...");
   replay->add_flag("--json", options.json, "print JSON");
   add_measure_options(*replay, options.measure);
   replay->get_option("--launches")

@@ -13,7 +13,6 @@
 #include "commands/advise_questions.hpp"
 #include "commands/output.hpp"
 #include "commands/session.hpp"
-#include "harness/atomic_file.hpp"
 #include "harness/plain_text.hpp"
 #include "harness/progress.hpp"
 #include "harness/user_error.hpp"
@@ -74,13 +73,11 @@ std::vector<Session::Block> blocks_of(const Session& session, const Missing& mis
     std::vector<std::string>& all = values.emplace_back(name, std::vector<std::string>{}).second;
     for (std::string one; std::getline(several, one, ',');) all.push_back(one);
   }
+  std::vector<Contender> ways = contenders_of(missing.scenario, session.contenders());
+  std::erase_if(ways, [](const Contender& way) { return way.kind() == "seed"; });
   std::vector<Session::Block> blocks;
   for (const Cell& cell : scenario.cells(values, {missing.metric})) {
-    Session::Block block;
-    for (const Contender& contender : session.contenders()) {
-      const bool wanted = contender.scenario == missing.scenario && contender.kind() != "seed";
-      if (wanted && contender.applies(cell)) block.push_back({contender, cell});
-    }
+    Session::Block block = block_of(ways, cell);
     if (!block.empty()) blocks.push_back(std::move(block));
   }
   return blocks;
@@ -124,9 +121,7 @@ std::optional<Result> measured_now(const AdviseOptions& options, const AllMissin
                names_of(all), one ? "was" : "were", one ? "it" : "them", seconds);
     if (!says_yes(interrupt)) return {};
   }
-  const auto keep = [&] {
-    if (!how.output.empty()) write_atomically(how.output, to_json_text(session.result()));
-  };
+  const auto keep = [&] { write_result(how, session.result()); };
   try {
     for (std::size_t i = 0; i < all.size(); ++i) {
       session.measure(scenario_named(session.scenarios(), all[i].scenario), blocks[i]);

@@ -75,12 +75,13 @@ std::uint64_t whole_of(const char* option, std::optional<std::uint64_t> value, s
   throw UserError(fmt::format("{} takes 1 to {}, not {}", option, most, number));
 }
 
+constexpr std::array<const char*, 6> kUnitNames{"task",    "index",   "event",
+                                                "message", "command", "file"};
+
 void set_unit(const AdviseOptions& options, Question& question) {
   constexpr std::array<Unit, 6> units{Unit::piece,   Unit::piece,   Unit::event,
                                       Unit::message, Unit::command, Unit::file};
-  constexpr std::array<const char*, 6> names{"task",    "index",   "event",
-                                             "message", "command", "file"};
-  const std::size_t unit = which("--unit", options.unit, names);
+  const std::size_t unit = which("--unit", options.unit, kUnitNames);
   question.unit = units[unit];
   question.by_index = unit == 1;
   if (question.unit == Unit::piece && !options.grain) {
@@ -116,15 +117,6 @@ void set_idle_cost(const AdviseOptions& options, Question& question) {
   }
 }
 
-// One question at a terminal.
-struct Asked {
-  const char* words;
-  const char* flag;
-  std::string usual;  // taken on an empty line; empty: nothing is said then
-  bool (*applies)(const AdviseOptions&);
-  void (*set)(AdviseOptions&, const std::string&);
-};
-
 std::uint64_t whole_number(const std::string& text) {
   std::uint64_t number = 0;
   const char* const end = text.data() + text.size();
@@ -140,55 +132,14 @@ double plain_number(const std::string& text) {
   throw UserError(fmt::format("that takes a number, not '{}'", text));
 }
 
-bool always(const AdviseOptions& /*options*/) { return true; }
-bool is_piece_asked(const AdviseOptions& options) {
-  return options.unit == "task" || options.unit == "index";
-}
-bool is_task_asked(const AdviseOptions& options) { return options.unit == "task"; }
-bool is_file_asked(const AdviseOptions& options) { return options.unit == "file"; }
-bool is_sent(const AdviseOptions& options) {
-  return options.unit == "event" || options.unit == "message";
-}
-bool has_size(const AdviseOptions& options) { return is_sent(options) || is_file_asked(options); }
-bool has_producers(const AdviseOptions& options) { return !has_size(options) || is_sent(options); }
-bool may_be_apart(const AdviseOptions& options) {
-  return is_piece_asked(options) || is_sent(options);
-}
-
-std::vector<Asked> all_questions() {
-  using Options = AdviseOptions;
-  using Text = const std::string&;
-  return {{"what do you hand over: task, index (of a loop), event, message, command or file",
-           "--unit", "task", always, [](Options& o, Text text) { o.unit = text; }},
-          {"work in one piece, such as 300ns, 20us, 1.5ms", "--grain", "20us", is_piece_asked,
-           [](Options& o, Text text) { o.grain = text; }},
-          {"how many at once", "--count", "1000", always,
-           [](Options& o, Text text) { o.count = whole_number(text); }},
-          {"size of one in bytes, such as 72, 4k, 16M", "--bytes", "", has_size,
-           [](Options& o, Text text) { o.bytes = text; }},
-          {"the largest piece divided by the mean", "--largest", "1", is_piece_asked,
-           [](Options& o, Text text) { o.largest = plain_number(text); }},
-          {"what limits the work: compute or memory", "--bound", "compute", is_piece_asked,
-           [](Options& o, Text text) { o.bound = text; }},
-          {"kinds of work, or types of messages", "--kinds", "1", always,
-           [](Options& o, Text text) { o.kinds = whole_number(text); }},
-          {"order: any, fifo, or (events, messages) producer", "--order", "any", may_be_apart,
-           [](Options& o, Text text) { o.order = text; }},
-          {"do tasks hand over tasks and wait for them: none or tasks", "--nesting", "none",
-           is_task_asked, [](Options& o, Text text) { o.nesting = text; }},
-          {"isolation: threads, or processes if a crash must not end the program", "--isolation",
-           "threads", may_be_apart, [](Options& o, Text text) { o.isolation = text; }},
-          {"throughput or latency", "--goal", "throughput", always,
-           [](Options& o, Text text) { o.goal = text; }},
-          {"memory of waiting items: any or bounded", "--memory", "any", always,
-           [](Options& o, Text text) { o.memory = text; }},
-          {"% of one CPU that idle threads may take (empty: any)", "--idle-cost", "", may_be_apart,
-           [](Options& o, Text text) { o.idle_cost = plain_number(text); }},
-          {"threads that hand over", "--producers", "1",
-           [](const Options& o) { return has_producers(o) && !is_piece_asked(o); },
-           [](Options& o, Text text) { o.producers = whole_number(text); }},
-          {"must files survive a loss of power: no or yes", "--durable", "no", is_file_asked,
-           [](Options& o, Text text) { o.durable = text; }}};
+void answer_with(const std::string& text, AdviseOptions& options, const AdviseAnswer& answer) {
+  if (const auto* const words = std::get_if<TextAnswer>(&answer)) {
+    options.*(*words) = text;
+  } else if (const auto* const whole = std::get_if<WholeAnswer>(&answer)) {
+    options.*(*whole) = whole_number(text);
+  } else {
+    options.*std::get<NumberAnswer>(answer) = plain_number(text);
+  }
 }
 
 // What is not answered yet must not be what is wrong with an answer.
@@ -200,7 +151,7 @@ void require_allowed(const AdviseOptions& options) {
 }
 
 // False: the person leaves.
-bool ask_one(const Asked& asked, Interrupt& interrupt, AdviseOptions& options) {
+bool ask_one(const AdviseQuestion& asked, Interrupt& interrupt, AdviseOptions& options) {
   for (;;) {
     fmt::print(stderr, "{} [{}]: ", asked.words, asked.usual);
     std::optional<std::string> line = line_of_terminal(interrupt);
@@ -209,7 +160,7 @@ bool ask_one(const Asked& asked, Interrupt& interrupt, AdviseOptions& options) {
     if (line->empty()) return true;
     AdviseOptions answered = options;
     try {
-      asked.set(answered, *line);
+      answer_with(*line, answered, asked.answer);
       require_allowed(answered);
     } catch (const UserError& error) {
       fmt::print(stderr, "{}\n", error.what());
@@ -254,10 +205,70 @@ Question question_of(const AdviseOptions& options) {
   return question;
 }
 
-bool has_answers(const AdviseOptions& o) {
-  return o.unit || o.grain || o.count || o.nesting || o.order || o.isolation || o.goal ||
-         o.memory || o.bound || o.durable || o.bytes || o.kinds || o.producers || o.waves ||
-         o.largest || o.idle_cost || o.width;
+const std::vector<AdviseQuestion>& advise_questions() {
+  using Options = AdviseOptions;
+  constexpr unsigned any = 0x3F;  // by the places of kUnitNames
+  constexpr unsigned task = 1;
+  constexpr unsigned piece = 3;
+  constexpr unsigned sent = 0xC;
+  constexpr unsigned command = 0x10;
+  constexpr unsigned file = 0x20;
+  static const std::vector<AdviseQuestion> all{
+      {"--unit", &Options::unit, "",
+       "task (default), index of a loop, event, message, command or file",
+       "what do you hand over: task, index (of a loop), event, message, command or file", "task",
+       any},
+      {"--grain", &Options::grain, "TIME",
+       "work in one task, such as 300ns, 20us, 1.5ms; for events, messages and commands the time "
+       "of their handler (default 0ns)",
+       "work in one piece, such as 300ns, 20us, 1.5ms", "20us", piece},
+      {"--count", &Options::count, "", "how many are handed over at once", "how many at once",
+       "1000", any},
+      {"--bytes", &Options::bytes, "SIZE",
+       "size of an event, a message or a file, such as 72, 4k, 16M",
+       "size of one in bytes, such as 72, 4k, 16M", "", sent | file},
+      {"--largest", &Options::largest, "", "the largest piece divided by the mean (default 1)",
+       "the largest piece divided by the mean", "1", piece},
+      {"--bound", &Options::bound, "", "what limits the work: compute (default) or memory",
+       "what limits the work: compute or memory", "compute", piece},
+      {"--kinds", &Options::kinds, "", "kinds of work, types of messages (default 1)",
+       "kinds of work, or types of messages", "1", any},
+      {"--order", &Options::order, "",
+       "any (default); fifo: they begin in the order of hand-over; producer: each producer's "
+       "order is enough",
+       "order: any, fifo, or (events, messages) producer", "any", piece | sent},
+      {"--nesting", &Options::nesting, "",
+       "none (default), or tasks: they hand over tasks and wait for them",
+       "do tasks hand over tasks and wait for them: none or tasks", "none", task},
+      {"--isolation", &Options::isolation, "",
+       "threads (default), or processes: a crash must not end the program",
+       "isolation: threads, or processes if a crash must not end the program", "threads",
+       piece | sent},
+      {"--goal", &Options::goal, "",
+       "throughput (default), or latency: of one that comes to idle threads",
+       "throughput or latency", "throughput", any},
+      {"--memory", &Options::memory, "", "any (default), or bounded: waiting items have a limit",
+       "memory of waiting items: any or bounded", "any", any},
+      {"--idle-cost", &Options::idle_cost, "PERCENT",
+       "% of one CPU that idle threads may take (default: any)",
+       "% of one CPU that idle threads may take (empty: any)", "", piece | sent},
+      {"--producers", &Options::producers, "", "threads that hand over (default 1)",
+       "threads that hand over", "1", sent | command},
+      {"--durable", &Options::durable, "",
+       "files: yes if they must survive a loss of power (default no)",
+       "must files survive a loss of power: no or yes", "no", file},
+      {"--waves", &Options::waves, "", "number of waves, with pauses between them (default 1)", "",
+       "", 0},
+      {"--width", &Options::width, "", "threads (default: the largest measured number)", "", "",
+       0}};
+  return all;
+}
+
+bool has_answers(const AdviseOptions& options) {
+  const auto& all = advise_questions();
+  return std::any_of(all.begin(), all.end(), [&](const AdviseQuestion& question) {
+    return std::visit([&](auto answer) { return (options.*answer).has_value(); }, question.answer);
+  });
 }
 
 bool is_at_a_terminal() { return isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1; }
@@ -276,8 +287,9 @@ std::optional<std::string> line_of_terminal(Interrupt& interrupt) {
 bool ask_all(AdviseOptions& options) {
   Interrupt interrupt;
   fmt::print(stderr, "An empty line takes the value in brackets, q leaves.\n");
-  for (const Asked& asked : all_questions()) {
-    if (!asked.applies(options)) continue;
+  for (const AdviseQuestion& asked : advise_questions()) {
+    const unsigned unit = 1U << which("--unit", options.unit, kUnitNames);
+    if ((asked.units & unit) == 0) continue;
     if (!ask_one(asked, interrupt, options)) return false;
   }
   return true;

@@ -39,11 +39,11 @@ void add_loads(const Result& result, AllLoads& loads) {
   }
 }
 
-using Times = std::map<std::string, double>;  // by way
+using WayTimes = std::map<std::string, double>;  // by way
 
-Times times_of(const LoadRows& rows, bool (*counts)(std::size_t launch, std::size_t chosen),
-               std::size_t chosen) {
-  Times times;
+WayTimes way_times(const LoadRows& rows, bool (*counts)(std::size_t launch, std::size_t chosen),
+                   std::size_t chosen) {
+  WayTimes times;
   for (const auto& [name, row] : rows) {
     Launches some;
     for (std::size_t i = 0; i < row->launches.size(); ++i) {
@@ -54,7 +54,7 @@ Times times_of(const LoadRows& rows, bool (*counts)(std::size_t launch, std::siz
   return times;
 }
 
-const Times::value_type& best_of(const Times& times) {
+const WayTimes::value_type& best_of(const WayTimes& times) {
   return *std::min_element(times.begin(), times.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
 }
@@ -92,16 +92,18 @@ Trial trial_of(const ParameterValues& parameters, const LoadRows& rows, const Re
   const std::string taken = way.name == "here" ? "own.serial" : way.name;
   Trial trial;
   for (std::size_t i = 0; i < launches_of(rows); ++i) {
-    const Times once = times_of(rows, [](std::size_t n, std::size_t one) { return n == one; }, i);
-    const Times again = times_of(rows, [](std::size_t n, std::size_t one) { return n != one; }, i);
+    const WayTimes once =
+        way_times(rows, [](std::size_t n, std::size_t one) { return n == one; }, i);
+    const WayTimes again =
+        way_times(rows, [](std::size_t n, std::size_t one) { return n != one; }, i);
     const double best = best_of(again).second;
     trial.regrets.push_back(again.at(taken) / best);
     trial.regrets_of_launch.push_back(again.at(best_of(once).first) / best);
   }
-  const Times all = times_of(rows, [](std::size_t, std::size_t) { return true; }, 0);
+  const WayTimes all = way_times(rows, [](std::size_t, std::size_t) { return true; }, 0);
   const auto is_of_half = [](std::size_t n, std::size_t half) { return n % 2 == half; };
-  const Times one = times_of(rows, is_of_half, 0);
-  const Times other = times_of(rows, is_of_half, 1);
+  const WayTimes one = way_times(rows, is_of_half, 0);
+  const WayTimes other = way_times(rows, is_of_half, 1);
   const auto& [best, best_ns] = best_of(all);
   const auto repeats = [&](const std::string& name) {
     const double ratio = one.at(name) / other.at(name);

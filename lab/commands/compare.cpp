@@ -14,7 +14,6 @@
 #include "commands/output.hpp"
 #include "commands/revision.hpp"
 #include "commands/session.hpp"
-#include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "report/comparison.hpp"
 #include "report/json.hpp"
@@ -87,8 +86,7 @@ struct Pair {
 std::vector<Pair> pairs_of(const std::vector<Contender>& own, const Revision& revision,
                            const Scenario& scenario) {
   std::vector<Pair> pairs;
-  for (const Contender& now : own) {
-    if (now.scenario != scenario.name()) continue;
+  for (const Contender& now : contenders_of(scenario.name(), own)) {
     if (auto before = revision.like(now)) pairs.push_back({now, std::move(*before)});
   }
   return pairs;
@@ -175,11 +173,7 @@ int compare_revision(const CompareOptions& options) {
   }
   const Result result = session.result();
   const std::vector<Compared> rows = compared_blocks(result);
-  const auto write = [&] {
-    if (options.measure.output.empty()) return;
-    write_atomically(options.measure.output, to_json_text(result));
-  };
-  keep_and_show(write, [&] { print(rows, options.json); });
+  keep_and_show([&] { write_result(options.measure, result); }, [&] { print(rows, options.json); });
   if (interrupted) return exit_code::signal + interrupted->signal;
   return session.broken() ? exit_code::broken : exit_code_of(rows);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "harness/atomic_file.hpp"
+#include "harness/temporary_folder.hpp"
 #include "harness/user_error.hpp"
 #include "try_project.hpp"
 
@@ -24,28 +25,6 @@ namespace fs = std::filesystem;
 [[noreturn]] void refuse_project(const fs::path& path, const std::string& why) {
   throw UserError(fmt::format("{}: {}; nothing was written", path.string(), why));
 }
-
-// A folder that is gone with this object, with all that is still in it.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {
-    std::error_code error;
-    if (!fs::create_directory(path_, error)) {
-      refuse_project(path_.parent_path(), "cannot be written to: " + error.message());
-    }
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 void write_files(const fs::path& folder) {
   for (const ProjectFile& file : kTryProject) write_atomically(folder / file.name, file.text);
@@ -75,21 +54,18 @@ void make_try_project(const fs::path& asked) {
   std::error_code error;
   fs::path folder = fs::absolute(asked).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();  // it ended with a slash
-  const fs::file_status status = fs::symlink_status(folder, error);
-  const std::string temporary = fmt::format(".handoff-try.{}.tmp", getpid());
-  if (fs::is_directory(fs::status(folder, error))) {
-    const TemporaryFolder made(folder / temporary);
-    write_files(made.path());
-    move_in(made.path(), folder);
-    return;
+  const bool is_there = fs::is_directory(folder, error);
+  if (!is_there && fs::exists(fs::symlink_status(folder, error))) {
+    refuse_project(asked, "it is there, and it is no folder");
   }
-  if (fs::exists(status)) refuse_project(asked, "it is there, and it is no folder");
-  if (!fs::is_directory(folder.parent_path(), error)) {
-    refuse_project(folder.parent_path(), "there is no such folder");
-  }
-  const TemporaryFolder made(folder.parent_path() / temporary);
-  write_files(made.path());
-  if (renameat2(AT_FDCWD, made.path().c_str(), AT_FDCWD, folder.c_str(), RENAME_NOREPLACE) != 0) {
+  const fs::path within = is_there ? folder : folder.parent_path();
+  if (!fs::is_directory(within, error)) refuse_project(within, "there is no such folder");
+  const TemporaryFolder temporary(".handoff-try", within);
+  const fs::path made = temporary.path() / "project";
+  fs::create_directory(made);
+  write_files(made);
+  if (is_there) return move_in(made, folder);
+  if (renameat2(AT_FDCWD, made.c_str(), AT_FDCWD, folder.c_str(), RENAME_NOREPLACE) != 0) {
     refuse_project(asked, std::string("cannot be made: ") + strerror(errno));
   }
 }

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace handoff::lab {
@@ -133,6 +134,23 @@ struct AdviseOptions {
   bool measure_missing = false;  // without asking
   MeasureOptions measure;  // how, and where to keep what was measured
 };
+
+using TextAnswer = std::optional<std::string> AdviseOptions::*;
+using WholeAnswer = std::optional<std::uint64_t> AdviseOptions::*;
+using NumberAnswer = std::optional<double> AdviseOptions::*;
+using AdviseAnswer = std::variant<TextAnswer, WholeAnswer, NumberAnswer>;
+
+// One question about the work: an option, and a line at a terminal.
+struct AdviseQuestion {
+  const char* flag;
+  AdviseAnswer answer;
+  const char* type;  // of the value, in the help; empty: as of all such values
+  const char* help;
+  const char* words;  // at a terminal
+  const char* usual;  // taken on an empty line; empty: nothing is said then
+  unsigned units;     // that it is asked of at a terminal: a bit each, in the order of --unit
+};
+[[nodiscard]] const std::vector<AdviseQuestion>& advise_questions();  // advise_questions.cpp
 
 struct TryOptions {
   std::filesystem::path kernel;  // a shared object

@@ -2,6 +2,7 @@
 // Where a command's text goes: to a file as a whole, or to stdout.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <string>
@@ -10,6 +11,8 @@
 
 #include "commands/options.hpp"
 #include "harness/contender_list.hpp"
+#include "harness/interrupt.hpp"
+#include "harness/progress.hpp"
 #include "harness/user_error.hpp"
 #include "report/result.hpp"
 
@@ -39,6 +42,23 @@ void keep_and_show(const Write& write, const Show& show) {
 }
 
 void write_text(const std::filesystem::path& output, std::string_view text);
+// To the file that was asked for, if one was.
+void write_result(const MeasureOptions& options, const Result& result);
+
+// A person at a terminal sees how much of a large file was read.
+class ReadProgress {
+ public:
+  ReadProgress(const std::filesystem::path& path, Interrupt& interrupt);
+  void show(std::uint64_t bytes);  // throws Interrupted
+
+ private:
+  static constexpr std::uint64_t kShownEach = 32 << 20;
+
+  Progress progress_{1};
+  std::string name_;
+  Interrupt& interrupt_;
+  std::uint64_t next_ = kShownEach;
+};
 
 // What `run` prints for people: of an overview the ladder, of all else the tables.
 // For stdout as it is. `contenders` are those that the build knows: it says which were not built.

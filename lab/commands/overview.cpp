@@ -69,8 +69,7 @@ struct Overview::Part {
   // What happened on the machine.
   std::size_t disturbed = 0;  // launches
   std::string reason;         // of the last one
-  Disturbance sum;            // of all times their length
-  double watched = 0;         // seconds
+  Disturbances seen;
 
   [[nodiscard]] Ways judged();
 };
@@ -292,14 +291,7 @@ void Overview::add_launch(Part& part) {
   part.state.spent += took;
   part.state.seconds = took;
   if (!seen) return;
-  part.sum.foreign_cpus += seen->foreign_cpus * took;
-  if (seen->kernel_cpus) {
-    part.sum.kernel_cpus = part.sum.kernel_cpus.value_or(0) + *seen->kernel_cpus * took;
-  }
-  part.sum.stolen_cpus += seen->stolen_cpus * took;
-  part.sum.throttled += seen->throttled;
-  part.sum.speed = seen->speed;
-  part.watched += took;
+  part.seen.add(*seen, took);
   if (seen->reason.empty() || seen->only_slow) return;
   ++part.disturbed;
   part.reason = seen->reason;
@@ -339,15 +331,7 @@ void Overview::finish(Part& part) {
     way.reason = reason;
   }
   calibrate(part.scenario->calibrations(), part.all);
-  std::optional<BlockReport> report;
-  if (part.watched > 0) {
-    report.emplace(BlockReport{0, part.sum});
-    report->seen.foreign_cpus /= part.watched;
-    if (report->seen.kernel_cpus) *report->seen.kernel_cpus /= part.watched;
-    report->seen.stolen_cpus /= part.watched;
-    report->seen.reason = disturbed ? part.reason : "";
-  }
-  session_.finish(*part.scenario, part.all, report);
+  session_.finish(*part.scenario, part.all, part.seen.report(0, disturbed ? part.reason : ""));
   for (const Article& article : part.scenario->articles()) {
     if (article.cell == part.block.front().cell) session_.add_article(*part.scenario, article);
   }

@@ -12,10 +12,7 @@
 #include "commands/output.hpp"
 #include "commands/replay_launches.hpp"
 #include "commands/session.hpp"
-#include "harness/atomic_file.hpp"
 #include "harness/cpus.hpp"
-#include "harness/plain_text.hpp"
-#include "harness/progress.hpp"
 #include "harness/user_error.hpp"
 #include "replay/read_trace.hpp"
 #include "report/json.hpp"
@@ -61,15 +58,8 @@ bool keeps_arrivals(const ReplayOptions& options, const replay::Trace& trace) {
 }
 
 replay::Trace read(const std::filesystem::path& path, Interrupt& interrupt) {
-  Progress progress(1);
-  constexpr std::uint64_t shown_each = 32 << 20;
-  std::uint64_t next = shown_each;
-  return replay::read_trace(path, [&](std::uint64_t bytes) {
-    interrupt.check();
-    if (bytes < next) return;
-    next += shown_each;
-    progress.show(fmt::format("{} MiB of {} read", bytes >> 20, plain(path.filename().string())));
-  });
+  ReadProgress progress(path, interrupt);
+  return replay::read_trace(path, [&](std::uint64_t bytes) { progress.show(bytes); });
 }
 
 // A replay is an operation, and long enough to be a burst by itself.
@@ -87,18 +77,6 @@ ReplayPlan plan_of(const Session& session, const MeasureOptions& how, const Meas
   if (how.launches) plan.launches = static_cast<std::size_t>(*how.launches);
   plan.ends_in_time = !how.launches || asked.time_budget_s;
   return plan;
-}
-
-Session::Block block_of(const Session& session, const ReplayOptions& options, const Cell& cell) {
-  std::vector<Contender> ways;
-  for (const Contender& contender : session.contenders()) {
-    if (contender.scenario == "replay" && contender.applies(cell)) ways.push_back(contender);
-  }
-  Session::Block block;
-  for (const Contender& contender : chosen(ways, options.contenders)) {
-    block.push_back({contender, cell});
-  }
-  return block;
 }
 
 void require_speed(const ReplayOptions& options) {
@@ -134,7 +112,9 @@ int replay_trace(const ReplayOptions& options) {
                                {"arrivals", choice.keeps_arrivals ? "kept" : "at-once"},
                                {"keys", trace.has_keys ? "some" : "none"},
                                {"width", fmt::format("{}", choice.width)}});
-  const Session::Block block = block_of(session, options, cell);
+  std::vector<Contender> ways = contenders_of("replay", session.contenders());
+  std::erase_if(ways, [&](const Contender& way) { return !way.applies(cell); });
+  const Session::Block block = block_of(chosen(ways, options.contenders), cell);
   std::optional<Interrupted> interrupted;
   try {
     measure_replays(session, scenario, block, plan_of(session, how, options.measure));
@@ -145,11 +125,7 @@ int replay_trace(const ReplayOptions& options) {
   const std::string busy = session.busy();
   if (!busy.empty()) fmt::print(stderr, "{}\n", busy);
   const ReplayReport report = replay_report(path.string(), trace, *load, choice, session.rows());
-  const auto write = [&] {
-    if (options.measure.output.empty()) return;
-    write_atomically(options.measure.output, to_json_text(session.result()));
-  };
-  keep_and_show(write,
+  keep_and_show([&] { write_result(options.measure, session.result()); },
                 [&] { write_text({}, options.json ? to_json_text(report) : replay_text(report)); });
   if (interrupted) return exit_code::signal + interrupted->signal;
   if (session.broken()) return exit_code::broken;

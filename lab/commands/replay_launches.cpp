@@ -84,12 +84,7 @@ class Replays {
 
   // What happened on the machine; nothing where it was not watched.
   [[nodiscard]] std::optional<BlockReport> report() const {
-    if (!(watched_s_ > 0)) return {};
-    BlockReport report{repeats_, sum_};
-    report.seen.foreign_cpus /= watched_s_;
-    report.seen.stolen_cpus /= watched_s_;
-    report.seen.reason = disturbed_;
-    return report;
+    return seen_.report(repeats_, disturbed_);
   }
 
  private:
@@ -130,11 +125,7 @@ class Replays {
 
   // A slow machine is slow for all that take turns, and pieces compute by the clock of their CPU.
   bool keep(const Disturbance& seen, double took_s) {
-    sum_.foreign_cpus += seen.foreign_cpus * took_s;
-    sum_.stolen_cpus += seen.stolen_cpus * took_s;
-    sum_.throttled += seen.throttled;
-    sum_.speed = seen.speed;
-    watched_s_ += took_s;
+    seen_.add(seen, took_s);
     const bool disturbed = !seen.reason.empty() && !seen.only_slow;
     in_a_row_ = disturbed ? in_a_row_ + 1 : 0;
     if (!disturbed) return true;
@@ -162,8 +153,7 @@ class Replays {
   int repeats_ = 0;
   int in_a_row_ = 0;
   std::string disturbed_;  // why the last one that was kept was; empty: none was
-  Disturbance sum_;  // of all times their length
-  double watched_s_ = 0;
+  Disturbances seen_;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "commands/revision.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <set>
 
 #include <fmt/format.h>
@@ -20,14 +19,6 @@ namespace fs = std::filesystem;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-fs::path temporary_folder() {
-  std::string pattern = (fs::temp_directory_path() / "handoff-revision-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) {
-    throw UserError(fmt::format("{}: no folder can be made there for the other revision", pattern));
-  }
-  return pattern;
-}
-
 bool knows(const fs::path& compiler) {
   std::error_code ignored;
   return fs::exists(compiler, ignored);
@@ -42,16 +33,9 @@ bool is_like(const Contender& one, const Contender& other) {
 Revision::Revision(const std::string& reference, const std::vector<Contender>& contenders,
                    Interrupt& interrupt)
     : interrupt_(interrupt), reference_(reference) {
-  try {
-    check_out(reference);
-    build(contenders);
-  } catch (...) {
-    remove();
-    throw;
-  }
+  check_out(reference);
+  build(contenders);
 }
-
-Revision::~Revision() { remove(); }
 
 void Revision::check_out(const std::string& reference) {
   const auto top = run_tool({"git", "rev-parse", "--show-toplevel"}, &interrupt_);
@@ -68,14 +52,13 @@ void Revision::check_out(const std::string& reference) {
   }
   const std::string commit = first_line(found.output);
   commit_ = commit.substr(0, 12);
-  folder_ = temporary_folder();
   // An archive and not a worktree: the repository does not learn of it, so nothing has to be taken
   // back there if this process is killed.
-  const fs::path archive = folder_ / "source.tar";
+  const fs::path archive = folder_.path() / "source.tar";
   step({"git", "-C", repository, "archive", "--format=tar", "--output", archive, commit},
        "checking out");
-  fs::create_directory(folder_ / "source");
-  step({"cmake", "-E", "chdir", folder_ / "source", "cmake", "-E", "tar", "xf", archive},
+  fs::create_directory(folder_.path() / "source");
+  step({"cmake", "-E", "chdir", folder_.path() / "source", "cmake", "-E", "tar", "xf", archive},
        "unpacking");
 }
 
@@ -90,8 +73,8 @@ std::optional<Contender> Revision::like(const Contender& now) const {
 
 // The contenders are known once it is configured; of them only those wanted are built.
 void Revision::build(const std::vector<Contender>& wanted) {
-  const fs::path build = folder_ / "build";
-  if (!fs::exists(folder_ / "source" / "lab" / "CMakeLists.txt")) {
+  const fs::path build = folder_.path() / "build";
+  if (!fs::exists(folder_.path() / "source" / "lab" / "CMakeLists.txt")) {
     throw UserError(
         fmt::format("revision '{}' ({}) has no lab to compare with", reference_, commit_));
   }
@@ -99,7 +82,7 @@ void Revision::build(const std::vector<Contender>& wanted) {
                                      "-G",
                                      "Ninja",
                                      "-S",
-                                     folder_ / "source",
+                                     folder_.path() / "source",
                                      "-B",
                                      build,
                                      "-DCMAKE_BUILD_TYPE=Release",
@@ -110,8 +93,8 @@ void Revision::build(const std::vector<Contender>& wanted) {
     configure.push_back(fmt::format("-DCMAKE_CXX_COMPILER={}", build_info::cxx));
   step(configure, "configuring");
   // To ccache the same revision is the same in another temporary folder.
-  std::vector<std::string> compile{"env", "CCACHE_BASEDIR=" + folder_.string(), "ninja", "-C",
-                                   build};
+  std::vector<std::string> compile{"env", "CCACHE_BASEDIR=" + folder_.path().string(), "ninja",
+                                   "-C", build};
   std::set<fs::path> programs;
   for (Contender& contender : contenders_in(build / "libexec" / "handoff" / "contenders.json")) {
     const bool is_wanted =
@@ -141,13 +124,6 @@ void Revision::step(const std::vector<std::string>& command, const char* doing) 
   if (done.exit_code == 0) return;
   throw UserError(fmt::format("revision '{}' ({}): {} failed: {}", reference_, commit_, doing,
                               why_failed(command, done)));
-}
-
-void Revision::remove() noexcept {
-  if (folder_.empty()) return;
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
-  folder_.clear();
 }
 
 }  // namespace handoff::lab

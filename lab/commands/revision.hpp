@@ -9,6 +9,7 @@
 
 #include "harness/contender_list.hpp"
 #include "harness/interrupt.hpp"
+#include "harness/temporary_folder.hpp"
 
 namespace handoff::lab {
 
@@ -19,9 +20,6 @@ class Revision {
   // what went wrong, and Interrupted; nothing is left behind then either.
   Revision(const std::string& reference, const std::vector<Contender>& contenders,
            Interrupt& interrupt);
-  ~Revision();  // removes the folder
-  Revision(const Revision&) = delete;
-  Revision& operator=(const Revision&) = delete;
 
   [[nodiscard]] const std::string& commit() const { return commit_; }
   // The one of that name, which carries the commit here; nothing: the revision has none.
@@ -31,12 +29,11 @@ class Revision {
   void check_out(const std::string& reference);
   void build(const std::vector<Contender>& wanted);
   void step(const std::vector<std::string>& command, const char* doing);
-  void remove() noexcept;
 
   Interrupt& interrupt_;
   std::string reference_;
   std::string commit_;  // abbreviated
-  std::filesystem::path folder_;  // temporary; source and build are in it
+  TemporaryFolder folder_{"handoff-revision"};  // source and build are in it
   std::vector<Contender> contenders_;
 };
 

@@ -94,15 +94,6 @@ void add_articles(const Scenario& scenario, const RunOptions& options, std::vect
   }
 }
 
-std::vector<Contender> contenders_of(const Scenario& scenario,
-                                     const std::vector<Contender>& contenders) {
-  std::vector<Contender> its_own;
-  for (const Contender& contender : contenders) {
-    if (contender.scenario == scenario.name()) its_own.push_back(contender);
-  }
-  return its_own;
-}
-
 // A block a cell. Without settings the articles' own cells are among them.
 Chosen choose(const RunOptions& options, const std::vector<Contender>& contenders,
               Scenario& scenario) {
@@ -110,10 +101,7 @@ Chosen choose(const RunOptions& options, const std::vector<Contender>& contender
   if (options.settings.empty()) add_articles(scenario, options, cells);
   Chosen result{&scenario, {}};
   for (const Cell& cell : cells) {
-    Session::Block block;
-    for (const Contender& contender : contenders) {
-      if (contender.applies(cell)) block.push_back({contender, cell});
-    }
+    Session::Block block = block_of(contenders, cell);
     if (!block.empty()) result.blocks.push_back(std::move(block));
   }
   if (result.blocks.empty() && !options.kill.empty() &&
@@ -136,19 +124,19 @@ std::vector<Chosen> choose(const RunOptions& options, const Session& session) {
   if (options.scenarios.empty()) {
     std::vector<Contender> contenders;
     for (const auto& scenario : session.scenarios()) {
-      const std::vector<Contender> its_own = contenders_of(*scenario, session.contenders());
+      const auto its_own = contenders_of(scenario->name(), session.contenders());
       contenders.insert(contenders.end(), its_own.begin(), its_own.end());
     }
     // Of all scenarios those that have such contenders.
     contenders = chosen(contenders, options.contenders);
     for (const auto& scenario : session.scenarios()) {
-      const std::vector<Contender> its_own = contenders_of(*scenario, contenders);
+      const auto its_own = contenders_of(scenario->name(), contenders);
       if (!its_own.empty()) all.push_back(choose(options, its_own, *scenario));
     }
   }
   for (const std::string& name : options.scenarios) {
     Scenario& scenario = scenario_named(session.scenarios(), name, rung_names());
-    const std::vector<Contender> its_own = contenders_of(scenario, session.contenders());
+    const auto its_own = contenders_of(name, session.contenders());
     all.push_back(choose(options, chosen(its_own, options.contenders), scenario));
   }
   return all;
@@ -182,9 +170,8 @@ void require_writable_outputs(const RunOptions& options) {
 }
 
 void say_who_is_left_out(const RunOptions& options, const Session& session) {
-  const Scenario& scenario = scenario_named(session.scenarios(), options.scenarios.front());
   const std::size_t left_out = others_than_survivors(
-      chosen(contenders_of(scenario, session.contenders()), options.contenders));
+      chosen(contenders_of(options.scenarios.front(), session.contenders()), options.contenders));
   if (left_out == 0) return;
   fmt::print(stderr, "--kill: {} contenders are left out: a killed worker would end or hang them\n",
              left_out);
@@ -271,9 +258,7 @@ int run(const RunOptions& asked) {
   if (!busy.empty() && (options.json || !overview)) fmt::print(stderr, "{}\n", busy);
   const Result result = session.result();
   const auto write = [&] {
-    if (!options.measure.output.empty()) {
-      write_atomically(options.measure.output, to_json_text(result));
-    }
+    write_result(options.measure, result);
     if (!options.page.empty()) write_page(options, result, !interrupted, interrupt);
   };
   keep_and_show(write, [&] {

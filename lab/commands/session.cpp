@@ -170,4 +170,50 @@ bool Session::broken() const {
                      [](const Row& row) { return is_broken(row.status); });
 }
 
+std::vector<Contender> contenders_of(const std::string& scenario,
+                                     const std::vector<Contender>& contenders) {
+  std::vector<Contender> its_own;
+  for (const Contender& contender : contenders) {
+    if (contender.scenario == scenario) its_own.push_back(contender);
+  }
+  return its_own;
+}
+
+Session::Block block_of(const std::vector<Contender>& contenders, const Cell& cell) {
+  Session::Block block;
+  for (const Contender& contender : contenders) {
+    if (contender.applies(cell)) block.push_back({contender, cell});
+  }
+  return block;
+}
+
+// The values of --set, which several commands take.
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+Scenario::Values values_of(const std::vector<std::string>& settings) {
+  Scenario::Values values;
+  for (const std::string& setting : settings) {
+    const auto equals = setting.find('=');
+    if (equals == std::string::npos) {
+      throw UserError(fmt::format("--set takes PARAMETER=VALUE,..., not '{}'", setting));
+    }
+    values.emplace_back(setting.substr(0, equals), split(setting.substr(equals + 1), ','));
+  }
+  return values;
+}
+
 }  // namespace handoff::lab

@@ -86,6 +86,12 @@ class Session {
   Result result_;  // without its environment
 };
 
+// Those of a scenario.
+[[nodiscard]] std::vector<Contender> contenders_of(const std::string& scenario,
+                                                   const std::vector<Contender>& contenders);
+// Those that the cell is for, measured in it against each other.
+[[nodiscard]] Session::Block block_of(const std::vector<Contender>& contenders, const Cell& cell);
+
 // The values of --set, which several commands take.
 // From PARAMETER=VALUE,... each. Throws UserError.
 Scenario::Values values_of(const std::vector<std::string>& settings);

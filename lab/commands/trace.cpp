@@ -2,9 +2,7 @@
 // `handoff trace`: what a trace says, of a program or of a scenario's contender.
 #include "commands/commands.hpp"
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 
 #include <fmt/format.h>
@@ -14,6 +12,7 @@
 #include "commands/trace_scenario.hpp"
 #include "harness/atomic_file.hpp"
 #include "harness/progress.hpp"
+#include "harness/temporary_folder.hpp"
 #include "harness/user_error.hpp"
 #include "scenarios/registry.hpp"
 #include "tracing/flames.hpp"
@@ -24,38 +23,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A trace that a contender writes: it goes away with this object, unless it was kept.
-class TraceInTheMaking {
- public:
-  explicit TraceInTheMaking(const fs::path& output) {
-    const fs::path folder =
-        output.empty() ? fs::temp_directory_path() : fs::absolute(output).parent_path();
-    std::string name = (folder / "handoff_trace.XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw UserError(
-          fmt::format("{}: cannot be written: {}", folder.string(), std::strerror(errno)));
-    }
-    folder_ = name;
+// Of a trace that a contender has written into a folder that goes away.
+void keep(const fs::path& trace, const fs::path& output) {
+  std::error_code failed;
+  fs::rename(trace, output, failed);
+  if (failed) {
+    throw UserError(fmt::format("{}: cannot be written: {}", output.string(), failed.message()));
   }
-  ~TraceInTheMaking() {
-    std::error_code left_behind;
-    fs::remove_all(folder_, left_behind);
-  }
-  TraceInTheMaking(const TraceInTheMaking&) = delete;
-  TraceInTheMaking& operator=(const TraceInTheMaking&) = delete;
-
-  [[nodiscard]] fs::path path() const { return folder_ / "trace.json"; }
-  void keep(const fs::path& output) const {
-    std::error_code failed;
-    fs::rename(path(), output, failed);
-    if (failed) {
-      throw UserError(fmt::format("{}: cannot be written: {}", output.string(), failed.message()));
-    }
-  }
-
- private:
-  fs::path folder_;
-};
+}
 
 bool is_scenario(const std::string& name, std::vector<std::string>& names) {
   for (const auto& scenario : all_scenarios()) names.push_back(scenario->name());
@@ -85,15 +60,8 @@ bool names_a_file(const TraceOptions& options) {
 }
 
 tracing::Recording read_recording(const fs::path& path, Interrupt& interrupt) {
-  Progress progress(1);
-  constexpr std::uint64_t shown_each = 64 << 20;
-  std::uint64_t next = shown_each;
-  return tracing::read_recording(path, [&](std::uint64_t bytes) {
-    interrupt.check();
-    if (bytes < next) return;
-    next += shown_each;
-    progress.show(fmt::format("{} MiB of {} read", bytes >> 20, path.filename().string()));
-  });
+  ReadProgress progress(path, interrupt);
+  return tracing::read_recording(path, [&](std::uint64_t bytes) { progress.show(bytes); });
 }
 
 void summarise(const TraceOptions& options, const fs::path& shown, tracing::Recording& recording) {
@@ -134,23 +102,27 @@ void require_whole(const tracing::Recording& recording, const fs::path& path) {
 int of_scenario(const TraceOptions& options, Interrupt& interrupt) {
   if (!options.output.empty()) require_writable(options.output);
   require_outputs(options, {});
-  const TraceInTheMaking making(options.output);
+  const fs::path& output = options.output;
+  const TemporaryFolder folder("handoff_trace", output.empty()
+                                                    ? fs::temp_directory_path()
+                                                    : fs::absolute(output).parent_path());
+  const fs::path trace = folder.path() / "trace.json";
   std::string traced;
   try {
-    traced = trace_contender(options, making.path(), interrupt);
+    traced = trace_contender(options, trace, interrupt);
   } catch (const Dropped& dropped) {
     if (!is_broken(dropped.status)) throw UserError(dropped.reason);
     throw std::runtime_error(dropped.reason);
   }
-  if (!fs::exists(making.path())) {
+  if (!fs::exists(trace)) {
     throw UserError(fmt::format("{} wrote no trace: contenders that use this library (own.*) do",
                                 options.contender.empty() ? options.what : options.contender));
   }
-  tracing::Recording recording = read_recording(making.path(), interrupt);
-  require_whole(recording, making.path());
+  tracing::Recording recording = read_recording(trace, interrupt);
+  require_whole(recording, trace);
   fmt::print(stderr, "{}\n", traced);
-  if (!options.output.empty()) making.keep(options.output);
-  summarise(options, options.output.empty() ? fs::path(options.what) : options.output, recording);
+  if (!output.empty()) keep(trace, output);
+  summarise(options, output.empty() ? fs::path(options.what) : output, recording);
   return exit_code::ok;
 }
 

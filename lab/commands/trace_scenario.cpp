@@ -21,8 +21,7 @@ struct Traced {
 };
 
 std::vector<Contender> contenders_of(const Scenario& scenario, const TraceOptions& options) {
-  std::vector<Contender> all = read_contenders(options.manifests);
-  std::erase_if(all, [&](const Contender& one) { return one.scenario != scenario.name(); });
+  std::vector<Contender> all = contenders_of(scenario.name(), read_contenders(options.manifests));
   if (options.contender.empty()) {
     std::erase_if(all, [](const Contender& one) { return one.kind() != "own" || !one.built(); });
     return all;

@@ -13,7 +13,6 @@
 
 #include "commands/output.hpp"
 #include "commands/session.hpp"
-#include "harness/atomic_file.hpp"
 #include "harness/user_error.hpp"
 #include "harness/verdict.hpp"
 #include "report/json.hpp"
@@ -58,10 +57,7 @@ MeasureOptions measuring(const TryOptions& options) {
 
 // The serial way comes first: the others are held against it.
 Session::Block try_block_of(const Session& session, const Trial& trial, const TryOptions& options) {
-  std::vector<Contender> all;
-  for (const Contender& contender : session.contenders()) {
-    if (contender.scenario == trial.name()) all.push_back(contender);
-  }
+  const std::vector<Contender> all = contenders_of(trial.name(), session.contenders());
   const Cell cell = try_cell_of(trial, options);
   const std::vector<Contender> wanted = chosen(all, options.contenders);
   Session::Block block;
@@ -264,11 +260,8 @@ int try_kernel(const TryOptions& options) {
   if (!busy.empty()) fmt::print(stderr, "{}\n", busy);
   const Result result = one.finish();
   const TryText answer = try_text(one.tried(result));
-  const auto write = [&] {
-    if (options.measure.output.empty()) return;
-    write_atomically(options.measure.output, to_json_text(result));
-  };
-  keep_and_show(write, [&] { write_text({}, options.json ? to_json_text(result) : answer.text); });
+  keep_and_show([&] { write_result(options.measure, result); },
+                [&] { write_text({}, options.json ? to_json_text(result) : answer.text); });
   if (one.broken()) return exit_code::broken;
   return answer.told ? exit_code::ok : exit_code::too_noisy;
 }

@@ -5,9 +5,6 @@
 #include "commands/commands.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -19,6 +16,7 @@
 
 #include "commands/output.hpp"
 #include "commands/session.hpp"
+#include "harness/temporary_folder.hpp"
 #include "harness/user_error.hpp"
 #include "scenarios/try/scenario.hpp"
 #include "scenarios/try/shared_object.hpp"
@@ -30,38 +28,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRunner = "peer.std_thread";
 
-// Where the runtime writes; gone with this object.
-class ReportFolder {
- public:
-  ReportFolder() {
-    std::string name = (fs::temp_directory_path() / "handoff-try.XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw UserError(fmt::format("{}: cannot be made: {}", name, strerror(errno)));
-    }
-    path_ = name;
+// Of the first report: what was done to which memory, where, and by whom.
+std::vector<std::string> lines_in(const fs::path& folder) {
+  std::vector<std::string> all;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);) all.push_back(line);
   }
-  ~ReportFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ReportFolder(const ReportFolder&) = delete;
-  ReportFolder& operator=(const ReportFolder&) = delete;
-
-  [[nodiscard]] std::string prefix() const { return (path_ / "report").string(); }
-
-  // Of the first report: what was done to which memory, where, and by whom.
-  [[nodiscard]] std::vector<std::string> lines() const {
-    std::vector<std::string> all;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path_)) {
-      std::ifstream file(entry.path());
-      for (std::string line; std::getline(file, line);) all.push_back(line);
-    }
-    return all;
-  }
-
- private:
-  fs::path path_;
-};
+  return all;
+}
 
 struct RaceReport {
   std::string summary;  // empty: there is none
@@ -86,8 +61,8 @@ RaceReport race_in(const std::vector<std::string>& lines) {
 }
 
 Contender runner(const Session& session) {
-  for (const Contender& contender : session.contenders()) {
-    if (contender.scenario == "try" && contender.name == kRunner) return contender;
+  for (const Contender& contender : contenders_of("try", session.contenders())) {
+    if (contender.name == kRunner) return contender;
   }
   throw UserError("the contenders of `try` are missing; build or install the lab as a whole");
 }
@@ -108,15 +83,15 @@ int look_for_races(const TryOptions& options) {
   trial::Trial trial(fs::absolute(options.kernel), try_limit_of(options));
   const Cell cell = try_cell_of(trial, options);
   Measurement one{runner(session), cell, trial.problem(cell), trial.variables()};
-  const ReportFolder folder;
+  const TemporaryFolder folder("handoff-try");  // where the runtime writes
   one.variables.push_back({"LD_PRELOAD", object.race_runtime});
-  one.variables.push_back(
-      {"TSAN_OPTIONS", "halt_on_error=1:exitcode=66:log_path=" + folder.prefix()});
+  one.variables.push_back({"TSAN_OPTIONS", "halt_on_error=1:exitcode=66:log_path=" +
+                                               (folder.path() / "report").string()});
   // Some runtimes fail where the kernel draws addresses from all that there are.
   static_cast<void>(personality(ADDR_NO_RANDOMIZE));
   trial::Answer answer{};
   session.bench().bench().measure_once(one, std::as_writable_bytes(std::span(&answer, 1)));
-  const RaceReport race = race_in(folder.lines());
+  const RaceReport race = race_in(lines_in(folder.path()));
   if (!race.summary.empty()) {
     write_text({}, fmt::format("a race: {}\n{}", race.summary, race.details));
     return exit_code::broken;

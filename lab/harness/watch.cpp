@@ -10,6 +10,7 @@
 #include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/answer_problem.hpp"
+#include "harness/progress.hpp"
 #include "harness/statistics.hpp"
 #include "harness/user_error.hpp"
 
@@ -140,6 +141,24 @@ void Watch::measure_floor(const Plan& plan, Interrupt& interrupt) {
       floor_ = std::max(floor_, std::abs(apart.value - 1));
       certain_floor_ = std::max({certain_floor_, within.low - 1, 1 - within.high});
     }
+  }
+}
+
+// Waits for a quiet moment before something is measured.
+double wait_until_quiet(std::chrono::duration<double> most, Interrupt& interrupt,
+                        const std::function<Look()>& look_now) {
+  constexpr std::chrono::milliseconds window(500);
+  constexpr int nothing = -1;
+  const auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(most);
+  Progress progress(end);
+  progress.show("waiting until others are quiet");
+  for (;;) {
+    const Look before = look_now();
+    interrupt.wait_readable(nothing, Clock::now() + window);
+    const Disturbance seen = disturbance(before, look_now(), {}, {});
+    const double others = seen.foreign_cpus + seen.stolen_cpus;
+    if (others < kQuietCpus || Clock::now() >= end) return others;
+    progress.show(fmt::format("waiting until others are quiet: they take {:.1f} CPUs", others));
   }
 }
 

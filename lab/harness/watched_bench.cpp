@@ -17,6 +17,27 @@ KernelThreads kernel_in(const Measurement& measurement) {
 
 }  // namespace
 
+void Disturbances::add(const Disturbance& seen, double seconds) {
+  sum_.foreign_cpus += seen.foreign_cpus * seconds;
+  if (seen.kernel_cpus) {
+    sum_.kernel_cpus = sum_.kernel_cpus.value_or(0) + *seen.kernel_cpus * seconds;
+  }
+  sum_.stolen_cpus += seen.stolen_cpus * seconds;
+  sum_.throttled += seen.throttled;
+  sum_.speed = seen.speed;
+  seconds_ += seconds;
+}
+
+std::optional<BlockReport> Disturbances::report(int repeats, const std::string& reason) const {
+  if (!(seconds_ > 0)) return {};
+  BlockReport report{repeats, sum_};
+  report.seen.foreign_cpus /= seconds_;
+  if (report.seen.kernel_cpus) *report.seen.kernel_cpus /= seconds_;
+  report.seen.stolen_cpus /= seconds_;
+  report.seen.reason = reason;
+  return report;
+}
+
 void WatchedBench::watch(const std::vector<Contender>& contenders, Interrupt& interrupt,
                          bool patient) {
   if (watch_) return;

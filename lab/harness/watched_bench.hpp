@@ -20,6 +20,18 @@ struct BlockReport {
   Disturbance seen;
 };
 
+// Of several launches that were watched one by one, as one of all of their time.
+class Disturbances {
+ public:
+  void add(const Disturbance& seen, double seconds);
+  // `reason`: why all of it is disturbed. Nothing: none was watched.
+  [[nodiscard]] std::optional<BlockReport> report(int repeats, const std::string& reason) const;
+
+ private:
+  Disturbance sum_;  // each times its length
+  double seconds_ = 0;
+};
+
 class WatchedBench {
  public:
   WatchedBench(const Plan& plan, Interrupt& interrupt) : bench_(plan, interrupt) {}

@@ -120,17 +120,14 @@ CsvColumns columns_of(const std::vector<Row>& rows) {
 
 std::string csv_titles(const CsvColumns& columns) {
   CsvLine line;
-  for (const char* title :
-       {"scenario", "contender", "kind", "metric", "unit", "better", "status", "reason"}) {
-    line.add(std::string(title));
-  }
+  const auto add = [&](const char* name, const auto&) { line.add(std::string(name)); };
+  const Row any;
+  for_each_text(any, add);
+  for (const char* title : {"better", "status", "reason"}) line.add(std::string(title));
   for (const std::string& name : columns.parameters) line.add("parameter." + name);
-  for (const char* title : {"median", "low", "high", "wall_ns_per_op", "cpu_ns_per_op",
-                            "items_per_op", "share_elsewhere", "peak_memory_bytes", "launches"}) {
-    line.add(std::string(title));
-  }
-  const PerItem any;
-  for_each_usage(any,
+  for_each_figure(any, add);
+  line.add(std::string("launches"));
+  for_each_usage(any.per_item,
                  [&](const char* name, double) { line.add(fmt::format("per_item.{}", name)); });
   for (const std::string& name : columns.figures) line.add("figure." + name);
   return line.text() + '\n';
@@ -138,19 +135,15 @@ std::string csv_titles(const CsvColumns& columns) {
 
 std::string csv_line(const Row& row, const CsvColumns& columns) {
   CsvLine line;
-  for (const std::string& text : {row.scenario, row.contender, row.kind, row.metric, row.unit}) {
-    line.add(text);
-  }
+  const auto add = [&](const char*, const auto& field) { line.add(field); };
+  for_each_text(row, add);
   line.add(std::string(row.higher_is_better ? "higher" : "lower"));
   line.add(std::string(name_of(row.status)));
   line.add(row.reason);
   for (const std::string& name : columns.parameters) {
     line.add(value_named(row.parameters, name).text);
   }
-  for (const double figure : {row.median, row.low, row.high, row.wall_ns_per_op, row.cpu_ns_per_op,
-                              row.items_per_op, row.share_elsewhere, row.peak_memory_bytes}) {
-    line.add(figure);
-  }
+  for_each_figure(row, add);
   line.add(std::to_string(row.launches.size()));
   for_each_usage(row.per_item, [&](const char*, double figure) { line.add(figure); });
   for (const std::string& name : columns.figures) line.add(figure_named(row.figures, name));
@@ -177,10 +170,9 @@ std::string markdown_row(const CellView& cell, const Row& row) {
   const std::string contender = markdown_field(row.contender);
   const std::string state = fmt::format("{}: {}", name_of(row.status), markdown_field(row.reason));
   if (!row.is_measured()) return fmt::format("| {} | | | | {} |\n", contender, state);
-  return fmt::format("| {} | {} | {} | {} | {} |\n", contender, short_number(row.median),
-                     interval_text(row.low, row.high),
-                     row.is_limit() ? "limit" : short_number(cell.times_best(row)),
-                     row.status == RowStatus::ok ? "" : state);
+  std::string text = fmt::format("| {}", contender);
+  for (const ShownFigure& shown : figures_of(cell, row)) text += " | " + shown.text;
+  return fmt::format("{} | {} |\n", text, row.status == RowStatus::ok ? "" : state);
 }
 
 std::string markdown(const Result& result) {

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The page's answers: the first screen, which is the ladder under its sentence, then efficiency
 // against the size of a task, then which way fits which work.
+#include <array>
 #include <cctype>
 
 #include <fmt/format.h>
 
+#include "report/advice.hpp"
 #include "report/html_parts.hpp"
 #include "report/ladder_svg.hpp"
 #include "report/ladder_words.hpp"
 #include "report/line_chart.hpp"
-#include "report/rung_words.hpp"
 
 namespace handoff::lab {
 namespace {
 
-Data way_of(const std::optional<RungWay>& way) {
+Data named_way(const std::optional<RungWay>& way) {
   Data data;
   const std::string order = way ? order_of(*way) : "";
   data.set("name", way ? breakable(way->contender) + (order.empty() ? "" : ", " + order) : "");
@@ -29,14 +30,14 @@ Data line_of(const Rung& rung) {
   title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
   data.set("title", title);
   data.set("cell", fmt::format("{} {} {}", rung.scenario, rung.metric, text_of(rung.parameters)));
-  data.set("own", way_of(rung.own));
+  data.set("own", named_way(rung.own));
   data.set("interval", rung.own ? interval_of(*rung.own) : "-");
   data.set("verdict", with_range_of(verdict_text(rung), rung));
   data.set("tone", tone_of(rung));
-  data.set("peer", way_of(rung.peer));
+  data.set("peer", named_way(rung.peer));
   data.set("peer_interval", rung.peer ? interval_of(*rung.peer) : "-");
-  data.set("today", way_of(rung.today));
-  data.set("limit", way_of(rung.limit));
+  data.set("today", named_way(rung.today));
+  data.set("limit", named_way(rung.limit));
   return data;
 }
 
@@ -86,6 +87,105 @@ void set_answers(Data& page, const std::vector<MachineLadder>& ladders,
   page.set("other_ladders", others);
   page.set("efficiency", efficiency_chart(scenarios, machines, first));
   page.set("advice", advice_tables(machines[first].results));
+}
+
+// The page's third answer: which way for which work, from its own figures, as `handoff advise`
+// gives it.
+namespace {
+
+struct Kind {
+  const char* title;
+  bool by_index;
+  bool nested;
+  bool in_order;
+};
+
+constexpr std::array<Kind, 4> kinds{
+    {{"Tasks, in any order", false, false, false},
+     {"Tasks that must begin in order", false, false, true},
+     {"Tasks that hand over tasks and wait for them", false, true, false},
+     {"Indices of a loop", true, false, false}}};
+constexpr std::array<double, 4> pieces_ns{100, 1e3, 20e3, 1e6};
+constexpr std::array<std::uint64_t, 2> counts{100, 10'000};
+
+Question question_of(const Kind& kind, double piece_ns, std::uint64_t count) {
+  Question question;
+  question.task_ns = piece_ns;
+  question.count = count;
+  question.by_index = kind.by_index;
+  question.nested = kind.nested;
+  question.in_order = kind.in_order;
+  return question;
+}
+
+std::string way_named(const std::string& name) {
+  return name == "here" ? "do it yourself" : breakable(name);
+}
+
+// What sleeps when it is idle, and how many times the best way's time it takes.
+std::string asleep(Question question, const Results& results, const Way& best) {
+  question.idle_percent = kAsleepPercent;
+  const Advice advice = advice_on(question, results);
+  if (!advice.missing.empty()) return "";
+  const Way& way = advice.ways.front();
+  if (way.name == best.name) return "the same";
+  return fmt::format("{}, {}x", way_named(way.name), short_number(way.ns / best.ns));
+}
+
+Data line_of(const Question& question, const Advice& advice, const std::string& idle) {
+  const Way& best = advice.ways.front();
+  Data data;
+  data.set("piece", round_duration(question.task_ns));
+  data.set("count", std::to_string(question.count));
+  data.set("way", way_named(best.name));
+  data.set("call", best.call.empty() || best.name == "here" ? "-" : best.call);
+  data.set("time", time_text(best));
+  const bool has_next = advice.ways.size() > 1;
+  data.set("next", has_next ? way_named(advice.ways[1].name) : "-");
+  data.set("price", has_next ? times_first(advice, advice.ways[1]) : "-");
+  data.set("idle", idle);
+  return data;
+}
+
+// Those that would measure what is missing.
+std::string commands_for(const Advice& advice) {
+  std::string commands;
+  for (const Missing& missing : advice.missing) {
+    commands += (commands.empty() ? "handoff run " : "; handoff run ") + run_arguments(missing);
+  }
+  return commands;
+}
+
+Data table_of(const Kind& kind, const Results& results) {
+  Data data;
+  data.set("kind", kind.title);
+  Data lines{Data::type::list};
+  bool tells_idle = false;
+  for (const double piece_ns : pieces_ns) {
+    for (const std::uint64_t count : counts) {
+      const Question question = question_of(kind, piece_ns, count);
+      const Advice advice = advice_on(question, results);
+      if (!advice.missing.empty()) {
+        data.set("lacks", commands_for(advice));
+        return data;
+      }
+      const std::string idle = asleep(question, results, advice.ways.front());
+      tells_idle = tells_idle || !idle.empty();
+      lines.push_back(line_of(question, advice, idle));
+      data.set("width", std::to_string(advice.width));
+    }
+  }
+  data.set("tells_idle", tells_idle);
+  data.set("lines", lines);
+  return data;
+}
+
+}  // namespace
+
+Data advice_tables(const Results& results) {
+  Data list{Data::type::list};
+  for (const Kind& kind : kinds) list.push_back(table_of(kind, results));
+  return list;
 }
 
 }  // namespace handoff::lab

@@ -41,8 +41,8 @@ std::string title_of(const CellView& work);
 // HTML of a contender's name that may break at its dots.
 std::string breakable(const std::string& name);
 
-// A value in a table: what is read, and by what it sorts.
-Data figure(const std::string& text, double sort_by);
+// A value in a table.
+Data figure(const ShownFigure& shown);
 
 Data strip_table(const MergedCell& cell);
 // `folded`: many machines; the table waits behind a line that unfolds it.

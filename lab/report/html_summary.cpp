@@ -24,30 +24,30 @@ const char* tone_of(Change change) {
   return change == Change::improved ? "good" : change == Change::worse ? "bad" : "";
 }
 
-void set_ratio(Data& data, double ratio, const Interval& bounds) {
-  data.set("ratio", short_number(ratio));
-  data.set("ratio_value", fmt::format("{:.6g}", ratio));
-  data.set("low_value", fmt::format("{:.6g}", bounds.low));
-  data.set("interval", interval_text(bounds.low, bounds.high));
-}
+// What was judged, one machine's or that of many together.
+struct SummaryLine {
+  std::string machine;
+  std::string own;
+  std::string other;
+  double ratio;
+  Interval bounds;
+  std::string says;
+  const char* tone;
+};
 
-Data line_for(const MergedScenario& scenario, const MergedCell& cell, const Standing& standing,
-              std::size_t machine) {
-  Data data;
-  data.set("id", cell.id);
-  data.set("cell", fmt::format("{} {}", scenario.name, title_of(cell.work)));
-  data.set("machine", std::to_string(machine + 1));
-  data.set("own", breakable(standing.own));
-  data.set("other", breakable(standing.other));
-  set_ratio(data, standing.judged.ratio, standing.judged.bounds);
-  data.set("says", said(standing.judged.change));
-  data.set("tone", tone_of(standing.judged.change));
-  return data;
+SummaryLine line_of(const Standing& standing, std::size_t machine) {
+  const JudgedChange& judged = standing.judged;
+  return {std::to_string(machine + 1),
+          standing.own,
+          standing.other,
+          judged.ratio,
+          judged.bounds,
+          said(judged.change),
+          tone_of(judged.change)};
 }
 
 // Many machines in one line: the median ratio, from the lowest to the highest.
-Data line_for(const MergedScenario& scenario, const MergedCell& cell, const Standings& all) {
-  Data data;
+SummaryLine line_of(const Standings& all) {
   int machines = 0;
   std::string says;
   for (const Change change :
@@ -57,29 +57,29 @@ Data line_for(const MergedScenario& scenario, const MergedCell& cell, const Stan
     machines += found->second;
     says += fmt::format("{}{} on {}", says.empty() ? "" : ", ", said(change), found->second);
   }
+  return {
+      fmt::format("{} together", machines), all.own, all.other, all.ratio, all.bounds, says, ""};
+}
+
+Data data_of(const SummaryLine& line, const MergedScenario& scenario, const MergedCell& cell) {
+  Data data;
   data.set("id", cell.id);
   data.set("cell", fmt::format("{} {}", scenario.name, title_of(cell.work)));
-  data.set("machine", fmt::format("{} together", machines));
-  data.set("own", breakable(all.own));
-  data.set("other", breakable(all.other));
-  set_ratio(data, all.ratio, all.bounds);
-  data.set("says", says);
-  data.set("tone", "");
+  data.set("machine", line.machine);
+  data.set("own", breakable(line.own));
+  data.set("other", breakable(line.other));
+  data.set("ratio", short_number(line.ratio));
+  data.set("ratio_value", fmt::format("{:.6g}", line.ratio));
+  data.set("low_value", fmt::format("{:.6g}", line.bounds.low));
+  data.set("interval", interval_text(line.bounds.low, line.bounds.high));
+  data.set("says", line.says);
+  data.set("tone", line.tone);
   return data;
 }
 
 Data article_line(const ArticleLine& line, bool threads) {
   Data figures{Data::type::list};
-  figures.push_back(
-      figure(short_number(line.article_ms) + (line.note.empty() ? "" : "*"), line.article_ms));
-  for (const double value : {line.article_speedup, line.here_ms, line.here_speedup}) {
-    figures.push_back(figure(short_number(value), value));
-  }
-  if (threads) {
-    for (const ThreadsMs& ms : {line.on_cpu_ms, line.off_cpu_ms}) {
-      figures.push_back(figure(text_of(ms), ms.submitter + ms.others));
-    }
-  }
+  for (const ShownFigure& shown : figures_of(line, threads)) figures.push_back(figure(shown));
   Data data;
   data.set("scheme", line.scheme);
   data.set("figures", figures);
@@ -127,11 +127,11 @@ Data summary(const std::vector<MergedScenario>& scenarios,
         if (!standing) continue;
         standings.push_back(*standing);
         if (machines.size() <= most_side_by_side) {
-          list.push_back(line_for(scenario, cell, *standing, m));
+          list.push_back(data_of(line_of(*standing, m), scenario, cell));
         }
       }
       if (machines.size() > most_side_by_side && !standings.empty()) {
-        list.push_back(line_for(scenario, cell, together(standings)));
+        list.push_back(data_of(line_of(together(standings)), scenario, cell));
       }
     }
   }

@@ -40,51 +40,15 @@ double scale_of(const MergedCell& cell) {
   return highest > 0 ? std::ceil(highest / step) * step : 1;
 }
 
-// Columns beside the metric; one is shown where a row of the cell has it.
-struct Column {
-  std::string title;
-  double (*value)(const Row& row);
-  std::string (*text)(double value);
-};
-
-std::string as_percent(double share) {
-  return std::isnan(share) ? "-" : fmt::format("{:.0f} %", 100 * share);
-}
-
-const std::vector<Column>& known_columns() {
-  static const std::vector<Column> columns{
-      {"time each", [](const Row& row) { return row.per_item_of(row.wall_ns_per_op); },
-       short_duration},
-      {"CPU each", [](const Row& row) { return row.per_item_of(row.cpu_ns_per_op); },
-       short_duration},
-      {"off CPU each",
-       [](const Row& row) {
-         return row.per_item.submitter.off_cpu_ns + row.per_item.others.off_cpu_ns;
-       },
-       short_duration},
-      {"elsewhere", [](const Row& row) { return row.share_elsewhere; }, as_percent},
-      {"switches each",
-       [](const Row& row) {
-         return row.per_item.voluntary_switches + row.per_item.involuntary_switches;
-       },
-       short_number},
-      {"start", [](const Row& row) { return row.start_ns; }, short_duration},
-      {"stop", [](const Row& row) { return row.stop_ns; }, short_duration},
-      {"peak memory", [](const Row& row) { return row.peak_memory_bytes; }, size_text}};
-  return columns;
-}
-
 struct HtmlColumns {
-  std::vector<Column> known;
+  std::vector<FigureColumn> known;
   std::vector<std::string> reported;  // further figures, by name
 };
 
 HtmlColumns columns_of(const std::vector<const Row*>& rows) {
   HtmlColumns columns;
-  for (const Column& column : known_columns()) {
-    const bool shown = std::any_of(rows.begin(), rows.end(),
-                                   [&](const Row* row) { return !std::isnan(column.value(*row)); });
-    if (shown) columns.known.push_back(column);
+  for (const FigureColumn& column : figure_columns()) {
+    if (column.is_known(rows)) columns.known.push_back(column);
   }
   std::set<std::string> names;
   for (const Row* row : rows) {
@@ -95,18 +59,15 @@ HtmlColumns columns_of(const std::vector<const Row*>& rows) {
 }
 
 Data figures_of(const Row& row, const CellView& cell, const HtmlColumns& columns) {
-  const double times = cell.times_best(row);
   Data list{Data::type::list};
-  list.push_back(figure(short_number(row.median), row.median));
-  list.push_back(figure(interval_text(row.low, row.high), row.low));
-  list.push_back(figure(row.is_limit() ? "limit" : short_number(times), times));
-  for (const Column& column : columns.known) {
+  for (const ShownFigure& shown : figures_of(cell, row)) list.push_back(figure(shown));
+  for (const FigureColumn& column : columns.known) {
     const double value = column.value(row);
-    list.push_back(figure(column.text(value), value));
+    list.push_back(figure({std::isnan(value) ? "-" : column.text(value), value}));
   }
   for (const std::string& name : columns.reported) {
     const double value = figure_named(row.figures, name);
-    list.push_back(figure(short_number(value), value));
+    list.push_back(figure({short_number(value), value}));
   }
   return list;
 }
@@ -179,10 +140,10 @@ Data strip_row(const Strip& strip, double highest) {
   }
   Data figures{Data::type::list};
   figures.push_back(
-      figure(std::to_string(strip.times.size()), static_cast<double>(strip.times.size())));
+      figure({std::to_string(strip.times.size()), static_cast<double>(strip.times.size())}));
   const std::vector<double>& t = strip.times;
   for (const double value : {t[t.size() / 2], t.front(), t.back()}) {
-    figures.push_back(figure(short_number(value), value));
+    figures.push_back(figure({short_number(value), value}));
   }
   Data shown;
   shown.set("dots", dots);
@@ -213,10 +174,10 @@ std::string breakable(const std::string& name) {
   return text;
 }
 
-Data figure(const std::string& text, double sort_by) {
+Data figure(const ShownFigure& shown) {
   Data data;
-  if (std::isfinite(sort_by)) data.set("v", fmt::format("{:.6g}", sort_by));
-  data.set("text", text);
+  if (std::isfinite(shown.value)) data.set("v", fmt::format("{:.6g}", shown.value));
+  data.set("text", shown.text);
   return data;
 }
 
@@ -272,7 +233,7 @@ Data bar_table(const MergedCell& cell, bool folded) {
   const double highest = scale_of(cell);
   Data titles{Data::type::list};
   for (const char* title : {"median", "99 % interval", "times best"}) titles.push_back(title);
-  for (const Column& column : columns.known) titles.push_back(column.title);
+  for (const FigureColumn& column : columns.known) titles.push_back(column.title);
   for (const std::string& name : columns.reported) titles.push_back(name);
   const auto span = 4 + columns.known.size() + columns.reported.size();
   Data rows{Data::type::list};

@@ -62,29 +62,19 @@ json to_json(const Row& row) {
   for (const auto& bursts : row.launches) {
     for (const double value : bursts) samples.push_back(value);
   }
-  json made{{"scenario", row.scenario},
-            {"contender", row.contender},
-            {"kind", row.kind},
-            {"parameters", to_json(row.parameters)},
-            {"metric", row.metric},
-            {"unit", row.unit},
+  json made{{"parameters", to_json(row.parameters)},
             {"better", row.higher_is_better ? "higher" : "lower"},
             {"status", name_of(row.status)},
             {"reason", row.reason},
             {"samples", std::move(samples)},
             {"launches", row.launches},
-            {"median", row.median},
-            {"low", row.low},
-            {"high", row.high},
-            {"wall_ns_per_op", row.wall_ns_per_op},
-            {"cpu_ns_per_op", row.cpu_ns_per_op},
-            {"items_per_op", row.items_per_op},
-            {"share_elsewhere", row.share_elsewhere},
             {"phases", {{"start_ns", row.start_ns}, {"stop_ns", row.stop_ns}}},
             {"layouts", to_json(row.layouts)},
-            {"peak_memory_bytes", row.peak_memory_bytes},
             {"per_item", to_json(row.per_item)},
             {"latency", row.latency ? to_json(*row.latency) : json()}};
+  const auto add = [&](const char* name, const auto& field) { made[name] = field; };
+  for_each_text(row, add);
+  for_each_figure(row, add);
   if (!row.order.empty()) made["order"] = row.order;
   if (row.block) made["block"] = *row.block;
   if (!row.is_measured()) return made;
@@ -127,20 +117,17 @@ json to_json(const std::optional<BlockReport>& block) {
 }
 
 // A name alone where there are no figures.
-json to_json(const std::string& contender, const RungWay* way) {
+json to_json(const std::string& contender, const RungWay& way) {
   if (contender.empty()) return {};
-  return {{"contender", contender},
-          {"median", way == nullptr ? NAN : way->median},
-          {"low", way == nullptr ? NAN : way->low},
-          {"high", way == nullptr ? NAN : way->high}};
+  return {{"contender", contender}, {"median", way.median}, {"low", way.low}, {"high", way.high}};
 }
 
 json to_json(const RungChoice& choice, const Rung& rung) {
   const auto way = [](const std::string& contender, const std::optional<RungWay>& known) {
-    return to_json(contender, known ? &*known : nullptr);
+    return to_json(contender, known ? *known : RungWay());
   };
   json named = json::array();
-  for (const RungWay& one : rung.named) named.push_back(to_json(one.contender, &one));
+  for (const RungWay& one : rung.named) named.push_back(to_json(one.contender, one));
   const auto& answer = rung.answer;
   return {{"name", rung.name},
           {"scenario", rung.scenario},
@@ -149,7 +136,7 @@ json to_json(const RungChoice& choice, const Rung& rung) {
           {"unit", "ns"},
           {"latency", rung.latency},
           {"own", way(choice.own, rung.own)},
-          {"peer", rung.peer ? to_json(rung.peer->contender, &*rung.peer) : json()},
+          {"peer", rung.peer ? to_json(rung.peer->contender, *rung.peer) : json()},
           {"peers", choice.peers},
           {"today", way(choice.today, rung.today)},
           {"limit", way(choice.limit, rung.limit)},
@@ -171,9 +158,9 @@ json rungs_of(const Result& result) {
 
 json to_json(const Compared& row) {
   const auto change = row.change();
-  const auto judged = [&](double JudgedChange::* figure) {
-    return row.judged ? json((*row.judged).*figure) : json();
-  };
+  const double none = NAN;
+  const JudgedChange judged =
+      row.judged.value_or(JudgedChange{.ratio = none, .bounds = {none, none}, .margin = none});
   return {{"scenario", row.now->scenario},
           {"contender", row.now->contender},
           {"parameters", to_json(row.now->parameters)},
@@ -184,10 +171,10 @@ json to_json(const Compared& row) {
           {"now", row.now->median},
           {"verdict", change ? json(name_of(*change)) : json()},
           {"reason", row.remark},
-          {"ratio", judged(&JudgedChange::ratio)},
-          {"low", row.judged ? json(row.judged->bounds.low) : json()},
-          {"high", row.judged ? json(row.judged->bounds.high) : json()},
-          {"margin", judged(&JudgedChange::margin)}};
+          {"ratio", judged.ratio},
+          {"low", judged.bounds.low},
+          {"high", judged.bounds.high},
+          {"margin", judged.margin}};
 }
 
 json to_json(const Crossing& crossing) {

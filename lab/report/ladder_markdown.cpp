@@ -12,7 +12,6 @@
 #include "harness/user_error.hpp"
 #include "report/ladder.hpp"
 #include "report/ladder_words.hpp"
-#include "report/rung_words.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -44,7 +43,7 @@ std::string other_text(const std::optional<RungWay>& way) {
   return figure_of(*way) + behind(name_of_way(way->contender)) + behind(order_of(*way));
 }
 
-std::string line_of(const Rung& rung) {
+std::string table_line(const Rung& rung) {
   return fmt::format("| {}{} | {} | {} | {} | {} | {} |\n", rung.title,
                      rung.latency ? " (latency)" : "", own_text(rung), other_text(rung.peer),
                      rung.today ? fmt::format("{}, {}", short_duration(rung.today->median),
@@ -64,7 +63,7 @@ std::string notes_on(const Ladder& ladder) {
   return text;
 }
 
-std::string context_of(const Environment& here) {
+std::string measured_on(const Environment& here) {
   std::vector<std::string> facts{here.machine()};
   for (const std::string& fact : {here.kernel(), here.compiler(), here.date().substr(0, 10)}) {
     if (!fact.empty()) facts.push_back(fact);
@@ -82,10 +81,10 @@ std::string ladder_markdown(const Result& result) {
   std::string text = fmt::format("{}: {}.\n\n", ladder.title, sum_of(ladder));
   if (!ladder.busy.empty()) text += ladder.busy + "\n\n";
   if (!ladder.sentence.empty()) text += ladder.sentence + "\n\n";
-  text += "| | this library | best other | what people write | bare cost | verdict |\n";
+  text += "| | this library | best other | what people write | minimal version | verdict |\n";
   text += "|---|---:|---:|---:|---:|---|\n";
-  for (const Rung& rung : ladder.rungs) text += line_of(rung);
-  return text + '\n' + notes_on(ladder) + context_of(result.environment);
+  for (const Rung& rung : ladder.rungs) text += table_line(rung);
+  return text + '\n' + notes_on(ladder) + measured_on(result.environment);
 }
 
 }  // namespace handoff::lab

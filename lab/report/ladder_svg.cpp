@@ -2,6 +2,7 @@
 #include "report/ladder_svg.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -11,7 +12,6 @@
 #include "page_template.hpp"
 #include "report/ladder_words.hpp"
 #include "report/line_chart.hpp"
-#include "report/rung_words.hpp"
 #include "report/text_room.hpp"
 #include "report/view.hpp"
 
@@ -63,16 +63,19 @@ class LogAxis {
 
 enum class Who { own, peer, today, named, own_named, limit };
 
-constexpr const char* class_of(Who who) {
-  switch (who) {
-    case Who::own: return "own";
-    case Who::peer: return "peer";
-    case Who::today: return "today";
-    case Who::named: return "named";
-    case Who::own_named: return "named own";
-    case Who::limit: break;
-  }
-  return "limit";
+// The class of its mark, and what it is called.
+struct WhoWords {
+  const char* kind;
+  const char* role;
+};
+constexpr WhoWords words_of(Who who) {
+  constexpr std::array<WhoWords, 6> words{{{"own", "this library"},
+                                           {"peer", "the best other way"},
+                                           {"today", "what people write"},
+                                           {"named", "another way"},
+                                           {"named own", "another way of this library"},
+                                           {"limit", "the minimal version"}}};
+  return words[static_cast<std::size_t>(who)];
 }
 
 std::string dot(bool latency, double x, double y, double radius) {
@@ -89,7 +92,7 @@ std::string dot(bool latency, double x, double y, double radius) {
 // what people write, a bar the limit. What takes its time from start to end is a diamond.
 std::string mark(Who who, bool latency, double x, double y) {
   const auto path = [&](const char* kind, const std::string& d) {
-    return fmt::format("<path class=\"{} {}\" d=\"{}\"/>", kind, class_of(who), d);
+    return fmt::format("<path class=\"{} {}\" d=\"{}\"/>", kind, words_of(who).kind, d);
   };
   switch (who) {
     case Who::own: return path("mark", dot(latency, x, y, 4.4));
@@ -198,7 +201,7 @@ class LadderDrawing {
     std::vector<Entry> entries{{mark(Who::own, false, 7, 0), "this library"},
                                {mark(Who::peer, false, 7, 0), "best other"},
                                {mark(Who::today, false, 7, 0), "what people write"},
-                               {mark(Who::limit, false, 7, 0), "bare cost"},
+                               {mark(Who::limit, false, 7, 0), "minimal version"},
                                {outline(false), "throughput"},
                                {outline(true), "latency"}};
     if (has_whiskers()) {
@@ -282,7 +285,7 @@ class LadderDrawing {
     for (const double decade : axis_.decades()) {
       const double x = axis_.at(decade);
       path += fmt::format("M{:.1f} {:.1f}V{:.1f}", x, first, last + 4);
-      const std::string text = decade_text(decade);
+      const std::string text = round_duration(decade);
       const double half = room_of(text, layout_.size) / 2;
       if (x - half < end + apart || x + half > layout_.width) continue;
       end = x + half;
@@ -290,12 +293,6 @@ class LadderDrawing {
     }
     svg_ += fmt::format("\n<path class=\"decade\" d=\"{}\"/>\n", path);
     svg_ += fmt::format("<path class=\"grey\" d=\"{}\"/>\n", lines_);
-  }
-
-  static std::string decade_text(double ns) {
-    if (ns >= 999.5e6) return fmt::format("{:g} s", ns / 1e9);
-    if (ns >= 999.5e3) return fmt::format("{:g} ms", ns / 1e6);
-    return ns >= 999.5 ? fmt::format("{:g} us", ns / 1e3) : fmt::format("{:g} ns", ns);
   }
 
   void rung_at(const Rung& rung, double y) {
@@ -328,13 +325,7 @@ class LadderDrawing {
   }
 
   static std::string tip(const Rung& rung, Who who, const RungWay& way) {
-    const char* const role = who == Who::own         ? "this library"
-                             : who == Who::peer      ? "the best other way"
-                             : who == Who::today     ? "what people write"
-                             : who == Who::own_named ? "another way of this library"
-                             : who == Who::limit     ? "the bare cost"
-                                                     : "another way";
-    std::string text = fmt::format("{}, {}: {}", rung.title, role, with_figure(way));
+    std::string text = fmt::format("{}, {}: {}", rung.title, words_of(who).role, with_figure(way));
     if (!order_of(way).empty()) text += ", " + order_of(way);
     if (std::isfinite(way.low)) text += fmt::format(" ({})", interval_of(way));
     return text;

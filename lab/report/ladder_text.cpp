@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "report/ladder_words.hpp"
-#include "report/rung_words.hpp"
+#include "report/text_room.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -24,24 +24,17 @@ constexpr std::size_t word_room = 9;  // "FASTER" and room behind it
 // Lines of at most so many columns, at most so many of them: then dots.
 std::string wrapped(const std::string& text, std::size_t columns,
                     std::size_t most_lines = std::numeric_limits<std::size_t>::max()) {
-  std::string all;
-  std::string line;
-  std::size_t lines = 1;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    at = end + 1;
-    const bool last = lines == most_lines && at < text.size();  // needs room for the dots
-    const bool fits = line.size() + 1 + word.size() + (last ? 4 : 0) <= columns;
-    if (!line.empty() && !fits) {
-      if (lines == most_lines) return all + line + " ...\n";
-      all += line + '\n';
-      line.clear();
-      ++lines;
+  const auto fits = [&](const std::string& line) { return line.size() <= columns; };
+  std::vector<std::string> lines = lab::wrapped(text, fits);
+  if (lines.size() > most_lines) {
+    lines.resize(most_lines);
+    std::string& last = lines.back();
+    while (!fits(last + " ...") && last.find(' ') != std::string::npos) {
+      last.resize(last.rfind(' '));
     }
-    line += (line.empty() ? "" : " ") + word;
+    last += " ...";
   }
-  return all + line + '\n';
+  return fmt::format("{}\n", fmt::join(lines, "\n"));
 }
 
 std::size_t usable(int columns) {

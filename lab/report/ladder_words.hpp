@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a ladder says in words. `ladder_of` puts it together.
+// What is said of a ladder and of its rungs, the same in the picture, in its text, and in tables.
+// `ladder_of` puts it together.
 #pragma once
 
 #include <optional>
@@ -29,5 +30,40 @@ namespace handoff::lab {
 
 // Ladder::busy, by what was seen while each block was measured.
 [[nodiscard]] std::string busy_of(const Result& result);
+
+// "14.8x faster than oneTBB", "about equal to oneTBB", "oneTBB: 0.80x .. 1.30x as fast", "no peer",
+// with the sign of the peer's order.
+[[nodiscard]] std::string verdict_with_peer(const Rung& rung);
+
+// Text with the range behind it, where there is one: "5.5x faster (5.2 .. 6.1)".
+[[nodiscard]] std::string with_range_of(const std::string& text, const Rung& rung);
+
+// "oneTBB 155 ns", with the sign of its order.
+[[nodiscard]] std::string with_figure(const RungWay& way);
+
+// Of a queue that keeps less than one order for all: "order per producer" or "no order"; else
+// empty.
+[[nodiscard]] std::string order_of(const RungWay& way);
+
+// What stands behind the name of such a queue in the picture, whose legend tells it; else empty.
+[[nodiscard]] std::string sign_of(const RungWay& way);
+[[nodiscard]] std::string signed_name(const RungWay& way);
+
+// The named ways that are neither this library's best one nor the peer.
+[[nodiscard]] std::vector<const RungWay*> beside_the_best(const Rung& rung);
+
+// "27.1 ns .. 29.3 ns", "not stable" where that says nothing, "-" where it is not known
+[[nodiscard]] std::string interval_of(const RungWay& way);
+
+// "An empty task: 28.1 ns here, 155 ns in oneTBB, 5.5x faster (5.2 .. 5.8)."
+[[nodiscard]] std::string clause_of(const Rung& rung);
+
+// What the picture says, for those who cannot see it: what kept its figures from being trusted, the
+// sentence, and a clause for each rung.
+[[nodiscard]] std::string ladder_in_words(const Ladder& ladder);
+
+// "good" where this library is faster, "bad" where it is slower, "told" where they are about equal,
+// "" where that is open.
+[[nodiscard]] const char* tone_of(const Rung& rung);
 
 }  // namespace handoff::lab

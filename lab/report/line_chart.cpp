@@ -14,8 +14,8 @@ namespace handoff::lab {
 namespace {
 
 // In units of the chart's own coordinates.
-constexpr double width = 360;
-constexpr double height = 240;
+constexpr double chart_width = 360;
+constexpr double chart_height = 240;
 constexpr double left = 48;
 constexpr double right = 20;
 constexpr double top = 10;
@@ -140,11 +140,11 @@ std::string level_of(const LineChart& chart, const Axis& x, const Axis& y) {
   if (std::isnan(chart.level)) return "";
   const double height_there = y.at(chart.level);
   std::string text = fmt::format("<path class=\"level\" d=\"M{} {:.1f}H{}\"/>\n", left,
-                                 height_there, width - right);
+                                 height_there, chart_width - right);
   for (const Line& line : chart.lines) {
     if (!can_show(chart.x, line.reaches)) continue;
     const double at = x.at(line.reaches);
-    if (at < left || at > width - right) continue;
+    if (at < left || at > chart_width - right) continue;
     text += fmt::format(
         "<g class=\"s{}\"><title>{}</title><path class=\"reaches\" d=\""
         "M{:.1f} {:.1f}a5 5 0 1 0 10 0a5 5 0 1 0-10 0\"/></g>\n",
@@ -170,8 +170,8 @@ std::string drawn(const Line& line, const Axis& x, const Axis& y) {
 std::string axes(const LineChart& chart, const Axis& x, const Axis& y) {
   std::string text;
   for (const double tick : y.ticks()) {
-    text +=
-        fmt::format("<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>", left, y.at(tick), width - right);
+    text += fmt::format("<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>", left, y.at(tick),
+                        chart_width - right);
     text += fmt::format("<text x=\"{}\" y=\"{:.1f}\" class=\"end\">{}</text>\n", left - 6,
                         y.at(tick) + 4, tick_text(tick));
   }
@@ -180,12 +180,14 @@ std::string axes(const LineChart& chart, const Axis& x, const Axis& y) {
     const double at = x.at(tick);
     if (at - last < 26) continue;  // two numbers would touch
     last = at;
-    text += fmt::format("<path class=\"grid\" d=\"M{:.1f} {}V{}\"/>", at, top, height - bottom);
+    text +=
+        fmt::format("<path class=\"grid\" d=\"M{:.1f} {}V{}\"/>", at, top, chart_height - bottom);
     text += fmt::format("<text x=\"{:.1f}\" y=\"{}\" class=\"middle\">{}</text>\n", at,
-                        height - bottom + 15, tick_text(tick));
+                        chart_height - bottom + 15, tick_text(tick));
   }
-  text += fmt::format("<text x=\"{}\" y=\"{}\" class=\"middle\">{}</text>\n",
-                      (left + width - right) / 2, height - 8, html_escaped(chart.x_label));
+  text +=
+      fmt::format("<text x=\"{}\" y=\"{}\" class=\"middle\">{}</text>\n",
+                  (left + chart_width - right) / 2, chart_height - 8, html_escaped(chart.x_label));
   return text;
 }
 
@@ -219,12 +221,12 @@ LineChart cleaned(LineChart chart) {
 }
 
 std::string svg_of(const LineChart& chart, const std::string& description) {
-  const Axis x(chart.x, all_values(chart, true), left, width - right);
-  const Axis y(chart.y, all_values(chart, false), height - bottom, top);
+  const Axis x(chart.x, all_values(chart, true), left, chart_width - right);
+  const Axis y(chart.y, all_values(chart, false), chart_height - bottom, top);
   std::string text = fmt::format(
       "<svg class=\"lines\" viewBox=\"0 0 {} {}\" role=\"img\" "
       "aria-label=\"{}\">\n",
-      width, height, html_escaped(description));
+      chart_width, chart_height, html_escaped(description));
   text += axes(chart, x, y);
   if (!chart.perfect.points.empty()) {
     text += fmt::format("<path class=\"perfect\" d=\"{}\"/>\n", path_through(chart.perfect, x, y));

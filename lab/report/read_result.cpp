@@ -11,7 +11,9 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -108,34 +110,23 @@ constexpr const char* a_text = "a text without control characters";
 constexpr const char* a_figure = "null or a number that can be measured (0, 1e-30 to 1e30)";
 
 constexpr std::array row_rules{
-    Rule{"scenario", true, a_text, is_plain_text},
-    Rule{"contender", true, a_text, is_plain_text},
     Rule{"kind", true, "own, seed, peer or limit",
          [](const json& v) { return is_one_of(v, {"own", "seed", "peer", "limit"}); }},
     Rule{"order", false, "fifo, per producer or none",
          [](const json& v) { return is_one_of(v, {"fifo", "per producer", "none"}); }},
     Rule{"parameters", true, "an object of texts and numbers", is_parameters},
-    Rule{"metric", true, a_text, is_plain_text},
-    Rule{"unit", true, a_text, is_plain_text},
     Rule{"better", true, "lower or higher",
          [](const json& v) { return is_one_of(v, {"lower", "higher"}); }},
     Rule{"status", true, "ok, noisy, uncalibrated, impossible, wrong, failed or unavailable",
          [](const json& v) { return is_one_of(v, row_status_names); }},
     Rule{"reason", true, a_text, is_plain_text},
     Rule{"median", true, a_figure, is_figure},
-    Rule{"low", false, a_figure, is_figure},
-    Rule{"high", false, a_figure, is_figure},
-    Rule{"wall_ns_per_op", false, a_figure, is_figure},
-    Rule{"cpu_ns_per_op", false, a_figure, is_figure},
-    Rule{"items_per_op", false, a_figure, is_figure},
-    Rule{"share_elsewhere", false, a_figure, is_figure},
     Rule{"shares", false, "a list of numbers", is_list_of_numbers},
     Rule{"block", false, "a whole number", [](const json& v) { return v.is_number_integer(); }},
     Rule{"launches", true, "a list of launches, each a list of numbers", is_launches},
     Rule{"layouts", false, "a list of objects with \"link\" and \"stack_shift\"", is_layouts},
     Rule{"figures", false, "an object of numbers", is_figures},
     Rule{"phases", false, "without other numbers than 1e-30 to 1e30", has_no_other_numbers},
-    Rule{"peak_memory_bytes", false, a_figure, is_figure},
     Rule{"per_item", false, "without other numbers than 1e-30 to 1e30", has_no_other_numbers},
     Rule{"latency", false, "null or an object with \"percentiles\"", is_latency},
     Rule{"curves", false, "an object of lists of points [x, y]", is_curves}};
@@ -199,8 +190,7 @@ constexpr std::array block_rules{
     Rule{"disturbed", false, "null or a text without control characters",
          [](const json& v) { return v.is_null() || is_plain_text(v); }}};
 
-template <std::size_t Count>
-std::string fault_of_object(const json& object, const std::array<Rule, Count>& rules,
+std::string fault_of_object(const json& object, std::span<const Rule> rules,
                             const std::string& where) {
   if (!object.is_object()) return where + " is no object";
   for (const Rule& rule : rules) {
@@ -215,35 +205,46 @@ std::string fault_of_object(const json& object, const std::array<Rule, Count>& r
 }
 
 // Of a list of objects, of which some may be null.
-template <std::size_t Count>
-std::string fault_of_list(const json& result, const char* key, const std::array<Rule, Count>& rules,
-                          bool may_be_null) {
-  if (!result.contains(key)) return {};
-  const json& list = result.at(key);
+std::string fault_of_list(const json& object, const char* key, std::span<const Rule> rules,
+                          bool may_be_null = false, const std::string& where = "") {
+  if (!object.contains(key)) return {};
+  const json& list = object.at(key);
   if (!list.is_array()) return fmt::format("\"{}\" is no list", key);
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (may_be_null && list[i].is_null()) continue;
-    auto fault = fault_of_object(list[i], rules, fmt::format("{}[{}]", key, i));
+    auto fault = fault_of_object(list[i], rules, fmt::format("{}{}[{}]", where, key, i));
     if (!fault.empty()) return fault;
   }
   return {};
 }
 
-std::string fault_of_articles(const json& articles) {
-  if (!articles.is_array()) return "\"articles\" is no list";
-  for (std::size_t a = 0; a < articles.size(); ++a) {
-    const std::string where = fmt::format("articles[{}]", a);
-    if (auto fault = fault_of_object(articles[a], article_rules, where); !fault.empty()) {
-      return fault;
-    }
-    const json& rows = articles[a].at("rows");
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      auto fault =
-          fault_of_object(rows[r], article_row_rules, fmt::format("{}.rows[{}]", where, r));
-      if (!fault.empty()) return fault;
-    }
+std::string fault_of_articles(const json& result) {
+  std::string fault = fault_of_list(result, "articles", article_rules);
+  if (!fault.empty() || !result.contains("articles")) return fault;
+  const json& articles = result.at("articles");
+  for (std::size_t a = 0; a < articles.size() && fault.empty(); ++a) {
+    fault = fault_of_list(articles[a], "rows", article_row_rules, false,
+                          fmt::format("articles[{}].", a));
   }
-  return {};
+  return fault;
+}
+
+// Beyond the rules: what each row has under a name of its own.
+std::string fault_of_row(const json& row, const std::string& where) {
+  std::string fault;
+  const auto require = [&](const char* key, const auto& field) {
+    const bool text = std::is_same_v<std::decay_t<decltype(field)>, std::string>;
+    const Rule rule =
+        text ? Rule{key, true, a_text, is_plain_text} : Rule{key, false, a_figure, is_figure};
+    if (fault.empty()) fault = fault_of_object(row, {&rule, 1}, where);
+  };
+  const Row any;
+  for_each_text(any, require);
+  for_each_figure(any, require);
+  if (fault.empty()) fault = fault_of_object(row, row_rules, where);
+  if (!fault.empty()) return fault;
+  if (row.at("median").is_number() != row.at("launches").empty()) return {};
+  return where + " must have both a median and launches, or neither";
 }
 
 // What keeps it from being a result file of schema 1, or nothing (an empty text).
@@ -263,21 +264,16 @@ std::string fault_of(const json& result) {
   }
   const json& rows = result.at("rows");
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    auto fault = fault_of_object(rows[r], row_rules, fmt::format("rows[{}]", r));
-    if (!fault.empty()) return fault;
-    const bool measured = rows[r].at("median").is_number();
-    if (measured == rows[r].at("launches").empty()) {
-      return fmt::format("rows[{}] must have both a median and launches, or neither", r);
+    if (auto fault = fault_of_row(rows[r], fmt::format("rows[{}]", r)); !fault.empty()) {
+      return fault;
     }
   }
-  if (auto fault = fault_of_list(result, "rungs", rung_rules, false); !fault.empty()) return fault;
+  if (auto fault = fault_of_list(result, "rungs", rung_rules); !fault.empty()) return fault;
   if (auto fault = fault_of_list(result, "blocks", block_rules, true); !fault.empty()) return fault;
   if (result.contains("interrupted") && !result.at("interrupted").is_boolean()) {
     return "\"interrupted\" is neither true nor false";
   }
-  if (result.contains("articles")) {
-    if (auto fault = fault_of_articles(result.at("articles")); !fault.empty()) return fault;
-  }
+  if (auto fault = fault_of_articles(result); !fault.empty()) return fault;
   // Names of parameters and of figures, the facts of the environment, what only others know.
   const std::string where = where_not_plain(result, "");
   return where.empty() ? "" : fmt::format("{} has control characters", where);
@@ -338,25 +334,15 @@ std::optional<Latency> latency_in(const json& object) {
 
 Row row_in(const json& object) {
   Row row;
-  row.scenario = text_in(object, "scenario");
-  row.contender = text_in(object, "contender");
-  row.kind = text_in(object, "kind");
+  for_each_text(row, [&](const char* name, std::string& text) { text = text_in(object, name); });
+  for_each_figure(row, [&](const char* name, double& figure) { figure = figure_in(object, name); });
   row.order = text_in(object, "order");
   row.parameters = parameters_in(object);
-  row.metric = text_in(object, "metric");
-  row.unit = text_in(object, "unit");
   row.higher_is_better = object.at("better") == "higher";
   if (object.contains("block")) row.block = object.at("block").get<std::int64_t>();
   row.status = status_in(object);
   row.reason = text_in(object, "reason");
   row.launches = object.at("launches").get<Launches>();
-  row.median = figure_in(object, "median");
-  row.low = figure_in(object, "low");
-  row.high = figure_in(object, "high");
-  row.wall_ns_per_op = figure_in(object, "wall_ns_per_op");
-  row.cpu_ns_per_op = figure_in(object, "cpu_ns_per_op");
-  row.items_per_op = figure_in(object, "items_per_op");
-  row.share_elsewhere = figure_in(object, "share_elsewhere");
   row.shares = object.value("shares", std::vector<double>());
   row.figures = figures_in(object);
   row.curves = object.value("curves", std::map<std::string, Points>());
@@ -364,7 +350,6 @@ Row row_in(const json& object) {
   const json phases = object.value("phases", json());
   row.start_ns = figure_in(phases, "start_ns");
   row.stop_ns = figure_in(phases, "stop_ns");
-  row.peak_memory_bytes = figure_in(object, "peak_memory_bytes");
   row.per_item = per_item_in(object);
   for (const json& layout : object.value("layouts", json::array())) {
     row.layouts.push_back(

@@ -13,7 +13,7 @@
 namespace handoff::lab {
 namespace {
 
-constexpr const char* here = "here";
+constexpr const char* kHere = "here";
 
 double percentile_of(const Row& row, double percent) {
   if (!row.latency) return NAN;
@@ -25,7 +25,7 @@ double percentile_of(const Row& row, double percent) {
 
 ReplayedWay way_of(const Row& row, const replay::Bounds& bounds) {
   ReplayedWay way;
-  way.name = row.contender == "limit.serial" ? here : row.contender;
+  way.name = row.contender == "limit.serial" ? kHere : row.contender;
   if (row.status != RowStatus::ok) way.state = row.state();
   if (!row.is_measured()) return way;
   constexpr double ms = 1e6;
@@ -104,7 +104,7 @@ std::string choose(std::vector<ReplayedWay>& ways, bool keeps_arrivals) {
   const double most_p99 = best->p99_ns * equal_latencies;
   const bool is_known = best->state.empty();
   const auto stays = std::find_if(ways.begin(), slower, [&](const ReplayedWay& way) {
-    return way.name == here && way.state.empty() == is_known && !(way.p99_ns > most_p99);
+    return way.name == kHere && way.state.empty() == is_known && !(way.p99_ns > most_p99);
   });
   if (stays != slower && stays != best) {
     best = stays;

@@ -83,6 +83,27 @@ struct Row {
   [[nodiscard]] std::string state() const;
 };
 
+// visit(name, field) for what files have under a name of its own.
+template <class RowOrConst, class Visit>
+void for_each_text(RowOrConst& row, Visit visit) {
+  visit("scenario", row.scenario);
+  visit("contender", row.contender);
+  visit("kind", row.kind);
+  visit("metric", row.metric);
+  visit("unit", row.unit);
+}
+template <class RowOrConst, class Visit>
+void for_each_figure(RowOrConst& row, Visit visit) {
+  visit("median", row.median);
+  visit("low", row.low);
+  visit("high", row.high);
+  visit("wall_ns_per_op", row.wall_ns_per_op);
+  visit("cpu_ns_per_op", row.cpu_ns_per_op);
+  visit("items_per_op", row.items_per_op);
+  visit("share_elsewhere", row.share_elsewhere);
+  visit("peak_memory_bytes", row.peak_memory_bytes);
+}
+
 // n=512 width=2 kernel=ikj
 std::string text_of(const ParameterValues& parameters);
 

@@ -14,29 +14,18 @@
 namespace handoff::lab {
 namespace {
 
-// A column that is shown where a row of the cell knows its figure.
-struct Extra {
-  const char* title;
-  double (*value)(const Row& row);
-  std::string (*text)(double value);
-};
-
-std::vector<Extra> extras_of(const CellView& cell) {
-  std::vector<Extra> known{
-      {"switches each",
-       [](const Row& row) {
-         return row.per_item.voluntary_switches + row.per_item.involuntary_switches;
-       },
-       short_number},
-      {"peak memory", [](const Row& row) { return row.peak_memory_bytes; }, size_text},
-      {"killed", [](const Row& row) { return figure_named(row.figures, "killed"); }, short_number},
-      {"times as long", [](const Row& row) { return figure_named(row.figures, "times_as_long"); },
-       short_number}};
-  std::erase_if(known, [&](const Extra& extra) {
-    return std::all_of(cell.rows.begin(), cell.rows.end(),
-                       [&](const Row* row) { return std::isnan(extra.value(*row)); });
+std::vector<FigureColumn> extras_of(const CellView& cell) {
+  std::vector<FigureColumn> extras = figure_columns();
+  std::erase_if(extras, [](const FigureColumn& column) {
+    return column.title != "switches each" && column.title != "peak memory";
   });
-  return known;
+  extras.push_back(
+      {"killed", [](const Row& row) { return figure_named(row.figures, "killed"); }, short_number});
+  extras.push_back({"times as long",
+                    [](const Row& row) { return figure_named(row.figures, "times_as_long"); },
+                    short_number});
+  std::erase_if(extras, [&](const FigureColumn& column) { return !column.is_known(cell.rows); });
+  return extras;
 }
 
 // How long each launch took, or would have for the same work; empty where that cannot be told.
@@ -68,7 +57,7 @@ std::string beside_peers(const CellView& cell, const Row& row) {
 }
 
 std::string cell_table(const CellView& cell, bool styled) {
-  const std::vector<Extra> extras = extras_of(cell);
+  const std::vector<FigureColumn> extras = extras_of(cell);
   std::vector<std::string> beside;  // of each row
   for (const Row* row : cell.rows) beside.push_back(beside_peers(cell, *row));
   const bool judged = std::any_of(beside.begin(), beside.end(),
@@ -76,7 +65,7 @@ std::string cell_table(const CellView& cell, bool styled) {
   Columns columns;
   std::vector<std::string> titles{"contender",  cell.unit,   "99 % interval",
                                   "times best", "time each", "CPU each"};
-  for (const Extra& extra : extras) titles.emplace_back(extra.title);
+  for (const FigureColumn& extra : extras) titles.push_back(extra.title);
   if (judged) titles.emplace_back("beside the best peer");
   columns.add(std::move(titles));
   std::string without_figures;
@@ -86,13 +75,11 @@ std::string cell_table(const CellView& cell, bool styled) {
       without_figures += fmt::format("  {}: {}\n", row->contender, row->state());
       continue;
     }
-    std::vector<std::string> cells{row->contender,
-                                   short_number(row->median),
-                                   interval_text(row->low, row->high),
-                                   row->is_limit() ? "limit" : short_number(cell.times_best(*row)),
-                                   short_duration(row->per_item_of(row->wall_ns_per_op)),
-                                   short_duration(row->per_item_of(row->cpu_ns_per_op))};
-    for (const Extra& extra : extras) cells.push_back(extra.text(extra.value(*row)));
+    std::vector<std::string> cells{row->contender};
+    for (const ShownFigure& shown : figures_of(cell, *row)) cells.push_back(shown.text);
+    cells.push_back(short_duration(row->per_item_of(row->wall_ns_per_op)));
+    cells.push_back(short_duration(row->per_item_of(row->cpu_ns_per_op)));
+    for (const FigureColumn& extra : extras) cells.push_back(extra.text(extra.value(*row)));
     if (judged) cells.push_back(std::move(beside[i]));
     columns.add(std::move(cells));
   }
@@ -112,11 +99,8 @@ std::string article_table(const ArticleView& article, bool styled) {
   columns.add(std::move(titles));
   std::string notes;
   for (const ArticleLine& line : article.lines) {
-    const std::string mark = line.note.empty() ? "" : "*";
-    std::vector<std::string> cells{line.scheme, short_number(line.article_ms) + mark,
-                                   short_number(line.article_speedup), short_number(line.here_ms),
-                                   short_number(line.here_speedup)};
-    if (threads) cells.insert(cells.end(), {text_of(line.on_cpu_ms), text_of(line.off_cpu_ms)});
+    std::vector<std::string> cells{line.scheme};
+    for (const ShownFigure& shown : figures_of(line, threads)) cells.push_back(shown.text);
     cells.insert(cells.end(), {line.contender.empty() ? "-" : line.contender, said_of(line)});
     columns.add(std::move(cells));
     if (!line.note.empty()) notes += fmt::format("  * {}\n", line.note);

@@ -38,7 +38,8 @@ std::string fitted(const std::string& text, double room, double size) {
   return kept + "\xE2\x80\xA6";
 }
 
-std::vector<std::string> wrapped(const std::string& text, double room, double size) {
+std::vector<std::string> wrapped(const std::string& text,
+                                 const std::function<bool(const std::string&)>& fits) {
   std::vector<std::string> lines;
   std::string line;
   std::size_t begin = 0;
@@ -46,7 +47,7 @@ std::vector<std::string> wrapped(const std::string& text, double room, double si
     const std::size_t end = std::min(text.find(' ', begin), text.size());
     const std::string word = text.substr(begin, end - begin);
     begin = end + 1;
-    if (!line.empty() && room_of(line + ' ' + word, size) > room) {
+    if (!line.empty() && !fits(line + ' ' + word)) {
       lines.push_back(std::move(line));
       line.clear();
     }
@@ -54,6 +55,10 @@ std::vector<std::string> wrapped(const std::string& text, double room, double si
   }
   if (!line.empty()) lines.push_back(std::move(line));
   return lines;
+}
+
+std::vector<std::string> wrapped(const std::string& text, double room, double size) {
+  return wrapped(text, [&](const std::string& line) { return room_of(line, size) <= room; });
 }
 
 }  // namespace handoff::lab

@@ -3,6 +3,7 @@
 // in the widest of those that pages ask for, so that it fits in all of them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@ namespace handoff::lab {
 // Cut to the room, with an ellipsis, where it does not fit.
 [[nodiscard]] std::string fitted(const std::string& text, double room, double size);
 
-// In lines that fit the room; they break at spaces.
+// In lines that fit; they break at spaces.
+[[nodiscard]] std::vector<std::string> wrapped(
+    const std::string& text, const std::function<bool(const std::string& line)>& fits);
 [[nodiscard]] std::vector<std::string> wrapped(const std::string& text, double room, double size);
 
 }  // namespace handoff::lab

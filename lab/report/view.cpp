@@ -241,9 +241,56 @@ bool tells_threads(const ArticleView& article) {
                      [](const ArticleLine& line) { return !std::isnan(line.on_cpu_ms.submitter); });
 }
 
-std::string text_of(const ThreadsMs& threads) {
-  if (std::isnan(threads.submitter)) return "-";
-  return fmt::format("{} + {}", short_number(threads.submitter), short_number(threads.others));
+std::vector<ShownFigure> figures_of(const ArticleLine& line, bool threads) {
+  std::vector<ShownFigure> figures;
+  for (const double value :
+       {line.article_ms, line.article_speedup, line.here_ms, line.here_speedup}) {
+    figures.push_back({short_number(value), value});
+  }
+  if (!line.note.empty()) figures.front().text += '*';
+  if (!threads) return figures;
+  for (const ThreadsMs& ms : {line.on_cpu_ms, line.off_cpu_ms}) {
+    const std::string text =
+        fmt::format("{} + {}", short_number(ms.submitter), short_number(ms.others));
+    figures.push_back({std::isnan(ms.submitter) ? "-" : text, ms.submitter + ms.others});
+  }
+  return figures;
+}
+
+std::vector<ShownFigure> figures_of(const CellView& cell, const Row& row) {
+  const double times = cell.times_best(row);
+  return {{short_number(row.median), row.median},
+          {interval_text(row.low, row.high), row.low},
+          {row.is_limit() ? "limit" : short_number(times), times}};
+}
+
+bool FigureColumn::is_known(const std::vector<const Row*>& rows) const {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Row* row) { return !std::isnan(value(*row)); });
+}
+
+const std::vector<FigureColumn>& figure_columns() {
+  static const std::vector<FigureColumn> columns{
+      {"time each", [](const Row& row) { return row.per_item_of(row.wall_ns_per_op); },
+       short_duration},
+      {"CPU each", [](const Row& row) { return row.per_item_of(row.cpu_ns_per_op); },
+       short_duration},
+      {"off CPU each",
+       [](const Row& row) {
+         return row.per_item.submitter.off_cpu_ns + row.per_item.others.off_cpu_ns;
+       },
+       short_duration},
+      {"elsewhere", [](const Row& row) { return row.share_elsewhere; },
+       [](double share) { return fmt::format("{:.0f} %", 100 * share); }},
+      {"switches each",
+       [](const Row& row) {
+         return row.per_item.voluntary_switches + row.per_item.involuntary_switches;
+       },
+       short_number},
+      {"start", [](const Row& row) { return row.start_ns; }, short_duration},
+      {"stop", [](const Row& row) { return row.stop_ns; }, short_duration},
+      {"peak memory", [](const Row& row) { return row.peak_memory_bytes; }, size_text}};
+  return columns;
 }
 
 std::string short_number(double value) {
@@ -256,12 +303,19 @@ std::string short_number(double value) {
   return fmt::format("{:.{}f}", value, static_cast<int>(std::clamp(2 - magnitude, 0.0, 9.0)));
 }
 
-std::string short_duration(double ns) {
-  if (!std::isfinite(ns)) return "-";
+std::string duration_text(double ns, std::string (*text_of)(double)) {
   constexpr std::array<const char*, 4> units{"ns", "us", "ms", "s"};
   std::size_t unit = 0;
   for (; unit + 1 < units.size() && std::abs(ns) >= 999.5; ++unit) ns /= 1e3;
-  return fmt::format("{} {}", short_number(ns), units[unit]);
+  return fmt::format("{} {}", text_of(ns), units[unit]);
+}
+
+std::string short_duration(double ns) {
+  return std::isfinite(ns) ? duration_text(ns, short_number) : "-";
+}
+
+std::string round_duration(double ns) {
+  return duration_text(ns, [](double value) { return fmt::format("{:g}", value); });
 }
 
 std::string interval_text(double low, double high, std::string (*text_of)(double)) {

@@ -83,14 +83,34 @@ ArticleView together(const std::vector<ArticleView>& views);
 // "base", "reproduced", "not reproduced: ..." or why that cannot be told.
 std::string said_of(const ArticleLine& line);
 
-// Whether it is known where the threads' time went, and how that is shown.
+// Whether it is known where the threads' time went.
 bool tells_threads(const ArticleView& article);
-std::string text_of(const ThreadsMs& threads);
+// A figure as it is read, and by what it sorts.
+struct ShownFigure {
+  std::string text;
+  double value = NAN;
+};
+// In ms the article's time, its speed-up, both here, and where it is known, on CPU and off CPU.
+std::vector<ShownFigure> figures_of(const ArticleLine& line, bool threads);
+// Its median, 99 % interval and how many times the best it is.
+std::vector<ShownFigure> figures_of(const CellView& cell, const Row& row);
+
+// What tables show beside the metric, where a row of the cell knows it.
+struct FigureColumn {
+  std::string title;
+  double (*value)(const Row& row);
+  std::string (*text)(double value);
+
+  [[nodiscard]] bool is_known(const std::vector<const Row*>& rows) const;
+};
+const std::vector<FigureColumn>& figure_columns();
 
 // Three significant digits, without an exponent (1.23 M); a dash for NaN.
 std::string short_number(double value);
-// The same with the unit that fits: 35.1 ns, 1.24 ms.
+// With the unit that fits: 35.1 ns, 1.24 ms.
+std::string duration_text(double ns, std::string (*text_of)(double));
 std::string short_duration(double ns);
+std::string round_duration(double ns);  // all digits that it has: 100 ns, 20 us
 // "27.1 .. 29.3"; "not stable" where its ends are so far apart that they say nothing else.
 std::string interval_text(double low, double high, std::string (*text_of)(double) = short_number);
 // In bytes, KiB, MiB or GiB.

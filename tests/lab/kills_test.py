@@ -9,30 +9,17 @@ import random
 import signal
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 import jsonschema
 
-from lab_support import CELL, MISBEHAVING, PROGRAM, SCHEMA, SMALL, LabTest
+from lab_support import CELL, MISBEHAVING, PROGRAM, SCHEMA, SMALL, LabTest, processes_in
 
 SEED = int(os.environ.get("HANDOFF_TEST_SEED") or random.randrange(2**32))
 ROUNDS = 102  # a third for each way to end
 # As long as it takes to start three contenders and to measure a short burst of each.
 SHORT = (*SMALL, "--time-budget", "0.01", "--contenders", "own.thread_team,seed.[st]*", "--output",
          "result.json")
-
-
-def processes_in(folder):
-    """Those that run in a folder, which a contender inherits from its coordinator."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{name}/cwd") == str(folder):
-                found.append(int(name))
-        except OSError:  # it has ended since
-            continue
-    return found
 
 
 def state_of(task):
@@ -49,7 +36,7 @@ class Killed(LabTest):
 
     def test_at_any_moment(self):
         started = time.monotonic()
-        self.assertEqual(self.start().wait(), 0)
+        self.assertEqual(self.begin().wait(), 0)
         whole = time.monotonic() - started
         for number in range(ROUNDS):
             end = [self.kill_a_contender, self.interrupt, self.kill][number % 3]
@@ -60,13 +47,12 @@ class Killed(LabTest):
         self.assertEqual(self.ends[self.kill.__name__] - {0}, {-signal.SIGKILL}, self.ends)
         self.assertIn(1, self.ends[self.kill_a_contender.__name__], self.ends)
 
-    def start(self):
+    def begin(self):
         (self.folder / "result.json").unlink(missing_ok=True)
-        return subprocess.Popen([PROGRAM, *SHORT], cwd=self.folder, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
+        return self.start(PROGRAM, *SHORT)
 
     def end_early(self, end, whole):
-        coordinator = self.start()
+        coordinator = self.begin()
         time.sleep(self.random.uniform(0, whole))
         end(coordinator)
         exit_code = coordinator.wait()
@@ -79,7 +65,7 @@ class Killed(LabTest):
 
     def assert_result_is_valid_or_absent(self, exit_code):
         for name in self.files():
-            if exit_code == -signal.SIGKILL and name.endswith(".tmp"):
+            if exit_code == -signal.SIGKILL and name.endswith(".handoff~"):
                 (self.folder / name).unlink()  # it died as it wrote
                 continue
             self.assertEqual(name, "result.json")
@@ -109,21 +95,18 @@ class InALongRun(LabTest):
         super().setUp()
         self.folder = self.folder.resolve()
 
-    def start(self, contenders):
-        coordinator = subprocess.Popen(
-            # More than a minute for each launch: none ends before its last burst.
-            [PROGRAM, *CELL, "--launches", "1000", "--time-budget", "80000", "--manifest",
-             MISBEHAVING, "--contenders", contenders, "--output", "result.json"],
-            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.addCleanup(coordinator.kill)
-        return coordinator
+    def begin(self, contenders):
+        # More than a minute for each launch: none ends before its last burst.
+        return self.start(PROGRAM, *CELL, "--launches", "1000", "--time-budget", "80000",
+                          "--manifest", MISBEHAVING, "--contenders", contenders, "--output",
+                          "result.json", stdout=subprocess.PIPE)
 
     def contenders_of(self, coordinator):
         self.assertIsNone(coordinator.poll())
         return set(processes_in(self.folder)) - {coordinator.pid}
 
     def test_ctrl_c_keeps_what_was_measured(self):
-        coordinator = self.start("seed.single")
+        coordinator = self.begin("seed.single")
         launches = set()
         while len(launches) < 3:
             launches |= self.contenders_of(coordinator)
@@ -141,7 +124,7 @@ class InALongRun(LabTest):
         self.assertEqual([len(bursts) for bursts in row["launches"][:2]], [3, 3])
 
     def test_all_but_one_are_stopped_with_all_their_threads(self):
-        coordinator = self.start("seed.single,own.thread_team,peer.spins")
+        coordinator = self.begin("seed.single,own.thread_team,peer.spins")
         computed, stopped = set(), 0
         while len(computed) < 9:  # three launches of three contenders
             contenders = self.contenders_of(coordinator)
@@ -163,7 +146,3 @@ def computes(process):
                    for task in os.listdir(f"/proc/{process}/task"))
     except OSError:
         return False
-
-
-if __name__ == "__main__":
-    unittest.main()

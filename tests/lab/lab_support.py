@@ -10,7 +10,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))  # terminal
+import jsonschema
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from terminal import terminals_exist
 
 PROGRAM = os.environ["HANDOFF_PROGRAM"]
 SOURCE = Path(os.environ["HANDOFF_SOURCE"])
@@ -18,6 +21,8 @@ SCHEMA = json.loads((SOURCE / "lab" / "schema" / "result-1.schema.json").read_te
 # There is a small lab too (few_contenders.txt).
 whole_lab = unittest.skipUnless(os.environ["HANDOFF_LAB_CONTENDERS"] == "all",
                                 "needs more contenders than a small lab has")
+needs_a_terminal = unittest.skipUnless(terminals_exist(), "no terminal can be made here")
+DEEP = os.environ.get("HANDOFF_TEST_DEEP") == "1"
 MISBEHAVING = Path(PROGRAM).parent / "libexec" / "handoff" / "misbehaving.json"
 
 # A small cell, no search for a library's best setting. Tests run beside each other, so the machine
@@ -27,6 +32,29 @@ SMALL = (*CELL, "--launches", "1")
 # A burst a launch, no longer than one operation: its answer is looked at like any other.
 NO_TIME = ("--time-budget", "1e-9")
 ONCE = ("--quick", "--no-probe", "--launches", "1", *NO_TIME)
+
+
+def settings(parameters):
+    return [word for name, value in parameters.items() for word in ("--set", f"{name}={value}")]
+
+
+def processes_in(folder):
+    """Those that run in a folder: contenders and their workers inherit it."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if os.readlink(f"/proc/{name}/cwd") == str(folder.resolve()):
+                found.append(int(name))
+        except OSError:  # it has ended since
+            continue
+    return found
+
+
+def children_of(process):
+    try:
+        return list(map(int, Path(f"/proc/{process}/task/{process}/children").read_text().split()))
+    except OSError:
+        return []
 
 
 def faults_in(text):
@@ -62,6 +90,24 @@ class LabTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
+    def write(self, name, what):
+        """A file in the folder: a text as it is, all else as JSON."""
+        (self.folder / name).write_text(what if isinstance(what, str) else json.dumps(what))
+        return name
+
+    def start(self, *command, **how):
+        """A process in the folder that is gone after the test."""
+        process = subprocess.Popen([*map(str, command)], **{
+            "cwd": self.folder, "text": True, "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **how})
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def burn(self, cpus=1):
+        """Other programs that take so many CPUs."""
+        return [self.start(sys.executable, "-c", "while True: pass") for _ in range(cpus)]
+
     def run_lab(self, *arguments, environment=None):
         return subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True,
                               capture_output=True, stdin=subprocess.DEVNULL,
@@ -86,3 +132,31 @@ class LabTest(unittest.TestCase):
 
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())
+
+
+class ScenarioTest(LabTest):
+    """Of one scenario, whose results follow the schema."""
+
+    scenario = ""
+
+    def result(self, *arguments, exit_code=0, how=ONCE, **parameters):
+        result = self.result_of("run", self.scenario, *arguments, *settings(parameters), *how,
+                                exit_code=exit_code)
+        jsonschema.validate(result, SCHEMA)
+        return result
+
+    def rows(self, *arguments, **how):
+        return self.result(*arguments, **how)["rows"]
+
+    def by_name(self, *arguments, **how):
+        return {row["contender"]: row for row in self.rows(*arguments, **how)}
+
+    def assert_found(self, reasons, *arguments, **how):
+        """Each of these contenders that cheat is wrong, for such a reason."""
+        rows = self.rows("--manifest", MISBEHAVING, "--contenders", ",".join(reasons), *arguments,
+                         exit_code=1, **how)
+        self.assertEqual({row["contender"] for row in rows}, set(reasons))
+        for row in rows:
+            self.assertEqual(row["status"], "wrong", row)
+            self.assertRegex(row["reason"], reasons[row["contender"]], row)
+        return rows

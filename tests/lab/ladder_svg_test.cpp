@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/ladder_svg.hpp"
-#include "report/rung_words.hpp"
+#include "report/ladder_words.hpp"
 #include "report/text_room.hpp"
 
 namespace ladder_svg_test { namespace {

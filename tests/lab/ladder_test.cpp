@@ -15,7 +15,6 @@
 #include "report/exports.hpp"
 #include "report/json.hpp"
 #include "report/ladder_words.hpp"
-#include "report/rung_words.hpp"
 #include "report/view.hpp"
 
 namespace ladder_test { namespace {
