@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
@@ -27,7 +26,7 @@
 
 #include "conformance/close_suite.hpp"
 #include "unit/file/file_support.hpp"
-#include "unit/process/forked.hpp"
+#include "unit/process/shared_faces.hpp"
 
 namespace handoff::test { namespace {
 
@@ -168,93 +167,42 @@ class OfAppendLog : public ServesItself {
 
 // ---- Rings of shared memory ----
 
-// `Ends`, made of the capacity, have the calls by which threads push and pop.
-template <class Ends>
+template <class Face>
 class OfSharedRing {
  public:
-  static constexpr unsigned producers = Ends::producers, consumers = 1;
-  static constexpr CloseBy by = Ends::by;
+  static constexpr unsigned producers = Face::producers, consumers = 1;
+  static constexpr CloseBy by = Face::has_end ? CloseBy::producer : CloseBy::anybody;
   static constexpr unsigned ways_in = 3, ways_out = 2;
 
-  OfSharedRing(const ClosePlan& plan, CloseLog& log) : log_(log), ends_(plan.capacity) {}
+  // Where none waits there is room for all.
+  OfSharedRing(const ClosePlan& plan, CloseLog& log)
+      : log_(log), made_(Face::waits ? plan.capacity : CloseLog::kMost) {
+    for (std::size_t slot = 0; slot < producers; ++slot) out_[slot].emplace(made_.ring, slot);
+  }
 
   std::uint64_t offer(unsigned self, unsigned way, std::span<CloseItem> items) {
-    return one_by_one(items, [&](CloseItem& item) { return ends_.push(self, way, item.number); });
+    auto& out = *out_[self];
+    return one_by_one(items, [&](CloseItem& item) {
+      if (way == 0) return out.try_push(item.number);
+      return way == 1 ? out.push(item.number) : out.push(item.number, 100us);
+    });
   }
   void serve(unsigned, unsigned way) {
     const Until until = way == 0 ? Until() : Until(100us);
-    std::uint32_t number = 0;
+    std::uint64_t number = 0;
     for (Status status = Status::ok; status != Status::closed;) {
-      status = ends_.pop(number, until);
-      if (status == Status::ok) log_.handled(CloseItem(number));
+      status = in_.pop(number, until);
+      if (status == Status::ok) log_.handled(CloseItem(static_cast<std::uint32_t>(number)));
     }
   }
-  void close() { ends_.close(); }
+  void close() { Face::close(made_.ring); }
   std::uint64_t dropped() { return 0; }
 
  private:
   CloseLog& log_;
-  Ends ends_;
-};
-
-// By way 0, 1 or 2.
-template <class Producer>
-Status push_by(Producer& out, unsigned way, const auto& item) {
-  if (way == 0) return out.try_push(item);
-  return way == 1 ? out.push(item) : out.push(item, 100us);
-}
-
-// The ring and the end that pops; what else differs is below.
-template <class Ring>
-struct EndsOf : RingInPages<Ring> {
-  using RingInPages<Ring>::RingInPages;
-  using Producer = typename Ring::Producer;
-  static constexpr unsigned producers = 1;
-  static constexpr CloseBy by = CloseBy::anybody;
-  Status pop(std::uint32_t& number, const Until& until) { return in.pop(number, until); }
-  void close() { this->ring.close(); }
-  typename Ring::Consumer in{this->ring};
-};
-
-struct RingEnds : EndsOf<SharedRing<std::uint32_t>> {
-  explicit RingEnds(std::size_t capacity) : EndsOf(capacity) {}
-  Status push(unsigned, unsigned way, std::uint32_t number) { return push_by(out, way, number); }
-  Producer out{ring};
-};
-
-struct MpscEnds : EndsOf<SharedMpscRing<std::uint32_t>> {
-  static constexpr unsigned producers = 3;
-  explicit MpscEnds(std::size_t capacity) : EndsOf(capacity, producers) {}
-  Status push(unsigned self, unsigned way, std::uint32_t number) {
-    return push_by(out[self], way, number);
-  }
-  Producer out[producers]{{ring, 0}, {ring, 1}, {ring, 2}};
-};
-
-struct ByteEnds : EndsOf<SharedByteRing> {
-  explicit ByteEnds(std::size_t capacity) : EndsOf(64 * capacity) {}
-  Status push(unsigned, unsigned way, const std::uint32_t& number) {
-    return push_by(out, way, std::as_bytes(std::span(&number, 1)));
-  }
-  Status pop(std::uint32_t& number, const Until& until) {
-    std::span<const std::byte> record;
-    const Status status = in.peek(record, until);
-    if (status == Status::ok) {
-      std::memcpy(&number, record.data(), sizeof number);
-      in.release();
-    }
-    return status;
-  }
-  Producer out{ring};
-};
-
-// With room for all, as it never waits.
-struct BroadcastEnds : EndsOf<SharedBroadcast<std::uint32_t>> {
-  static constexpr CloseBy by = CloseBy::producer;
-  explicit BroadcastEnds(std::size_t) : EndsOf(CloseLog::kMost) {}
-  Status push(unsigned, unsigned, std::uint32_t number) { return out.push(number); }
-  void close() { out.close(); }
-  Producer out{ring};
+  typename Face::Made made_;
+  std::optional<typename Face::Producer> out_[producers];
+  typename Face::Consumer in_{made_.ring};
 };
 
 using Pools = testing::Types<
@@ -269,8 +217,9 @@ using Engines =
                    OfFileEngine<true, FileBackend::io_thread>,
                    OfFileEngine<false, FileBackend::caller>, OfProcessPool<true>,
                    OfProcessPool<false>, OfAppendLog>;
-using SharedRings = testing::Types<OfSharedRing<RingEnds>, OfSharedRing<MpscEnds>,
-                                   OfSharedRing<ByteEnds>, OfSharedRing<BroadcastEnds>>;
+using SharedRings =
+    testing::Types<OfSharedRing<OneToOne>, OfSharedRing<ManyToOne>, OfSharedRing<OneToMany>,
+                   OfSharedRing<BytesInCpp>, OfSharedRing<BytesInC>, OfSharedRing<ItemsInC>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Pools, CloseSuite, Pools);
 INSTANTIATE_TYPED_TEST_SUITE_P(Engines, CloseSuite, Engines);
 INSTANTIATE_TYPED_TEST_SUITE_P(SharedRings, CloseSuite, SharedRings);

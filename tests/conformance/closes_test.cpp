@@ -162,7 +162,10 @@ class OfBroadcast {
     }
   }
   void close() { queue_.close(); }
-  std::uint64_t dropped() { return 0; }
+  std::uint64_t dropped() {
+    if constexpr (Policies::on_full == OnFull::overwrite_oldest) return consumer_.lost();
+    return 0;
+  }
 
  private:
   CloseLog& log_;
@@ -418,8 +421,8 @@ using Channels =
     testing::Types<OfChannel<MpmcRing<CloseItem>, 3, 3>, OfChannel<MpscRing<CloseItem>, 3, 1>,
                    OfChannel<SpscRing<CloseItem>, 1, 1, CloseBy::producer>,
                    OfChannel<SegmentQueue<CloseItem, 3>, 3, 3>>;
-using Newest = testing::Types<OfBroadcast<BroadcastPolicies>, OfBroadcast<OneProducer>, OfLatest,
-                              OfLatestByKey>;
+using Newest = testing::Types<OfBroadcast<BroadcastPolicies>, OfBroadcast<OneProducer>,
+                              OfBroadcast<Overwrites<BroadcastPolicies>>, OfLatest, OfLatestByKey>;
 using EventQueues =
     testing::Types<OfEventQueue<EventPolicies>, OfEventQueue<Bounded<OnFull::reject>>,
                    OfEventQueue<Bounded<OnFull::wait>>,

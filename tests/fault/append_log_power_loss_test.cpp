@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,10 +27,10 @@
 namespace append_log_power_loss_test { namespace {
 
 using namespace handoff;
-using test::Choices;
 using test::filled;
 using test::Folder;
-using test::Loss;
+using test::Losses;
+using Draw = Losses::Draw;
 using test::SimulatedDisk;
 
 // What was appended, and what of it counts.
@@ -234,17 +233,19 @@ class Lives {
       program(writer);
     }
     syncs_ = disk.syncs();
-    const Look look = [&](std::size_t moment, const test::DiskState& state) {
+    Losses losses(disk, [&](std::size_t moment, const test::DiskState& state) {
+      ++losses_;
       return survive(book, moment, state);
-    };
+    });
     if (second_losses_ == 0) {
       // Before a sync that is left out all is as if it were not.
       const auto n = static_cast<std::size_t>(dropped);
       const bool left_out = dropped >= 0 && n < syncs_.size();
-      std::string fault = corners_from(disk, left_out ? disk.sync_begun(n) : 0, look);
+      const std::size_t first = left_out ? disk.sync_begun(n) : 0;
+      std::string fault = losses.at_corners(losses.all_moments(first));
       if (!fault.empty() || count == 0) return fault;
     }
-    return random_losses(disk, 0, count, look);
+    return losses.at_random(losses.all_moments(), count, disk.now(), Draw::mostly_corners);
   }
   const std::vector<std::string>& syncs() const { return syncs_; }
   const std::vector<std::string>& second_syncs() const { return second_syncs_; }
@@ -277,54 +278,25 @@ class Lives {
     } catch (const std::system_error& error) {
       return std::string("not opened again: ") + error.what();
     }
-    const Look look = [&](std::size_t moment, const test::DiskState& state) {
+    Losses losses(disk, [&](std::size_t moment, const test::DiskState& state) {
+      ++losses_;
       const std::string fault = judge(found_of(state, book), book, moment);
       return fault.empty() ? "" : "after a kill: " + fault;
-    };
+    });
     known_.clear();  // another book
-    if (count == 0) return corners_from(disk, left_out(disk, syncs_before).value_or(begun), look);
-    return random_losses(disk, begun, count, look);
+    if (count == 0) {
+      return losses.at_corners(losses.all_moments(left_out(disk, syncs_before).value_or(begun)));
+    }
+    return losses.at_random(losses.all_moments(begun), count, disk.now(), Draw::mostly_corners);
   }
 
  private:
-  using Look = std::function<std::string(std::size_t, const test::DiskState&)>;
-
   // When the sync that the second life leaves out began.
   std::optional<std::size_t> left_out(const SimulatedDisk& disk, std::size_t syncs_before) const {
     if (second_dropped_ < 0) return std::nullopt;
     const std::size_t n = syncs_before + static_cast<std::size_t>(second_dropped_);
     if (n >= disk.syncs().size()) return std::nullopt;
     return disk.sync_begun(n);
-  }
-
-  std::string corners_from(const SimulatedDisk& disk, std::size_t begun, const Look& look) {
-    for (std::size_t moment = begun; moment <= disk.now(); ++moment) {
-      for (const test::DiskState& state : disk.corners(moment)) {
-        ++losses_;
-        const std::string fault = look(moment, state);
-        if (!fault.empty()) return said(fault, disk, moment);
-      }
-    }
-    return "";
-  }
-
-  std::string random_losses(const SimulatedDisk& disk, std::size_t begun, std::size_t count,
-                            const Look& look) {
-    auto random = test::random(disk.now());
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t moment = begun + random() % (disk.now() + 1 - begun);
-      const std::size_t which = random() % (test::kCorners.size() + 2);
-      Choices choices(which < test::kCorners.size() ? test::kCorners[which] : Loss::random,
-                      random());
-      ++losses_;
-      const std::string fault = look(moment, disk.after_loss(moment, choices));
-      if (!fault.empty()) return said(fault, disk, moment);
-    }
-    return "";
-  }
-
-  static std::string said(const std::string& fault, const SimulatedDisk& disk, std::size_t moment) {
-    return fault + " (moment " + std::to_string(moment) + " of " + std::to_string(disk.now()) + ")";
   }
 
   // Many losses leave the same.
@@ -372,12 +344,13 @@ class Lives {
       return std::string("not opened again: ") + error.what();
     }
     if (disk.syncs().size() > second_syncs_.size()) second_syncs_ = disk.syncs();
-    const Look look_again = [&](std::size_t when, const test::DiskState& left) {
+    Losses losses(disk, [&](std::size_t when, const test::DiskState& left) {
+      ++losses_;
       second_.write(left);
       const std::string fault = judge(look(second_.path() + "/log", book), book, when);
       return fault.empty() ? "" : "second life: " + fault;
-    };
-    return random_losses(disk, 0, second_losses_, look_again);
+    });
+    return losses.at_random(losses.all_moments(), second_losses_, disk.now(), Draw::mostly_corners);
   }
 
   static constexpr std::size_t kMostKnown = 2000;

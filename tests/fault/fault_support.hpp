@@ -62,6 +62,17 @@ inline bool possible(FileBackend backend) {
   return there;
 }
 
+// The base of a suite that runs on each of them; HANDOFF_EACH_BACKEND(suite) has it run.
+class EachBackend : public testing::TestWithParam<FileBackend> {
+ protected:
+  void SetUp() override {
+    if (!possible(GetParam())) GTEST_SKIP() << "no io_uring here";
+  }
+};
+#define HANDOFF_EACH_BACKEND(suite)                                                      \
+  INSTANTIATE_TEST_SUITE_P(Each, suite, testing::ValuesIn(handoff::test::kFileBackends), \
+                           [](const auto& of) { return std::string(to_string(of.param)); })
+
 // A folder of a test's own, gone with the object.
 class Folder {
  public:

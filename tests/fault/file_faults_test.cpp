@@ -298,7 +298,8 @@ class Trial {
   std::size_t descriptors_ = 0;
 };
 
-class FileFaults : public testing::TestWithParam<FileBackend> {};
+class FileFaults : public test::EachBackend {};
+HANDOFF_EACH_BACKEND(FileFaults);
 
 constexpr int kCallsMost = 5000;
 
@@ -307,7 +308,6 @@ constexpr int kCallsMost = 5000;
 int usual_step() { return test::sanitized && !test::deep() ? 4 : 1; }
 
 void each_call(FileBackend backend, const std::vector<Case>& cases) {
-  if (!test::possible(backend)) GTEST_SKIP() << "no io_uring here";
   const std::size_t descriptors = test::open_descriptors();
   std::size_t trials = 0;
   {
@@ -334,7 +334,6 @@ TEST_P(FileFaults, ReadsAtEachCall) { each_call(GetParam(), reading_cases()); }
 // All calls from the k-th on: what cleans up fails too. (A call that is interrupted for ever is
 // none that a kernel has.) In a deep run by each of the faults, else by one after the other.
 TEST_P(FileFaults, AllCallsFromThereOn) {
-  if (!test::possible(GetParam())) GTEST_SKIP() << "no io_uring here";
   Trial trial(GetParam());
   constexpr std::array faults{Fault::nothing, Fault::again, Fault::io_error, Fault::no_space};
   const int step = test::deep() ? 1 : static_cast<int>(faults.size());
@@ -346,17 +345,12 @@ TEST_P(FileFaults, AllCallsFromThereOn) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, FileFaults, testing::ValuesIn(test::kFileBackends),
-                         [](const auto& instance) {
-                           return std::string(to_string(instance.param));
-                         });
-
 // ---- What failed stays failed ----
 
-class StickySync : public testing::TestWithParam<FileBackend> {};
+class StickySync : public test::EachBackend {};
+HANDOFF_EACH_BACKEND(StickySync);
 
 TEST_P(StickySync, AFailedSyncFailsAllLaterOnes) {
-  if (!test::possible(GetParam())) GTEST_SKIP() << "no io_uring here";
   for (const Fault fault : {Fault::io_error, Fault::no_space, Fault::quota}) {
     for (const FileCallKind kind : {FileCallKind::fsync, FileCallKind::fdatasync}) {
       const Folder folder(test::fast_place());
@@ -384,7 +378,6 @@ TEST_P(StickySync, AFailedSyncFailsAllLaterOnes) {
 
 // Many that wait for one sync, which fails: none of them is told that it is durable.
 TEST_P(StickySync, NobodyInTheGroupIsAcknowledged) {
-  if (!test::possible(GetParam())) GTEST_SKIP() << "no io_uring here";
   const Folder folder(test::fast_place());
   folder.put("old", kOld);
   FaultTap tap;
@@ -403,11 +396,6 @@ TEST_P(StickySync, NobodyInTheGroupIsAcknowledged) {
     }
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Each, StickySync, testing::ValuesIn(test::kFileBackends),
-                         [](const auto& instance) {
-                           return std::string(to_string(instance.param));
-                         });
 
 // ---- Closing ----
 

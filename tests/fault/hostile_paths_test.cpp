@@ -39,19 +39,13 @@ namespace hostile_paths_test { namespace {
 using namespace handoff;
 using enum FileOperation;
 using test::bytes_of;
+using test::EachBackend;
 using test::filled;
 using test::Folder;
 using test::result_of;
 using test::text_of;
 
 const std::string kText = filled(3000, 1);
-
-class EachBackend : public testing::TestWithParam<FileBackend> {
- protected:
-  void SetUp() override {
-    if (!test::possible(GetParam())) GTEST_SKIP() << "no io_uring here";
-  }
-};
 
 FileRequest request_for(FileOperation operation, const std::string& path) {
   FileRequest request;
@@ -527,13 +521,9 @@ TEST_P(Changing, AFileIsCopiedOntoItself) {
   }
 }
 
-#define EACH_BACKEND(suite)                                \
-  INSTANTIATE_TEST_SUITE_P(                                \
-      Each, suite, testing::ValuesIn(test::kFileBackends), \
-      [](const auto& instance) { return std::string(to_string(instance.param)); })
-EACH_BACKEND(SpecialFiles);
-EACH_BACKEND(Names);
-EACH_BACKEND(Beneath);
-EACH_BACKEND(Changing);
+HANDOFF_EACH_BACKEND(SpecialFiles);
+HANDOFF_EACH_BACKEND(Names);
+HANDOFF_EACH_BACKEND(Beneath);
+HANDOFF_EACH_BACKEND(Changing);
 
 }}  // namespace hostile_paths_test

@@ -8,15 +8,14 @@
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/process/subprocess.hpp>
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +24,6 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -35,8 +33,6 @@
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
-
-extern char** environ;
 
 namespace kills_test { namespace {
 
@@ -207,41 +203,14 @@ TEST(KilledChild, DoesAsItIsTold) {
   one_operation(order);
 }
 
-pid_t start_child(const Order& order) {
-  std::ostringstream words;
-  words << kChild << '=' << order.program << ' ' << order.world << ' ' << order.backend << ' '
-        << order.k << ' ' << order.after << ' ' << order.generation;
-  std::string told = words.str();
-  std::vector<char*> environment;
-  for (char** one = environ; *one != nullptr; ++one) environment.push_back(*one);
-  environment.push_back(told.data());
-  environment.push_back(nullptr);
-  std::array<std::string, 3> text{"test", "--gtest_filter=KilledChild.*", "--gtest_brief=1"};
-  std::array<char*, 4> arguments{text[0].data(), text[1].data(), text[2].data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t id = -1;
-  const int error =
-      ::posix_spawn(&id, "/proc/self/exe", &actions, nullptr, arguments.data(), environment.data());
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "posix_spawn");
-  return id;
-}
-
-// How it ended; -1 if it hung, and was ended.
-int end_of(pid_t child) {
-  const auto end = std::chrono::steady_clock::now() + test::kPatience;
-  int status = 0;
-  while (::waitpid(child, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > end) {
-      ::kill(child, SIGKILL);
-      ::waitpid(child, &status, 0);
-      return -1;
-    }
-    std::this_thread::sleep_for(500us);
-  }
-  return status;
+Subprocess start_child(const Order& order) {
+  std::ostringstream told;
+  told << kChild << '=' << order.program << ' ' << order.world << ' ' << order.backend << ' '
+       << order.k << ' ' << order.after << ' ' << order.generation;
+  return Subprocess::start({"test", "--gtest_filter=KilledChild.*", "--gtest_brief=1"},
+                           {.executable = "/proc/self/exe",
+                            .environment = {.set = {told.str()}},
+                            .output = SubprocessOutput::null()});
 }
 
 // ---- What is left ----
@@ -291,24 +260,25 @@ TEST_F(Kills, AtEachCallOfAReplacement) {
           world.put("in/f0", whole_file(0, 1));
           world.put("next", whole_file(0, 2));
           world.put("said", "");
-          const int status = end_of(start_child({.program = program,
-                                                 .world = world.path(),
-                                                 .backend = static_cast<int>(backend),
-                                                 .k = k,
-                                                 .after = after}));
-          ASSERT_NE(status, -1) << "hung";
+          const auto end = start_child({.program = program,
+                                        .world = world.path(),
+                                        .backend = static_cast<int>(backend),
+                                        .k = k,
+                                        .after = after})
+                               .wait(test::kPatience);
+          ASSERT_TRUE(end.has_value()) << "hung";
           const auto generation = generation_of_file(world, 0);
           ASSERT_TRUE(generation.has_value()) << "a mixed file";
           EXPECT_GE(*generation, std::max<std::uint64_t>(last_acknowledged(world, 0), 1));
           const std::size_t left = only_known_names(in);
           EXPECT_LE(left, 1U);
-          if (!WIFSIGNALED(status)) {
-            EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+          if (end->kind == SubprocessExit::Kind::exited) {
+            EXPECT_EQ(end->code, 0);
             EXPECT_EQ(*generation, 2U);
             EXPECT_EQ(left, 0U);
             break;
           }
-          ASSERT_EQ(WTERMSIG(status), SIGKILL);
+          ASSERT_EQ(end->signal, SIGKILL);
           ++kills;
           ASSERT_LT(k, 100);
         }
@@ -328,22 +298,19 @@ TEST_F(Kills, AtRandomInstants) {
     if (!test::possible(backend)) backend = FileBackend::pool;
     SCOPED_TRACE(testing::Message() << "kill " << i << ", " << to_string(backend));
     const auto before = std::filesystem::exists(said) ? std::filesystem::file_size(said) : 0;
-    const pid_t child = start_child({.program = "write",
-                                     .world = world.path(),
-                                     .backend = static_cast<int>(backend),
-                                     .generation = generation});
+    Subprocess child = start_child({.program = "write",
+                                    .world = world.path(),
+                                    .backend = static_cast<int>(backend),
+                                    .generation = generation});
     const auto patience = std::chrono::steady_clock::now() + test::kPatience;
-    int status = 0;
-    bool ended = false;
     do {
-      std::this_thread::sleep_for(1ms);
-      ended = ::waitpid(child, &status, WNOHANG) != 0;
-      ASSERT_FALSE(ended) << "the child has ended by itself: " << status;
+      const auto end = child.wait(1ms);
+      ASSERT_FALSE(end.has_value()) << "the child has ended by itself: " << end->text();
       ASSERT_LT(std::chrono::steady_clock::now(), patience) << "the child hangs";
     } while (!std::filesystem::exists(said) || std::filesystem::file_size(said) == before);
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 10'000));
-    ::kill(child, SIGKILL);
-    ::waitpid(child, &status, 0);
+    child.kill();
+    (void)child.wait();
     for (unsigned writer = 0; writer < kWriters; ++writer) {
       const auto now = generation_of_file(world, writer);
       ASSERT_TRUE(now.has_value()) << "a mixed file";

@@ -40,25 +40,18 @@ namespace limits_test { namespace {
 
 using namespace handoff;
 using test::bytes_of;
+using test::EachBackend;
 using test::filled;
 using test::Folder;
 using test::result_of;
 
 const std::string kOld = filled(30'000, 1);
 
-class EachBackend : public testing::TestWithParam<FileBackend> {
- protected:
-  void SetUp() override {
-    if (!test::possible(GetParam())) GTEST_SKIP() << "no io_uring here";
-  }
-};
-
 // ---- A device that is full ----
 
-// Calls `body` on a thread that has a small file system of its own at `folder`. False if that is
-// not allowed here.
+// Calls `body` on a thread that has a small file system of its own at `folder`.
 template <class Body>
-bool on_small_device(const std::string& folder, const char* bytes, const Body& body) {
+void on_small_device(const std::string& folder, const char* bytes, const Body& body) {
   bool mounted = false;
   std::thread([&] {
     if (::unshare(CLONE_NEWNS) != 0) return;
@@ -69,7 +62,7 @@ bool on_small_device(const std::string& folder, const char* bytes, const Body& b
     body();
     ::umount2(folder.c_str(), MNT_DETACH);
   }).join();
-  return mounted;
+  if (!mounted) GTEST_SKIP() << "no file system of one's own here";
 }
 
 class FullDevice : public EachBackend {};
@@ -77,7 +70,7 @@ class FullDevice : public EachBackend {};
 TEST_P(FullDevice, WritersAreToldAndNothingIsSaid) {
   const Folder root;
   const std::size_t descriptors = test::open_descriptors();
-  const bool mounted = on_small_device(root.path(), "1m", [&] {
+  on_small_device(root.path(), "1m", [&] {
     FileEngine files({.width = 4, .backend = GetParam()});
     std::vector<std::string> contents;
     for (unsigned i = 0; i < 4; ++i) contents.push_back(filled(600'000, i));
@@ -102,13 +95,12 @@ TEST_P(FullDevice, WritersAreToldAndNothingIsSaid) {
     }
     EXPECT_GE(failed, 3U);
   });
-  if (!mounted) GTEST_SKIP() << "no file system of one's own here";
   EXPECT_EQ(test::open_descriptors(), descriptors);
 }
 
 TEST_P(FullDevice, WhatIsReplacedStaysAsItWas) {
   const Folder root;
-  const bool mounted = on_small_device(root.path(), "256k", [&] {
+  on_small_device(root.path(), "256k", [&] {
     root.put("old", kOld);
     root.put("filler", std::string(200 << 10, 'x'));
     FileEngine files({.width = 2, .backend = GetParam()});
@@ -132,12 +124,11 @@ TEST_P(FullDevice, WhatIsReplacedStaysAsItWas) {
     EXPECT_TRUE(result_of(files.replace(root.at("old"), bytes_of(larger))).ok());
     EXPECT_TRUE(root.get("old") == larger);
   });
-  if (!mounted) GTEST_SKIP() << "no file system of one's own here";
 }
 
 TEST(FullDevice, ALogStopsAndGoesOnWhenItIsOpenedAnew) {
   const Folder root;
-  const bool mounted = on_small_device(root.path(), "512k", [&] {
+  on_small_device(root.path(), "512k", [&] {
     const AppendLogOptions options{.segment_bytes = 64 << 10, .batch_bytes = 4096};
     const std::string record = filled(3000, 1);
     std::uint64_t acknowledged = 0;
@@ -160,13 +151,12 @@ TEST(FullDevice, ALogStopsAndGoesOnWhenItIsOpenedAnew) {
     EXPECT_GE(log.durable(), acknowledged);
     EXPECT_TRUE(log.append(record).ok());
   });
-  if (!mounted) GTEST_SKIP() << "no file system of one's own here";
 }
 
 // An empty log leaves a small device to others, and gives all back.
 TEST(FullDevice, ALogTakesAPartOfWhatIsLeft) {
   const Folder root;
-  const bool mounted = on_small_device(root.path(), "40m", [&] {
+  on_small_device(root.path(), "40m", [&] {
     const auto left = [&] {
       struct statvfs device{};
       EXPECT_EQ(::statvfs(root.path().c_str(), &device), 0);
@@ -184,7 +174,6 @@ TEST(FullDevice, ALogTakesAPartOfWhatIsLeft) {
     }
     EXPECT_GT(left(), before - 11'000'000) << "after its close";
   });
-  if (!mounted) GTEST_SKIP() << "no file system of one's own here";
 }
 
 // ---- The longest file ----
@@ -544,14 +533,10 @@ TEST_P(Large, MoreThanThereIsMemory) {
   EXPECT_EQ(refused.failure().error, EFBIG) << test::failure_of(refused);
 }
 
-#define EACH_BACKEND(suite)                                \
-  INSTANTIATE_TEST_SUITE_P(                                \
-      Each, suite, testing::ValuesIn(test::kFileBackends), \
-      [](const auto& instance) { return std::string(to_string(instance.param)); })
-EACH_BACKEND(FullDevice);
-EACH_BACKEND(LengthOfFile);
-EACH_BACKEND(Descriptors);
-EACH_BACKEND(Large);
-EACH_BACKEND(ReallyLarge);
+HANDOFF_EACH_BACKEND(FullDevice);
+HANDOFF_EACH_BACKEND(LengthOfFile);
+HANDOFF_EACH_BACKEND(Descriptors);
+HANDOFF_EACH_BACKEND(Large);
+HANDOFF_EACH_BACKEND(ReallyLarge);
 
 }}  // namespace limits_test

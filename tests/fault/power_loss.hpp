@@ -34,6 +34,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -159,9 +160,6 @@ class SimulatedDisk final : public FileTap {
   DiskState after_loss(std::size_t moment, Choices& choices) const;
   // Those from which on something else may be left than just before; the first one is 0.
   std::vector<std::size_t> moments() const;
-  // What is always looked at, whatever the seed: the corners, and each set of the names that are
-  // not durable, with all of the data and with none. Each state once.
-  std::vector<DiskState> corners(std::size_t moment) const;
 
   Verdict before(const FileCallView& call) noexcept override;
   void after(const FileCallView& call, long result) noexcept override;
@@ -289,6 +287,38 @@ class SimulatedDisk final : public FileTap {
   int together_ = 0;
   int dropped_ = -1;
   int lives_for_ = kForEver;
+};
+
+// Losses of power, one after the other, up to the first that leaves something wrong.
+class Losses {
+ public:
+  // What is wrong with what a loss just before a moment leaves; "": nothing.
+  using Look = std::function<std::string(std::size_t moment, const DiskState& left)>;
+  using Moments = std::vector<std::size_t>;
+
+  Losses(const SimulatedDisk& disk, Look look) : disk_(disk), look_(std::move(look)) {}
+
+  std::size_t count() const { return count_; }
+  Moments all_moments(std::size_t first = 0) const;
+
+  // Each of these gives what is wrong, and when; or "".
+  // What is always looked at, whatever the seed: the corners, and each set of the names that are
+  // not durable, with all of the data and with none. Of many names the first few are in the sets,
+  // or with `Many::left_out` none.
+  enum class Many : bool { left_out, some };
+  std::string at_corners(const Moments& moments, Many many = Many::some);
+  // `count` of them, by chance, or most of them a corner that is drawn.
+  enum class Draw : bool { any, mostly_corners };
+  std::string at_random(const Moments& moments, std::size_t count, std::uint64_t stream,
+                        Draw draw = Draw::any);
+  // Each state that may be left; more than 200,000 are wrong.
+  std::string of_each_state(const Moments& moments);
+  std::string lose(std::size_t moment, Choices& choices);
+
+ private:
+  const SimulatedDisk& disk_;
+  Look look_;
+  std::size_t count_ = 0;
 };
 
 }  // namespace handoff::test

@@ -37,6 +37,7 @@ using test::DiskState;
 using test::filled;
 using test::Folder;
 using test::Loss;
+using test::Losses;
 using test::SimulatedDisk;
 using test::Watch;
 
@@ -322,52 +323,18 @@ class Copy {
   }
 
   const SimulatedDisk& disk() const { return *disk_; }
-  std::size_t losses() const { return losses_; }
-  // All that there are to look at; the last one is when it was acknowledged.
-  const std::vector<std::size_t>& moments() const { return moments_; }
-
-  // "" or what is wrong.
-  std::string lose(std::size_t moment, Choices& choices) {
-    ++losses_;
-    left_ = disk_->after_loss(moment, choices);
-    const std::string fault =
-        moment >= acknowledged_ ? promise_->fault_after(left_) : promise_->fault_before(left_);
-    return fault.empty() ? ""
-                         : fault + " (moment " + std::to_string(moment) + " of " +
-                               std::to_string(acknowledged_) + ")";
+  // What is wrong after a loss at each moment that there is to look at; the last one is when it was
+  // acknowledged.
+  Losses losses() {
+    return {*disk_, [this](std::size_t moment, const DiskState& left) {
+              left_ = left;
+              return moment >= acknowledged_ ? promise_->fault_after(left)
+                                             : promise_->fault_before(left);
+            }};
   }
+  const Losses::Moments& moments() const { return moments_; }
+  std::string fault_at_corners() { return losses().at_corners(moments_, Losses::Many::left_out); }
   const DiskState& left() const { return left_; }
-
-  // All corners at each moment, and each set of names where they are few.
-  std::string corners() {
-    constexpr std::size_t few_names = 6;
-    for (const std::size_t moment : moments_) {
-      std::size_t names = 0;
-      for (const Loss corner : test::kCorners) {
-        Choices choices(corner);
-        if (std::string fault = lose(moment, choices); !fault.empty()) return fault;
-        names = std::max(names, choices.names_asked());
-      }
-      if (names > few_names) continue;
-      for (std::uint64_t some = 1; some < std::uint64_t{1} << names; ++some) {
-        for (const bool data_kept : {true, false}) {
-          Choices choices = Choices::of_names(some, data_kept);
-          if (std::string fault = lose(moment, choices); !fault.empty()) return fault;
-        }
-      }
-    }
-    return "";
-  }
-
-  std::string random(std::size_t count) {
-    auto random = test::random(acknowledged_);
-    for (std::size_t i = 0; i < count; ++i) {
-      Choices choices(Loss::random, random());
-      const std::size_t moment = moments_[random() % moments_.size()];
-      if (std::string fault = lose(moment, choices); !fault.empty()) return fault;
-    }
-    return "";
-  }
 
   const Folder& root() const { return root_; }
   const Promise& promise() const { return *promise_; }
@@ -379,8 +346,7 @@ class Copy {
   std::optional<Promise> promise_;
   std::optional<SimulatedDisk> disk_;
   std::size_t acknowledged_ = 0;
-  std::vector<std::size_t> moments_;
-  std::size_t losses_ = 0;
+  Losses::Moments moments_;
   DiskState left_;
 };
 
@@ -389,9 +355,10 @@ TEST(PowerLossCopyTree, WhatHasEndedIsThereAndNothingIsHalf) {
   for (const Case& of : cases()) {
     for (const std::size_t width : {std::size_t{1}, std::size_t{3}}) {
       Copy copy(of, {.width = width});
-      EXPECT_EQ(copy.corners(), "") << of.name;
-      EXPECT_EQ(copy.random(test::deep() ? 2000 : 100), "") << of.name;
-      losses += copy.losses();
+      Losses each = copy.losses();
+      EXPECT_EQ(each.at_corners(copy.moments(), Losses::Many::left_out), "") << of.name;
+      EXPECT_EQ(each.at_random(copy.moments(), test::deep() ? 2000 : 100, 1), "") << of.name;
+      losses += each.count();
     }
   }
   std::printf("%zu losses of power: they fail at a rate below %.2g (95 %%)\n", losses,
@@ -399,17 +366,11 @@ TEST(PowerLossCopyTree, WhatHasEndedIsThereAndNothingIsHalf) {
 }
 
 TEST(PowerLossCopyTree, SmallOnesInEachState) {
-  constexpr std::size_t most = 200'000;
   for (const Case& of : small_cases()) {
     Copy copy(of, {.width = 1});
-    for (const std::size_t moment : copy.moments()) {
-      Choices choices = Choices::every();
-      do {
-        ASSERT_EQ(copy.lose(moment, choices), "") << of.name;
-        ASSERT_LT(copy.losses(), most) << of.name << " is too large for this";
-      } while (choices.next());
-    }
-    std::printf("%-12s %zu states, all of them\n", of.name, copy.losses());
+    Losses losses = copy.losses();
+    ASSERT_EQ(losses.of_each_state(copy.moments()), "") << of.name;
+    std::printf("%-12s %zu states, all of them\n", of.name, losses.count());
   }
 }
 
@@ -419,7 +380,7 @@ TEST(PowerLossCopyTree, EachSyncIsNeeded) {
     EXPECT_GT(syncs.size(), 0U) << of.name;
     for (std::size_t n = 0; n < syncs.size(); ++n) {
       Copy copy(of, {.width = 1, .dropped_sync = static_cast<int>(n)});
-      EXPECT_NE(copy.corners(), "")
+      EXPECT_NE(copy.fault_at_corners(), "")
           << of.name << " does not need its sync " << n << ": " << syncs[n];
     }
   }
@@ -427,7 +388,8 @@ TEST(PowerLossCopyTree, EachSyncIsNeeded) {
 
 // The canary.
 TEST(PowerLossCopyTree, WhatIsNotDurableIsFoundMissing) {
-  for (const Case& of : cases()) EXPECT_NE(Copy(of, {.durable = false}).corners(), "") << of.name;
+  for (const Case& of : cases())
+    EXPECT_NE(Copy(of, {.durable = false}).fault_at_corners(), "") << of.name;
 }
 
 // Whatever is left, the same copy once more makes it whole.
@@ -437,7 +399,8 @@ TEST(PowerLossCopyTree, ACopyOverWhatIsLeft) {
     Copy copy(of, {});
     for (std::size_t i = 0; i < test::rounds(20); ++i) {
       Choices choices(Loss::random, random());
-      ASSERT_EQ(copy.lose(copy.moments()[random() % copy.moments().size()], choices), "");
+      const std::size_t moment = copy.moments()[random() % copy.moments().size()];
+      ASSERT_EQ(copy.losses().lose(moment, choices), "");
       DiskState left = copy.left();
       const std::string folder = copy.root().at("again");
       test::write_state(left, folder);

@@ -12,11 +12,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
 #include "fault/power_loss.hpp"
+#include "support/support.hpp"
 
 namespace handoff::test {
 namespace {
@@ -367,23 +369,65 @@ std::vector<std::size_t> SimulatedDisk::moments() const {
   return moments;
 }
 
-std::vector<DiskState> SimulatedDisk::corners(std::size_t moment) const {
-  constexpr std::size_t most_names = 6;  // more are not tried in each combination
-  std::vector<DiskState> states;
-  std::size_t names = 0;
-  const auto add = [&](Choices choices) {
-    DiskState state = after_loss(moment, choices);
-    names = std::max(names, std::min(choices.names_asked(), most_names));
-    if (std::find(states.begin(), states.end(), state) == states.end()) {
-      states.push_back(std::move(state));
+// ---- Losses ----
+
+Losses::Moments Losses::all_moments(std::size_t first) const {
+  Moments moments(disk_.now() + 1 - first);
+  std::iota(moments.begin(), moments.end(), first);
+  return moments;
+}
+
+std::string Losses::lose(std::size_t moment, Choices& choices) {
+  ++count_;
+  const std::string fault = look_(moment, disk_.after_loss(moment, choices));
+  if (fault.empty()) return "";
+  return fault + " (moment " + std::to_string(moment) + " of " + std::to_string(disk_.now()) + ")";
+}
+
+std::string Losses::at_corners(const Moments& moments, Many many) {
+  constexpr std::size_t few_names = 6;
+  for (const std::size_t moment : moments) {
+    std::size_t names = 0;
+    for (const Loss corner : kCorners) {
+      Choices choices(corner);
+      if (std::string fault = lose(moment, choices); !fault.empty()) return fault;
+      names = std::max(names, choices.names_asked());
     }
-  };
-  for (const Loss corner : kCorners) add(Choices(corner));
-  for (std::uint64_t some = 1; some < std::uint64_t{1} << names; ++some) {
-    add(Choices::of_names(some, true));
-    add(Choices::of_names(some, false));
+    if (names > few_names && many == Many::left_out) continue;
+    const std::uint64_t sets = std::uint64_t{1} << std::min(names, few_names);
+    for (std::uint64_t some = 1; some < sets; ++some) {
+      for (const bool data_kept : {true, false}) {
+        Choices choices = Choices::of_names(some, data_kept);
+        if (std::string fault = lose(moment, choices); !fault.empty()) return fault;
+      }
+    }
   }
-  return states;
+  return "";
+}
+
+std::string Losses::at_random(const Moments& moments, std::size_t count, std::uint64_t stream,
+                              Draw draw) {
+  auto random = test::random(stream);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t which = random() % (kCorners.size() + 2);
+    const bool is_corner = draw == Draw::mostly_corners && which < kCorners.size();
+    Choices choices(is_corner ? kCorners[which] : Loss::random, random());
+    const std::size_t moment = moments[random() % moments.size()];
+    if (std::string fault = lose(moment, choices); !fault.empty()) return fault;
+  }
+  return "";
+}
+
+std::string Losses::of_each_state(const Moments& moments) {
+  constexpr std::size_t most = 200'000;
+  for (const std::size_t moment : moments) {
+    Choices choices = Choices::every();
+    do {
+      if (std::string fault = lose(moment, choices); !fault.empty()) return fault;
+      if (count_ > most) return "too large for this";
+    } while (choices.next());
+  }
+  return "";
 }
 
 }  // namespace handoff::test

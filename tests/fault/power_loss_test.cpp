@@ -27,11 +27,10 @@ namespace power_loss_test { namespace {
 
 using namespace handoff;
 using test::bytes_of;
-using test::Choices;
 using test::DiskState;
 using test::filled;
 using test::Folder;
-using test::Loss;
+using test::Losses;
 using test::SimulatedDisk;
 
 // What a file may be after a loss.
@@ -68,8 +67,7 @@ class Promises {
       if (!allowed(versions, bytes, moment)) {
         return path + " is " +
                (bytes.has_value() ? std::to_string(bytes->size()) + " bytes of something else"
-                                  : "missing") +
-               " at moment " + std::to_string(moment) + " of " + std::to_string(disk_.now());
+                                  : "missing");
       }
     }
     return "";
@@ -243,28 +241,6 @@ struct Verdict {
   std::vector<std::string> syncs = {};
 };
 
-// All corners at each moment, whatever the seed, then random ones up to `losses`.
-Verdict lose_power(const SimulatedDisk& disk, const Promises& promises, std::size_t losses,
-                   std::uint64_t stream) {
-  Verdict verdict{.syncs = disk.syncs()};
-  const std::size_t moments = disk.now() + 1;
-  const auto look = [&](std::size_t moment, const DiskState& state) {
-    if (!verdict.fault.empty()) return;
-    ++verdict.losses;
-    verdict.fault = promises.fault(state, moment);
-  };
-  for (std::size_t moment = 0; moment < moments; ++moment) {
-    for (const DiskState& state : disk.corners(moment)) look(moment, state);
-  }
-  auto random = test::random(stream);
-  while (verdict.losses < losses && verdict.fault.empty()) {
-    const std::size_t moment = random() % moments;
-    Choices choices(Loss::random, random());
-    look(moment, disk.after_loss(moment, choices));
-  }
-  return verdict;
-}
-
 struct Run {
   FileBackend backend = FileBackend::caller;
   bool durable = true;
@@ -293,10 +269,21 @@ void on_a_disk(const Program& program, const Run& run,
   judge(disk, promises);
 }
 
+Losses losses_of(const SimulatedDisk& disk, const Promises& promises) {
+  return {disk, [&promises](std::size_t moment, const DiskState& left) {
+            return promises.fault(left, moment);
+          }};
+}
+
 Verdict judge(const Program& program, const Run& run) {
   Verdict verdict;
   on_a_disk(program, run, [&](SimulatedDisk& disk, Promises& promises) {
-    verdict = lose_power(disk, promises, run.losses, 1);
+    Losses losses = losses_of(disk, promises);
+    const Losses::Moments moments = losses.all_moments();
+    verdict.fault = losses.at_corners(moments);
+    if (verdict.fault.empty()) verdict.fault = losses.at_random(moments, run.losses, 1);
+    verdict.losses = losses.count();
+    verdict.syncs = disk.syncs();
   });
   return verdict;
 }
@@ -318,21 +305,12 @@ TEST(PowerLoss, NothingAcknowledgedIsLost) {
 
 // Those whose losses can all be looked at.
 TEST(PowerLoss, SmallProgramsInEachState) {
-  constexpr std::size_t most = 200'000;
   for (const auto& [name, program] : programs()) {
-    std::size_t losses = 0;
     on_a_disk(program, {}, [&](SimulatedDisk& disk, Promises& promises) {
-      for (std::size_t moment = 0; moment <= disk.now(); ++moment) {
-        Choices choices = Choices::every();
-        do {
-          ++losses;
-          const std::string fault = promises.fault(disk.after_loss(moment, choices), moment);
-          ASSERT_EQ(fault, "") << name;
-          ASSERT_LT(losses, most) << name << " is too large for this";
-        } while (choices.next());
-      }
+      Losses losses = losses_of(disk, promises);
+      ASSERT_EQ(losses.of_each_state(losses.all_moments()), "") << name;
+      std::printf("%-20s %zu states, all of them\n", name, losses.count());
     });
-    std::printf("%-20s %zu states, all of them\n", name, losses);
   }
 }
 

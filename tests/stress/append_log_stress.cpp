@@ -8,8 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/detail/file_tap.hpp>
@@ -17,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "fault/fault_support.hpp"
 #include "support/patience.hpp"
 #include "support/support.hpp"
 
@@ -26,7 +25,6 @@ using namespace handoff;
 using namespace std::chrono_literals;
 using detail::FileCallKind;
 using detail::FileCallView;
-namespace fs = std::filesystem;
 
 // A device whose syncs take as long as it is told.
 class Device final : public detail::FileTap {
@@ -45,21 +43,10 @@ class Device final : public detail::FileTap {
 
 class AppendLogStress : public testing::Test {
  protected:
-  AppendLogStress() {
-    const char* const place = std::getenv("TMPDIR");
-    folder_ = std::string(place == nullptr ? "/tmp" : place) +
-              "/append_log_stress_XX"
-              "XXXX";
-    if (::mkdtemp(folder_.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-  }
-  ~AppendLogStress() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-  }
-  std::string log() const { return folder_ + "/log"; }
+  std::string log() const { return folder_.at("log"); }
 
  private:
-  std::string folder_;
+  const test::Folder folder_;
 };
 
 // A thread's records say whose they are, and count.

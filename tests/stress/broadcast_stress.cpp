@@ -12,7 +12,6 @@
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/latest.hpp>
 #include <handoff/bus/latest_by_key.hpp>
-#include <handoff/sync/detail/pause.hpp>
 #include <random>
 #include <string>
 #include <thread>
@@ -327,53 +326,6 @@ TEST(BroadcastStress, TheOldestAreLostAndCounted) {
   lose<OneLosesOldest>(1, rounds(30'000));
   lose<LosesOldest>(2, rounds(15'000));
 }
-
-// Closes amid pushes: accepted is delivered to each consumer, or told as lost.
-template <class Policies>
-void close_races_push() {
-  auto dice = handoff::test::random(5);
-  std::size_t cut_short = 0;
-  for (std::size_t race = 0; race < rounds(500); ++race) {
-    Audited<Broadcast<Item, Policies>> broadcast(1 + dice() % 16);
-    using Consumer = typename Broadcast<Item, Policies>::Consumer;
-    std::array<Consumer, 2> consumers{broadcast.consumer({.spin_for = any_spin(dice)}),
-                                      broadcast.consumer({.spin_for = any_spin(dice)})};
-    std::array<Ledger, 2> ledgers;
-    std::atomic<std::uint64_t> accepted{0};
-    std::thread reader([&] { follow(consumers[1], ledgers[1]); });
-    std::vector<std::thread> writers;
-    for (unsigned p = 0; p < 2; ++p) {
-      writers.emplace_back([&, p] {
-        for (std::uint64_t number = 1; number <= 1000; ++number) {
-          if (broadcast.push(Item::of(p, number)) != Status::ok) return;
-          ++accepted;
-        }
-      });
-    }
-    std::thread closer([&, pauses = dice() % 20'000] {
-      for (std::uint64_t i = 0; i < pauses; ++i) handoff::sync::pause();
-      broadcast.close();
-    });
-    follow(consumers[0], ledgers[0]);
-    reader.join();
-    closer.join();
-    for (std::thread& writer : writers) writer.join();
-    if (accepted != 2000) ++cut_short;
-    for (std::size_t c = 0; c < 2; ++c) {
-      ASSERT_EQ(ledgers[c].faults, 0U);
-      if constexpr (Policies::on_full == OnFull::overwrite_oldest) {
-        ASSERT_EQ(ledgers[c].seen + consumers[c].lost(), accepted);
-      } else {
-        ASSERT_EQ(ledgers[c].gaps, 0U);
-        ASSERT_EQ(ledgers[c].seen, accepted);
-      }
-    }
-  }
-  EXPECT_GT(cut_short, 0U) << "no close came in the midst of pushes: nothing was raced";
-}
-
-TEST(BroadcastStress, CloseRacesPush) { close_races_push<BroadcastPolicies>(); }
-TEST(BroadcastStress, CloseRacesPushWhereTheOldestAreLost) { close_races_push<LosesOldest>(); }
 
 // Whole values, never older, the last one for all; and each value was read or overwritten.
 TEST(BroadcastStress, LatestUnderWritersAndReaders) {

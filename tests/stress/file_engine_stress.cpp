@@ -41,12 +41,8 @@ bool one_letter(std::span<const std::byte> bytes) {
   return true;
 }
 
-class FileEngineStress : public testing::TestWithParam<FileBackend> {
- protected:
-  void SetUp() override {
-    if (!test::possible(GetParam())) GTEST_SKIP() << "no io_uring here";
-  }
-};
+class FileEngineStress : public test::EachBackend {};
+HANDOFF_EACH_BACKEND(FileEngineStress);
 
 FileRequest some_request(std::uint64_t random, const Folder& folder,
                          const std::vector<std::string>& contents) {
@@ -173,10 +169,5 @@ TEST_P(FileEngineStress, AppendsNeverInterleave) {
     EXPECT_TRUE(one_letter(bytes_of(all).subspan(at, record)));
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(Each, FileEngineStress, testing::ValuesIn(test::kFileBackends),
-                         [](const auto& instance) {
-                           return std::string(to_string(instance.param));
-                         });
 
 }  // namespace

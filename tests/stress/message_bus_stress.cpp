@@ -119,44 +119,6 @@ TEST(MessageBusStress, EachProducersOrder) {
   }
 }
 
-// The whole promise in a deep run, ten million of each producer; a part of it otherwise.
-struct Numbered {
-  std::size_t producer = 0;
-  std::uint64_t number = 0;
-};
-template <class Policies>
-void all_arrive() {
-  const std::uint64_t each =
-      test::deep() && !test::sanitized ? std::size_t{10'000'000} : test::rounds(50'000);
-  BusOf<Policies, Numbered> bus({.capacity = 1024, .on_full = OnFull::wait});
-  std::vector<std::thread> producers;
-  for (std::size_t me = 0; me < kProducers; ++me) {
-    producers.emplace_back([&, me] {
-      auto producer = bus.producer();
-      for (std::uint64_t number = 0; number < each; ++number) {
-        ASSERT_EQ(producer.publish(Numbered{me, number}), Status::ok);
-      }
-    });
-  }
-  std::array<std::uint64_t, kProducers> next{};
-  std::uint64_t misplaced = 0;
-  const auto check = [&](const Numbered& message) {
-    if (message.number != next.at(message.producer)++) ++misplaced;
-  };
-  for (std::uint64_t count = 0; count < kProducers * each;) {
-    ASSERT_EQ(bus.wait(), Status::ok);
-    count += bus.drain(check);
-  }
-  for (auto& producer : producers) producer.join();
-  EXPECT_EQ(misplaced, 0U) << "each comes once, in its producer's order";
-  for (const std::uint64_t last : next) EXPECT_EQ(last, each);
-  bus.shut();
-  EXPECT_EQ(bus.tally().done, kProducers * each);
-  EXPECT_EQ(bus.size(), 0U);
-}
-TEST(MessageBusStress, AllOfEightProducersArrive) { all_arrive<BusPolicies>(); }
-TEST(MessageBusStress, AllOfEightLanesArrive) { all_arrive<LanedBusPolicies>(); }
-
 // One message at a time, to a consumer that sleeps or is about to: a lost wake-up is a hang.
 template <class Policies>
 void no_wake_up_is_lost() {

@@ -43,7 +43,7 @@ TESTS = {
     "memory": ("unit_memory", "unit_event", "unit_command", "stress_callback_list",
                "stress_event_queue", "stress_command"),
     "queue": ("unit_queue", "model_tests", "conformance_rings", "conformance_channels"),
-    "team": ("unit_team", "stress_thread_team", "conformance_executors", "conformance_bulks"),
+    "team": ("unit_team", "conformance_executors", "conformance_bulks"),
     "pool": ("unit_pool", "model_tests", "stress_thread_pool", "conformance_executors",
              "conformance_bulks"),
     "event": ("unit_event", "stress_callback_list", "stress_event_queue",
