@@ -31,11 +31,11 @@ function(handoff_own_target name)
     $<$<BOOL:${HANDOFF_WERROR}>:-Werror>)
 endfunction()
 
-# handoff_compile_in_batches(NAME [FILES]): several source files of a folder at a time, 6 if not said
-# otherwise, which reads the headers once for all of them. No batch crosses a folder: a program that
-# links the archive gets the rooms that it uses, not what happened to be compiled beside them. Two
-# files with the same name for a thing of their own put theirs into a namespace that is named after
-# the file.
+# handoff_compile_in_batches(NAME [FILES]): several source files of a folder at a time, 6 if not
+# said otherwise, which reads the headers once for all of them. No batch crosses a folder: a program
+# that links the archive gets the rooms that it uses, not what happened to be compiled beside them.
+# Two files with the same name for a thing of their own put theirs into a namespace that is named
+# after the file.
 option(HANDOFF_BATCHES "Compile several files at a time, which is faster" ON)
 function(handoff_compile_in_batches name)
   if(NOT HANDOFF_BATCHES)

@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <handoff/core/bulk.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <memory>
 #include <stdexcept>
 

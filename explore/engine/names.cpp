@@ -10,11 +10,11 @@
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/detail/fork.hpp>
-#include <handoff/sync/detail/park.hpp>
-#include <handoff/sync/detail/stack.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/internal/fork.hpp>
+#include <handoff/sync/internal/park.hpp>
+#include <handoff/sync/internal/stack.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <system_error>
 
 #include "engine.hpp"

@@ -6,11 +6,11 @@
 // Each program is a template on `wrong`; what differs is in one or two lines.
 #include <gtest/gtest.h>
 #include <explore/engine/explore.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/park.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/park.hpp>
+#include <handoff/sync/internal/pause.hpp>
 
 #include <cstdint>
 #include <ostream>

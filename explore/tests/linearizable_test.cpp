@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <explore/engine/explore.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #include <algorithm>
 #include <vector>

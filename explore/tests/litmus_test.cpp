@@ -12,8 +12,8 @@
 // causality, Co.. coherence, R, S, 2+2W, Z6 by the shape of their edges.
 #include <gtest/gtest.h>
 #include <explore/engine/explore.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fence.hpp>
 
 #include <cstdlib>
 #include <functional>

@@ -5,9 +5,9 @@
 // the difference.
 #include <gtest/gtest.h>
 #include <explore/engine/explore.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #include <array>

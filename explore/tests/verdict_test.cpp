@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 #include <explore/engine/explore.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/park.hpp>
-#include <handoff/sync/detail/pause.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/park.hpp>
+#include <handoff/sync/internal/pause.hpp>
+#include <handoff/sync/internal/thread.hpp>
 
 #include <chrono>
 #include <cstdio>

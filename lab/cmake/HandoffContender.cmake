@@ -14,8 +14,8 @@
 # none. LIST is the list that it is entered in; another one than `contenders`, the lab's own, is for
 # tests. Contenders that link the same are one program, PROGRAM, made of contenders/PROGRAM.cpp: it
 # is built as the first of them says, and its argument says which of them it is (`chosen` in
-# harness/contender.hpp). BY stands for what handoff_library(NAME ...) says of a library that several
-# contenders link.
+# harness/contender.hpp). BY stands for what handoff_library(NAME ...) says of a library that
+# several contenders link.
 #
 # Pools are measured by several scenarios. What one is stands once, in lab/peers:
 #

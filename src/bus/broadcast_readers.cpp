@@ -3,7 +3,7 @@
 // Joining, leaving, and the walk over all consumers. The orders are explained in
 // docs/design/broadcast.md.
 #include <handoff/bus/detail/broadcast_readers.hpp>
-#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/misuse.hpp>
 #include <stdexcept>
 

@@ -4,8 +4,8 @@
 #include <bit>
 #include <handoff/bus/detail/bus_memory.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
-#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
+#include <handoff/sync/internal/allocate.hpp>
 #include <limits>
 #include <memory>
 

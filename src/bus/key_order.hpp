@@ -27,8 +27,8 @@
 
 #include <handoff/bus/detail/message_node.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

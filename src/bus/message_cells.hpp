@@ -22,12 +22,12 @@
 
 #include <handoff/bus/detail/message_node.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

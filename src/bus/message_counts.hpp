@@ -12,10 +12,10 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

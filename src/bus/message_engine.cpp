@@ -5,20 +5,20 @@
 #include <exception>
 #include <handoff/bus/detail/message_engine.hpp>
 #include <handoff/bus/message_workers_options.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/pool_mode.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/detail/stack.hpp>
-#include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/sync/internal/stack.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <string>
 #include <utility>
 
-#include "../core/failures.hpp"
+#include "../core/internal/failures.hpp"
 #include "key_order.hpp"
 #include "message_cells.hpp"
 #include "message_counts.hpp"

@@ -25,17 +25,17 @@
 #include <memory>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/status_of.hpp>
-#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/status_of.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <handoff/bus/detail/message_recording.hpp>
-#include <handoff/core/detail/byte_hash.hpp>
+#include <handoff/core/internal/byte_hash.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -17,10 +17,10 @@
 #include <system_error>
 #include <vector>
 
-#include "../core/call_failed.hpp"
-#include "../core/image.hpp"
-#include "../core/unfinished_file.hpp"
-#include "../sync/descriptor.hpp"
+#include "../core/internal/call_failed.hpp"
+#include "../core/internal/image.hpp"
+#include "../core/internal/unfinished_file.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

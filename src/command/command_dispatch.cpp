@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handoff/command/detail/command_dispatch.hpp>
-#include <handoff/core/detail/type_name.hpp>
+#include <handoff/core/internal/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <memory>
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <handoff/command/detail/command_image.hpp>
-#include <handoff/core/detail/byte_hash.hpp>
+#include <handoff/core/internal/byte_hash.hpp>
 #include <handoff/core/misuse.hpp>
 #include <limits>
 #include <stdexcept>
@@ -14,10 +14,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "../core/call_failed.hpp"
-#include "../core/image.hpp"
-#include "../core/unfinished_file.hpp"
-#include "../sync/descriptor.hpp"
+#include "../core/internal/call_failed.hpp"
+#include "../core/internal/image.hpp"
+#include "../core/internal/unfinished_file.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

@@ -6,8 +6,8 @@
 #include <handoff/command/detail/command_order.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/prefetch.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/prefetch.hpp>
 #include <limits>
 #include <new>
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handoff/command/detail/command_store.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <new>
 #include <stdexcept>

@@ -2,11 +2,11 @@
 //
 // How a result becomes ready, which threads are told, and how a waiting thread helps. Protocol and
 // proof: docs/design/future.md.
-#include <handoff/core/detail/future_state.hpp>
-#include <handoff/core/detail/inside.hpp>
-#include <handoff/core/detail/status_of.hpp>
-#include <handoff/core/detail/workplace.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/future_state.hpp>
+#include <handoff/core/internal/inside.hpp>
+#include <handoff/core/internal/status_of.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <utility>

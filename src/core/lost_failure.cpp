@@ -7,7 +7,7 @@
 #include <array>
 #include <cstring>
 #include <handoff/core/lost_failure.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {

@@ -3,7 +3,7 @@
 // The misuse handler.
 #include <exception>
 #include <handoff/core/misuse.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {

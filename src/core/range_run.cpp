@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What is seldom in a run, its end, and what a reduction says of which a part was left out.
-#include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/internal/range_run.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/parallel_for.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The slots of the calling thread: its places, how deep it is, and what is told when it blocks.
-#include <handoff/core/detail/inside.hpp>
-#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/internal/inside.hpp>
+#include <handoff/core/internal/workplace.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Workplace*, handoff::detail::Workplace);

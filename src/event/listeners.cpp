@@ -12,10 +12,10 @@
 //         before the removal of whatever is removed after that: all that it points to is there.
 #include <algorithm>
 #include <cstdint>
-#include <handoff/core/detail/raw_box.hpp>
-#include <handoff/event/detail/listeners.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/single_threaded.hpp>
+#include <handoff/core/internal/raw_box.hpp>
+#include <handoff/event/internal/listeners.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/single_threaded.hpp>
 #include <memory>
 #include <new>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <utility>
 
 #include "file_call.hpp"

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/byte_hash.hpp>
+#include <handoff/core/internal/byte_hash.hpp>
 #include <optional>
 #include <span>
 #include <string_view>

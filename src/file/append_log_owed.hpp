@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/promise.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/file/append_result.hpp>
 #include <memory>
 #include <utility>

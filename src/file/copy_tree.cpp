@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <memory>
 #include <optional>
 #include <string_view>

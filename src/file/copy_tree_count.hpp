@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

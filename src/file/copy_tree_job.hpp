@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/copy_tree_options.hpp>
 #include <handoff/sync/mutex.hpp>

@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <array>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/slice.hpp>
 
-#include "../sync/descriptor.hpp"
-#include "../sync/file_limit.hpp"
+#include "../sync/internal/descriptor.hpp"
+#include "../sync/internal/file_limit.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <system_error>

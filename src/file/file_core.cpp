@@ -7,17 +7,17 @@
 #include <fcntl.h>
 
 #include <exception>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/probe/detail/hook.hpp>
-#include <handoff/probe/detail/slice.hpp>
-#include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/probe/internal/hook.hpp>
+#include <handoff/probe/internal/slice.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <limits>
 #include <system_error>
 #include <utility>
 
-#include "../core/call_failed.hpp"
+#include "../core/internal/call_failed.hpp"
 #include "open_file_state.hpp"
 #include "path.hpp"
 

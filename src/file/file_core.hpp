@@ -9,9 +9,9 @@
 #include <handoff/config.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fork.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fork.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "../core/call_failed.hpp"
+#include "../core/internal/call_failed.hpp"
 #include "path.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {

@@ -5,7 +5,7 @@
 
 #include <fcntl.h>
 
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/sync/clock.hpp>
 #include <utility>
 

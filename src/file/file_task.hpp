@@ -7,8 +7,8 @@
 #include <array>
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/promise.hpp>
-#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/internal/promise.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <utility>
 

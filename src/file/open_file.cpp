@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "../core/call_failed.hpp"
+#include "../core/internal/call_failed.hpp"
 #include "file_call.hpp"
 #include "open_file_state.hpp"
 #include "path.hpp"

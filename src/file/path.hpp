@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "../core/escaped_text.hpp"
+#include "../core/internal/escaped_text.hpp"
 #include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -19,17 +19,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/probe/detail/slice.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <optional>
 #include <utility>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 #include "call_slots.hpp"
 #include "open_file_state.hpp"
 #include "ring.hpp"

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/internal/allocate.hpp>
 #include <new>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

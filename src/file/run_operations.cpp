@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <string_view>
 #include <utility>
 

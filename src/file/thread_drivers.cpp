@@ -10,11 +10,11 @@
 //         callback has returned, if it is one request and none waits in the queue. So a chain of
 //         requests wakes nobody, and overtakes nobody.
 #include <algorithm>
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/detail/thread_slot.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <optional>
 #include <utility>

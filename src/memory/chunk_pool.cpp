@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Where the chunks come from: slabs, or, one by one, the model's memory.
-#include <handoff/memory/detail/chunk_pool.hpp>
+#include <handoff/memory/internal/chunk_pool.hpp>
 
 #if defined(HANDOFF_EXPLORE)
-#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/internal/allocate.hpp>
 #include <new>
 #else
 #include "slab_pool.hpp"

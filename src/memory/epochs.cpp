@@ -15,11 +15,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <handoff/core/misuse.hpp>
-#include <handoff/memory/detail/epochs.hpp>
+#include <handoff/memory/internal/epochs.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/thread_object.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/thread_object.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <utility>
 

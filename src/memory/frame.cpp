@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/memory/frame.hpp>
-#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/internal/allocate.hpp>
 #include <memory>
 #include <new>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/memory/linear_arena.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/internal/allocate.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI {

@@ -12,9 +12,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/memory/detail/chunk_pool.hpp>
-#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/memory/internal/chunk_pool.hpp>
+#include <handoff/sync/internal/allocate.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <new>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <handoff/memory/detail/thread_id.hpp>
-#include <handoff/sync/detail/thread_object.hpp>
+#include <handoff/memory/internal/thread_id.hpp>
+#include <handoff/sync/internal/thread_object.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(std::uint64_t, handoff::detail::LoneThread);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <handoff/memory/detail/thread_spaces.hpp>
-#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/memory/internal/thread_spaces.hpp>
+#include <handoff/sync/internal/allocate.hpp>
 #include <memory>
 #include <new>
 

@@ -17,7 +17,7 @@
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #include "task_queue.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What happens at the door of a full pool, and ways in beside the usual one.
-#include <handoff/core/detail/inside.hpp>
+#include <handoff/core/internal/inside.hpp>
 #include <handoff/pool/detail/admission.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
 

@@ -17,14 +17,14 @@
 #include <memory>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_source.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/detail/worker.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #include "claimer.hpp"

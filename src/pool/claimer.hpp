@@ -18,10 +18,10 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/work_calls.hpp>
 #include <handoff/pool/detail/worker.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/internal/hook.hpp>
 #include <handoff/queue/steal_deque.hpp>
 
-#include "../probe/probes.hpp"
+#include "../probe/internal/probes.hpp"
 #include "crew.hpp"
 #include "task_queue.hpp"
 #include "waiting_room.hpp"

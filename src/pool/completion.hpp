@@ -16,14 +16,14 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #include "backlog.hpp"

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/pool/statistics.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #include "task_store.hpp"

@@ -2,9 +2,9 @@
 //
 // A pool is put together here, waited for, closed and counted.
 #include <algorithm>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/future_state.hpp>
-#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/future_state.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
@@ -12,12 +12,12 @@
 #include <handoff/pool/task_options.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 #include <memory>
 #include <string>
 
-#include "../core/escaped_text.hpp"
-#include "../core/failure_text.hpp"
+#include "../core/internal/escaped_text.hpp"
+#include "../core/internal/failure_text.hpp"
 #include "engine_parts.hpp"
 #include "timers.hpp"
 

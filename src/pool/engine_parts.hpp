@@ -11,11 +11,11 @@
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
-#include "../core/failures.hpp"
+#include "../core/internal/failures.hpp"
 #include "backlog.hpp"
 #include "completion.hpp"
 #include "crew.hpp"

@@ -2,7 +2,7 @@
 //
 // How the owner of a group waits, and how it hears of what others finished.
 #include <handoff/pool/detail/group_tasks.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/backoff.hpp>
 
 #include "engine_parts.hpp"

@@ -16,7 +16,7 @@
 #include <new>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/inside.hpp>
+#include <handoff/core/internal/inside.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/task.hpp>

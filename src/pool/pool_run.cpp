@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Runs over an index range on a pool, started ones and those that are waited for.
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/pool_run.hpp>

@@ -3,11 +3,11 @@
 // What is rare about running a task: it throws, is traced, or needs another stack.
 #include "task_runner.hpp"
 
-#include <handoff/core/detail/inside.hpp>
-#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/internal/inside.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/pool/task_failure.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <new>
 #include <system_error>
 

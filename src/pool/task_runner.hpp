@@ -18,12 +18,12 @@
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/worker.hpp>
-#include <handoff/probe/detail/hook.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/stack.hpp>
+#include <handoff/probe/internal/hook.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/stack.hpp>
 
-#include "../core/failures.hpp"
-#include "../probe/probes.hpp"
+#include "../core/internal/failures.hpp"
+#include "../probe/internal/probes.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

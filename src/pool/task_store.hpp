@@ -12,10 +12,10 @@
 #include <memory>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/pool/detail/node_cache.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -5,8 +5,8 @@
 
 #include <chrono>
 #include <handoff/pool/timer_handle.hpp>
-#include <handoff/sync/detail/pause.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/internal/pause.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 #include <new>
 #include <system_error>
 #include <utility>

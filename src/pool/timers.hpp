@@ -32,14 +32,14 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/timed_task.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

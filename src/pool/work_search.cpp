@@ -6,10 +6,10 @@
 #include <chrono>
 #include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/pause.hpp>
 
-#include "../probe/probes.hpp"
+#include "../probe/internal/probes.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

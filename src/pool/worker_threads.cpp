@@ -3,7 +3,7 @@
 // Threads that come and go, and those that stand in for others.
 #include "worker_threads.hpp"
 
-#include <handoff/core/detail/take_one.hpp>
+#include <handoff/core/internal/take_one.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/thread_pool_options.hpp>

@@ -21,12 +21,12 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/pool/detail/work_calls.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {

@@ -15,7 +15,7 @@
 #include <handoff/process/shared_byte_ring.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <memory>
 #include <new>

@@ -16,9 +16,9 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "../core/call_failed.hpp"
-#include "../core/escaped_text.hpp"
-#include "../sync/file_limit.hpp"
+#include "../core/internal/call_failed.hpp"
+#include "../core/internal/escaped_text.hpp"
+#include "../sync/internal/file_limit.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 #include "child_side.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -11,7 +11,7 @@
 #include <handoff/config.hpp>
 #include <span>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -11,8 +11,8 @@
 
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <string>
 

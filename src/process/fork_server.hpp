@@ -39,7 +39,7 @@
 #include <string>
 #include <vector>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <handoff/config.hpp>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

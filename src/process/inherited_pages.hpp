@@ -11,7 +11,7 @@
 #include <new>
 #include <span>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

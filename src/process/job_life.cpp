@@ -7,14 +7,14 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/process/detail/process_job.hpp>
 #include <handoff/process/process_team_options.hpp>
-#include <handoff/sync/detail/shared_fence.hpp>
+#include <handoff/sync/internal/shared_fence.hpp>
 
-#include "../core/failure_text.hpp"
-#include "../sync/descriptor.hpp"
+#include "../core/internal/failure_text.hpp"
+#include "../sync/internal/descriptor.hpp"
 #include "handed_memory.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

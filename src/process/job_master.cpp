@@ -7,17 +7,17 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/limited.hpp>
-#include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/limited.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/probe/detail/hook.hpp>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/hook.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <string>
 #include <utility>
 
-#include "../core/call_failed.hpp"
+#include "../core/internal/call_failed.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

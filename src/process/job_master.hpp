@@ -19,8 +19,8 @@
 #include <handoff/process/detail/process_job.hpp>
 #include <handoff/process/process_pool_options.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <optional>

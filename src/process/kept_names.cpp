@@ -14,7 +14,7 @@
 #include <iterator>
 #include <new>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

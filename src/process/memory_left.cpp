@@ -2,13 +2,13 @@
 #include "memory_left.hpp"
 
 #include <algorithm>
-#include <handoff/core/detail/attempt.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "../sync/control_groups.hpp"
+#include "../sync/internal/control_groups.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

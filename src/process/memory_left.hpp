@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

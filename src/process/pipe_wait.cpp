@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/slice.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

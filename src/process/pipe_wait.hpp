@@ -12,7 +12,7 @@
 #include <handoff/sync/stop_token.hpp>
 #include <optional>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

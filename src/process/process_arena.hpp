@@ -15,7 +15,7 @@
 #include <span>
 #include <type_traits>
 
-#include "../core/call_failed.hpp"
+#include "../core/internal/call_failed.hpp"
 #include "fork_server.hpp"
 #include "inherited_pages.hpp"
 

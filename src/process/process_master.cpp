@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "../core/call_failed.hpp"
+#include "../core/internal/call_failed.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <handoff/config.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <memory>
 #include <new>
 

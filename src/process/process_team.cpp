@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "../core/call_failed.hpp"
+#include "../core/internal/call_failed.hpp"
 #include "handed_memory.hpp"
 #include "loaded_code.hpp"
 #include "process_master.hpp"

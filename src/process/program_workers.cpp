@@ -14,8 +14,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "../core/call_failed.hpp"
-#include "../core/escaped_text.hpp"
+#include "../core/internal/call_failed.hpp"
+#include "../core/internal/escaped_text.hpp"
 #include "descriptor_message.hpp"
 #include "worker_hello.hpp"
 

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 #include "name_keeper.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -17,8 +17,8 @@
 #include <handoff/core/misuse.hpp>
 #include <utility>
 
-#include "../core/call_failed.hpp"
-#include "../core/escaped_text.hpp"
+#include "../core/internal/call_failed.hpp"
+#include "../core/internal/escaped_text.hpp"
 #include "pipe_wait.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -22,7 +22,7 @@
 #include <string>
 #include <string_view>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 #include "child_request.hpp"
 #include "spawner.hpp"
 

@@ -3,9 +3,9 @@
 // The sleeping side of a bell and its wake-ups.
 #include <algorithm>
 #include <chrono>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
-#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/internal/park.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <limits>
 

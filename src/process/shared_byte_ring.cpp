@@ -8,7 +8,7 @@
 // always a record.
 #include <bit>
 #include <cstring>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/shared_byte_ring.hpp>
 #include <new>

@@ -4,7 +4,7 @@
 // close, the sleep.
 #include <handoff/process/detail/shared_ends.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/detail/shared_fence.hpp>
+#include <handoff/sync/internal/shared_fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

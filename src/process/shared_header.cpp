@@ -5,7 +5,7 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <handoff/core/detail/byte_hash.hpp>
+#include <handoff/core/internal/byte_hash.hpp>
 #include <limits>
 #include <span>
 

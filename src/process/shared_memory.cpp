@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <handoff/core/detail/byte_hash.hpp>
+#include <handoff/core/internal/byte_hash.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_span.hpp>
@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "../core/call_failed.hpp"
-#include "../sync/descriptor.hpp"
+#include "../core/internal/call_failed.hpp"
+#include "../sync/internal/descriptor.hpp"
 #include "handed_memory.hpp"
 #include "kept_names.hpp"
 #include "name_keeper.hpp"

@@ -14,10 +14,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <handoff/core/detail/plain_text.hpp>
+#include <handoff/core/internal/plain_text.hpp>
 #include <utility>
 
-#include "../sync/file_limit.hpp"
+#include "../sync/internal/file_limit.hpp"
 #include "memory_left.hpp"
 
 // Newer than some headers.

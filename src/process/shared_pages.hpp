@@ -11,7 +11,7 @@
 #include <handoff/config.hpp>
 #include <string>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 #include "shared_header.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

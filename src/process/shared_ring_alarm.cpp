@@ -14,15 +14,15 @@
 #include <cstdint>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/shared_ring_alarm.hpp>
-#include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <system_error>
 #include <utility>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <new>
 
-#include "../core/call_failed.hpp"
+#include "../core/internal/call_failed.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

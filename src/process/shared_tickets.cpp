@@ -2,7 +2,7 @@
 //
 // Claims of places in shared memory, and what becomes of a dead producer's.
 #include <bit>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/process/detail/shared_tickets.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

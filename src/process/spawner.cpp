@@ -19,8 +19,8 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <new>
 #include <system_error>

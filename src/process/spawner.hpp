@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <handoff/config.hpp>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 #include "child_side.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

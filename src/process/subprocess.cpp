@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
-#include "../core/call_failed.hpp"
-#include "../core/escaped_text.hpp"
+#include "../core/internal/call_failed.hpp"
+#include "../core/internal/escaped_text.hpp"
 #include "child_request.hpp"
 #include "running_child.hpp"
 #include "spawner.hpp"

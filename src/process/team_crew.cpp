@@ -12,12 +12,12 @@
 #include <algorithm>
 #include <chrono>
 #include <handoff/core/misuse.hpp>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <string>
 
-#include "../core/call_failed.hpp"
+#include "../core/internal/call_failed.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

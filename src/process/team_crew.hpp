@@ -23,7 +23,7 @@
 #include <system_error>
 #include <vector>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 #include "fork_server.hpp"
 #include "handed_memory.hpp"
 #include "program_workers.hpp"

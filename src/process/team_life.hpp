@@ -6,12 +6,12 @@
 #include <bit>
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/attempt.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/kernel.hpp>
 #include <handoff/process/detail/team_board.hpp>
 
-#include "../core/failure_text.hpp"
+#include "../core/internal/failure_text.hpp"
 #include "fork_server.hpp"
 #include "handed_memory.hpp"
 #include "process_arena.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <string>
 #include <utility>

@@ -2,7 +2,7 @@
 //
 // What a ring says of a capacity that it cannot have.
 #include <handoff/core/misuse.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
 #include <stdexcept>
 #include <string>
 

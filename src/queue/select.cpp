@@ -5,11 +5,11 @@
 // Invariants, for each list, under its mutex:
 //   SL-1  size_ is the number of its nodes.
 //   SL-2  The selection of a linked node is alive; after remove() nobody holds on to it.
-#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

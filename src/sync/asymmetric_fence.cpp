@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/internal/fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {

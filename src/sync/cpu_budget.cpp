@@ -21,7 +21,7 @@
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/detail/kept_quota.hpp>
 
-#include "control_groups.hpp"
+#include "internal/control_groups.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 

@@ -8,9 +8,9 @@
 //         notification, a stop) then sets that reason, exactly once.
 //   EC-3  A waiter that finds itself unlinked knows that its reason is set or about to be.
 #include <algorithm>
-#include <handoff/probe/detail/slice.hpp>
-#include <handoff/sync/detail/park.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/park.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 

@@ -3,7 +3,7 @@
 // The system's list of what is done around fork(), and which process this is.
 #include <pthread.h>
 
-#include <handoff/sync/detail/fork.hpp>
+#include <handoff/sync/internal/fork.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {

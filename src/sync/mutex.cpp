@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The contended half of Mutex.
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/internal/park.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {

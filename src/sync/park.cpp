@@ -9,7 +9,7 @@
 
 #include <algorithm>
 #include <climits>
-#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/internal/park.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {

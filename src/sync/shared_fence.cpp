@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/detail/shared_fence.hpp>
+#include <handoff/sync/internal/shared_fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <handoff/sync/detail/stack.hpp>
+#include <handoff/sync/internal/stack.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {

@@ -9,10 +9,10 @@
 //   ST-3  ~StopCallback returns only when its callback is neither linked nor running elsewhere.
 #include <optional>
 
-#include <handoff/probe/detail/slice.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/park.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/probe/internal/slice.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/park.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 

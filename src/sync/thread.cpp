@@ -9,13 +9,13 @@
 #include <array>
 #include <cstring>
 #include <exception>
-#include <handoff/probe/detail/slice.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
-#include <handoff/sync/detail/thread.hpp>
-#include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/probe/internal/slice.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
+#include <handoff/sync/internal/thread.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <system_error>
 
-#include "file_limit.hpp"
+#include "internal/file_limit.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {

@@ -5,7 +5,7 @@
 // ending, by a thread_local, which keeps the shared object loaded.
 #include <pthread.h>
 
-#include <handoff/sync/detail/thread_object.hpp>
+#include <handoff/sync/internal/thread_object.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync::detail {

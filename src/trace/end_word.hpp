@@ -13,8 +13,8 @@
 
 #include <handoff/config.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/park.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/internal/hook.hpp>
 
 #include "thread_times.hpp"
 

@@ -15,7 +15,7 @@
 #include <optional>
 
 #include <handoff/config.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/internal/hook.hpp>
 
 #include "address_table.hpp"
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <handoff/core/detail/type_name.hpp>
+#include <handoff/core/internal/type_name.hpp>
 
 #include "trace_lines.hpp"
 

@@ -2,8 +2,8 @@
 //
 // The recorder: where the probes lead, and the life of a trace.
 //
-// The hook of the probes (probe/detail/hook.hpp) lies here, so that every program with a probe has
-// this, and looks at HANDOFF_TRACE before main() begins. What threads may still use while the
+// The hook of the probes (probe/internal/hook.hpp) lies here, so that every program with a probe
+// has this, and looks at HANDOFF_TRACE before main() begins. What threads may still use while the
 // program ends is never destroyed.
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,14 +13,14 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/probe/detail/hook.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/fork.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
-#include <handoff/sync/detail/thread.hpp>
-#include <handoff/sync/detail/thread_object.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/probe/internal/hook.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/fork.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
+#include <handoff/sync/internal/thread.hpp>
+#include <handoff/sync/internal/thread_object.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/trace/trace.hpp>
 #include <memory>

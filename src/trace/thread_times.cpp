@@ -13,7 +13,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 

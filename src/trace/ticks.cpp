@@ -10,7 +10,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "../sync/descriptor.hpp"
+#include "../sync/internal/descriptor.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -14,8 +14,8 @@
 
 #include <span>
 
-#include "../sync/descriptor.hpp"
-#include "../sync/file_limit.hpp"
+#include "../sync/internal/descriptor.hpp"
+#include "../sync/internal/file_limit.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/internal/hook.hpp>
 #include <handoff/trace/trace.hpp>
 
 #include "event.hpp"

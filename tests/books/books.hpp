@@ -13,9 +13,9 @@
 #include <string>
 #include <type_traits>
 
-#include <handoff/core/detail/books.hpp>
-#include <handoff/queue/detail/ring_positions.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/queue/internal/ring_positions.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff::test {
 

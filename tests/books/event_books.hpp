@@ -13,10 +13,10 @@
 #include <handoff/event/detail/arrivals.hpp>
 #include <handoff/event/detail/event_chunks.hpp>
 #include <handoff/event/detail/event_store.hpp>
-#include <handoff/event/detail/listeners.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/memory/detail/epochs.hpp>
-#include <handoff/memory/detail/thread_id.hpp>
+#include <handoff/event/internal/listeners.hpp>
+#include <handoff/memory/internal/epochs.hpp>
+#include <handoff/memory/internal/thread_id.hpp>
 
 #include "books/books.hpp"
 

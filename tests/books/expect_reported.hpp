@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #include "books/books.hpp"
 

@@ -9,10 +9,10 @@
 
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/detail/ring.hpp>
-#include <handoff/queue/detail/ring_positions.hpp>
 #include <handoff/queue/detail/ring_segments.hpp>
 #include <handoff/queue/detail/ring_tickets.hpp>
 #include <handoff/queue/detail/select_list.hpp>
+#include <handoff/queue/internal/ring_positions.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
 #include <handoff/queue/segment_queue.hpp>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace hs = handoff::sync;
 

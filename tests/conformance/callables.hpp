@@ -15,7 +15,7 @@
 #include <utility>
 
 #include <handoff/core/copyable_function.hpp>
-#include <handoff/core/detail/type_name.hpp>
+#include <handoff/core/internal/type_name.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/unique_function.hpp>
 

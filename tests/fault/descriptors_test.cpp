@@ -34,7 +34,7 @@
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/file/open_file.hpp>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
@@ -295,13 +295,15 @@ const std::vector<Case> kCases{
     {"append_log", {"src/file/append_log_file.cpp", "src/file/append_log_reader.cpp"}, log_records},
     {"copy_tree", {"src/file/copy_tree_calls.cpp"}, copy_trees},
     {"recording",
-     {"src/bus/message_recording.cpp", "src/core/unfinished_file.cpp"},
+     {"src/bus/message_recording.cpp", "src/core/internal/unfinished_file.cpp"},
      record_messages},
     {"capture", {"src/command/command_image.cpp"}, capture_commands},
     {"trace",
      {"src/trace/thread_times.cpp", "src/trace/ticks.cpp", "src/trace/trace_file.cpp"},
      trace_itself},
-    {"quota", {"src/sync/control_groups.cpp", "src/sync/descriptor.cpp"}, read_quota},
+    {"quota",
+     {"src/sync/internal/control_groups.cpp", "src/sync/internal/descriptor.cpp"},
+     read_quota},
     {"shared_memory",
      {"src/process/shared_pages.cpp", "src/process/kept_names.cpp",
       "src/process/shared_ring_alarm.cpp"},

@@ -2,7 +2,7 @@
 //
 // Each kind of probe, alone in a function: probe_cost_test.py counts in the assembly what it is
 // while nothing looks.
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/internal/hook.hpp>
 
 namespace probe = handoff::probe;
 

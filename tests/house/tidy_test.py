@@ -24,13 +24,14 @@ UNIT = HEAD + "\n"  # what follows begins on line 5
 
 CLEAN = {
     "include/handoff/config.hpp": HEADER + "#define HANDOFF_ABI abi_0\n",
-    "include/handoff/probe/detail/hook.hpp": HEADER + "#include <atomic>\n"
+    "include/handoff/probe/internal/hook.hpp": HEADER + "#include <atomic>\n"
     "std::atomic<int> a;\nint b = a.load(std::memory_order_relaxed);  // order: relaxed, b\n",
     "include/handoff/sync/internal/atomic.hpp": HEADER
     + "#include <atomic>\nusing order = std::memory_order;\n",
     "include/handoff/core/status.hpp": HEADER + "#include <handoff/config.hpp>\n",
     "include/handoff/event/event_queue.hpp": HEADER + "#include <handoff/core/status.hpp>\n",
-    "include/handoff/pool/thread_pool.hpp": HEADER + "#include <handoff/sync/internal/atomic.hpp>\n",
+    "include/handoff/pool/thread_pool.hpp": HEADER
+    + "#include <handoff/sync/internal/atomic.hpp>\n",
     "include/handoff/handoff.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
     "src/pool/engine.hpp": HEADER + "#include <handoff/pool/thread_pool.hpp>\n",
     "src/pool/thread_pool.cpp": f"// {LICENCE}\n#include <handoff/pool/thread_pool.hpp>\n",
@@ -42,14 +43,14 @@ CLEAN = {
     + "                                          order::relaxed); }\n"
     + "void end() {\n  // terminate: there is nobody left who could handle this.\n"
     + "  std::terminate();\n}\n",
-    "src/sync/descriptor.cpp": UNIT + "int f() { return ::open(p, O_RDONLY); }\n",
+    "src/sync/internal/descriptor.cpp": UNIT + "int f() { return ::open(p, O_RDONLY); }\n",
     "src/pool/opens.cpp": UNIT
     + "int f() { return descriptors::of_file(p, O_RDONLY); }\n"
     + "// descriptor: a child's own.\nint g() { return ::dup2(1, 2); }\n"
     + "void h() { file.open(p); gate->open(); range_.open(1, 2); open(folder, p, O_RDONLY); }\n"
     + "int socket() { return socket_.socket(); }\nvoid dup(); void pipe();\n",
     "tests/fault/descriptors_test.cpp": UNIT
-    + 'const char* files[] = {"src/pool/opens.cpp", "src/sync/descriptor.cpp"};\n',
+    + 'const char* files[] = {"src/pool/opens.cpp", "src/sync/internal/descriptor.cpp"};\n',
     "src/pool/literals.cpp": UNIT
     + 'const char* names = "std::mutex printf( // order";  // std::mutex is only spoken of here\n'
     + 'const char* raw = R"(std::thread \' " abort( )";\n'
@@ -412,7 +413,7 @@ class TidyTest(unittest.TestCase):
 
     def test_walks_are_true_and_short(self):
         row = "src/pool/orders.cpp: f   a step\n"
-        other = "src/sync/descriptor.cpp: Open::f   another\n"
+        other = "src/sync/internal/descriptor.cpp: Open::f   another\n"
         write_tree(self.root, {"HACKING.md": "## The way of a task\n" + row * 20})
         self.assertEqual(list(self.tidy.faults(self.root)), [])
         for text, words in (

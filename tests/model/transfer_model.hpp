@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <handoff/core/status.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
 
 #include "model/item.hpp"
 #include "model/model.hpp"

@@ -10,7 +10,7 @@
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_dispatcher.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <memory>
 #include <thread>
 #include <vector>

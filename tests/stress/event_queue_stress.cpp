@@ -7,7 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <stdexcept>
 #include <thread>
 #include <vector>

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/event/listener_handle.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <memory>
 #include <random>
 #include <stdexcept>

@@ -11,7 +11,7 @@
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <random>
 #include <thread>
 #include <vector>

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include <handoff/queue/channel.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
 
 namespace handoff::test {
 

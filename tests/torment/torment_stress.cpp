@@ -10,9 +10,9 @@
 #include <chrono>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/spsc_ring.hpp>
-#include <handoff/sync/detail/pause.hpp>
-#include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/pause.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <iostream>

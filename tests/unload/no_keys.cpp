@@ -7,7 +7,7 @@
 #include <thread>
 
 #include <handoff/event/callback_list.hpp>
-#include <handoff/memory/detail/thread_id.hpp>
+#include <handoff/memory/internal/thread_id.hpp>
 
 int main() {
   int keys = 0;

@@ -6,7 +6,7 @@
 // Not for: users. Concurrency: get() and made() by any threads; the rest as for any container.
 #pragma once
 
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace eventpp::internal {
 

@@ -13,12 +13,12 @@
 #include <type_traits>
 #include <utility>
 
-#include <handoff/event/detail/listener_access.hpp>
-#include <handoff/event/detail/listener_function.hpp>
-#include <handoff/event/detail/listener_pass.hpp>
-#include <handoff/event/detail/listeners.hpp>
+#include <handoff/event/internal/listener_access.hpp>
+#include <handoff/event/internal/listener_function.hpp>
+#include <handoff/event/internal/listener_pass.hpp>
+#include <handoff/event/internal/listeners.hpp>
 #include <handoff/event/listener_handle.hpp>
-#include <handoff/memory/detail/epochs.hpp>
+#include <handoff/memory/internal/epochs.hpp>
 
 #include <eventpp/internal/lazy.hpp>
 #include <eventpp/internal/policies.hpp>

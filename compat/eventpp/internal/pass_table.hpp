@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include <handoff/event/detail/event_hub.hpp>
-#include <handoff/event/detail/listener_access.hpp>
+#include <handoff/event/internal/event_hub.hpp>
+#include <handoff/event/internal/listener_access.hpp>
 
 #include <eventpp/internal/lazy.hpp>
 #include <eventpp/internal/pass_list.hpp>

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #include <eventpp/internal/target.hpp>
 

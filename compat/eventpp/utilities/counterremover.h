@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #include <eventpp/internal/self_removing.hpp>
 

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <handoff/bus/broadcast.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/pause.hpp>
 
 #include "books/broadcast_books.hpp"
 #include "explore/scenario.hpp"

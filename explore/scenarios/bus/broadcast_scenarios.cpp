@@ -9,10 +9,10 @@
 #include <handoff/bus/detail/broadcast_places.hpp>
 #include <handoff/bus/detail/broadcast_readers.hpp>
 #include <handoff/bus/detail/parked.hpp>
-#include <handoff/core/detail/rare_sleepers.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/core/internal/rare_sleepers.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <optional>
 #include <span>
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <handoff/bus/latest.hpp>
 #include <handoff/bus/latest_by_key.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <utility>
 
 #include "books/broadcast_books.hpp"

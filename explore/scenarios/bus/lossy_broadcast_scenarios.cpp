@@ -4,7 +4,7 @@
 // docs/design/broadcast.md. What is read while it is written over is a race.
 #include <cstdint>
 #include <handoff/bus/broadcast.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <optional>
 
 #include "explore/scenario.hpp"

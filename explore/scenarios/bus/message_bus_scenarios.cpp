@@ -8,11 +8,11 @@
 #include <handoff/bus/detail/message_slot.hpp>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/bus/request.hpp>
-#include <handoff/core/detail/rare_sleepers.hpp>
+#include <handoff/core/internal/rare_sleepers.hpp>
 #include <handoff/core/not_run.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <utility>
 
 #include "books/bus_books.hpp"

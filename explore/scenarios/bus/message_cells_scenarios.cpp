@@ -3,8 +3,8 @@
 // The cells of messages, and the order of their keys. docs/design/message_workers.md.
 #include <cstdint>
 #include <handoff/bus/detail/message_node.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <stdexcept>
 
 #include "books/worker_books.hpp"

@@ -2,14 +2,14 @@
 //
 // The gate in front of handlers, and the count behind them. docs/design/message_workers.md.
 #include <chrono>
-#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
 
 #include "books/worker_books.hpp"
 #include "bus/message_counts.hpp"

@@ -6,9 +6,9 @@
 #include <handoff/bus/bus_policies.hpp>
 #include <handoff/bus/detail/message_ring.hpp>
 #include <handoff/bus/detail/message_slot.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <memory>
 #include <new>
 

@@ -8,9 +8,9 @@
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/bus/worker_health.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <memory>
 #include <new>
 #include <optional>

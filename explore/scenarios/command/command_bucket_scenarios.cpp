@@ -12,8 +12,8 @@
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/memory/frame.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <new>
 #include <span>
 #include <stdexcept>

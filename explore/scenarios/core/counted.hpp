@@ -3,7 +3,7 @@
 // For scenarios that look at how long what a closure holds lives.
 #pragma once
 
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff::test {
 

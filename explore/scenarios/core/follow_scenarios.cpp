@@ -2,13 +2,13 @@
 //
 // What follows several results, or a result of a result: when_any, SharedFuture, functions that
 // return Futures, cancel(). docs/design/future.md.
-#include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/shared_future.hpp>
 #include <handoff/core/when_any.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <utility>
 
 #include "explore/scenario.hpp"

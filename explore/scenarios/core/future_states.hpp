@@ -3,8 +3,8 @@
 // States of Futures whose tasks are played by the scenario.
 #pragma once
 
-#include <handoff/core/detail/future_work.hpp>
-#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/internal/future_work.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <type_traits>
 #include <utility>
 

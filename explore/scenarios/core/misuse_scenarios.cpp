@@ -3,7 +3,7 @@
 // The handlers of misuse and of lost failures may be set while another thread reports.
 #include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <stdexcept>
 
 #include "explore/scenario.hpp"

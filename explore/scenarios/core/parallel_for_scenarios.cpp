@@ -5,13 +5,13 @@
 // and the last to let go ends the loop.
 #include <array>
 #include <cstddef>
-#include <handoff/core/detail/gate.hpp>
 #include <handoff/core/detail/lent_loop.hpp>
-#include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/internal/gate.hpp>
+#include <handoff/core/internal/range_run.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/unique_function.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>

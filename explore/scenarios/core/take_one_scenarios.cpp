@@ -2,9 +2,9 @@
 //
 // Several threads take from one count.
 #include <cstdint>
-#include <handoff/core/detail/take_one.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/core/internal/take_one.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "explore/scenario.hpp"
 

@@ -3,8 +3,8 @@
 // CallbackList and the passes below it: the scenarios of docs/design/callback_list.md.
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_dispatcher.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <memory>
 #include <optional>
 #include <stdexcept>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <optional>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <handoff/event/detail/arrivals.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <stdexcept>
 
 #include "books/event_books.hpp"

@@ -3,8 +3,8 @@
 // EventQueue and its chunks: the scenarios of docs/design/event_queue.md. A chunk has two places
 // here.
 #include <handoff/event/event_queue.hpp>
-#include <handoff/memory/detail/thread_id.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/memory/internal/thread_id.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <initializer_list>
 #include <optional>
 #include <stdexcept>

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/internal/allocate.hpp>
 #include <memory>
 #include <new>
 #include <optional>

@@ -10,10 +10,10 @@
 #include <handoff/event/event_dispatcher.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/event/listener_handle.hpp>
-#include <handoff/memory/detail/epochs.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/memory/internal/epochs.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <new>
 #include <optional>
 #include <stdexcept>

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <handoff/core/closing.hpp>
 #include <handoff/file/detail/file_tap.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <span>
 #include <string>

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <handoff/file/file_engine.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <utility>
 
 #include "explore/scenario.hpp"

@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #include "explore/scenario.hpp"

@@ -7,8 +7,8 @@
 
 #include <cstddef>
 
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #include "explore/scenario.hpp"

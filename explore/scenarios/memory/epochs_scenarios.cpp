@@ -3,11 +3,11 @@
 // Passes by themselves, without lists: who may free what was hidden, and when. The scenarios of
 // docs/design/callback_list.md that need every order of the protocol.
 #include <chrono>
-#include <handoff/memory/detail/epochs.hpp>
+#include <handoff/memory/internal/epochs.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/park.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/park.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <string>
 
 #include "books/event_books.hpp"

@@ -2,12 +2,12 @@
 //
 // Frames and the arenas of threads: the scenarios of docs/design/frame.md.
 #include <cstdint>
-#include <handoff/memory/detail/thread_spaces.hpp>
 #include <handoff/memory/frame.hpp>
+#include <handoff/memory/internal/thread_spaces.hpp>
 #include <handoff/memory/thread_arenas.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <utility>
 
 #include "books/command_books.hpp"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"

@@ -4,12 +4,12 @@
 // docs/design/thread_pool.md.
 #include <array>
 #include <cstddef>
-#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/detail/worker.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/pool/sleeper.hpp"

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <new>
 
 #include "books/pool_books.hpp"

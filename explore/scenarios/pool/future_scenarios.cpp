@@ -3,16 +3,16 @@
 // Futures of a pool: who runs what, what it tells, and who is lent. docs/design/future.md.
 #include <chrono>
 #include <exception>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/when_all.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <new>

@@ -10,9 +10,9 @@
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <new>

@@ -4,8 +4,8 @@
 // docs/design/thread_pool.md.
 #include <cstddef>
 #include <handoff/pool/detail/sleepers.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fence.hpp>
 #include <new>
 
 #include "books/pool_books.hpp"

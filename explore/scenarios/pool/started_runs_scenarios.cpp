@@ -4,10 +4,10 @@
 // and nobody touches the run after that.
 #include <array>
 #include <cstddef>
-#include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/internal/range_run.hpp>
 #include <handoff/pool/detail/pool_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <memory>
 #include <stdexcept>

@@ -4,7 +4,7 @@
 // docs/design/thread_pool.md.
 #include <cstdint>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"

@@ -11,11 +11,11 @@
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/timer_handle.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 #include <new>
 #include <optional>
 #include <stdexcept>

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/detail/team_board.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/process/mortal_workers.hpp"

@@ -4,7 +4,7 @@
 // ends without it if there is none.
 #include "process/early_thread.hpp"
 
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <system_error>
 
 #include "explore/scenario.hpp"

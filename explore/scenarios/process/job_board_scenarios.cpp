@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/detail/job_board.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/process/mortal_workers.hpp"

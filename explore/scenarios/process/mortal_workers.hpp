@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/park.hpp>
 
 #include "explore/scenario.hpp"
 

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <array>
 #include <cstdint>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <string>
 
 #include "explore/scenario.hpp"

@@ -5,7 +5,7 @@
 #include "process/shared_header.hpp"
 
 #include <cstdint>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "explore/scenario.hpp"
 

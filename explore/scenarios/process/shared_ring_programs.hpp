@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/process/shared_ring.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <string>
 
 #include "explore/scenarios/process/shared_storage.hpp"

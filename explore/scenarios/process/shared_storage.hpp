@@ -10,7 +10,7 @@
 #include <cstring>
 #include <handoff/core/status.hpp>
 #include <handoff/process/detail/ring_watch.hpp>
-#include <handoff/sync/detail/allocate.hpp>
+#include <handoff/sync/internal/allocate.hpp>
 #include <span>
 
 #include "explore/scenario.hpp"

@@ -7,9 +7,9 @@
 #include <array>
 #include <cstdint>
 #include <handoff/core/status.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <memory>
 #include <span>
 #include <string>

@@ -2,7 +2,7 @@
 //
 // select(): the scenarios of docs/design/channel.md. A wake-up that is lost is a deadlock here.
 #include <handoff/queue/select.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #include "books/queue_books.hpp"

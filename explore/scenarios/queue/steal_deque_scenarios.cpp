@@ -4,7 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <handoff/queue/steal_deque.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "books/queue_books.hpp"
 #include "explore/scenario.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // EventCount: the scenarios of docs/design/event_count.md.
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Mutex: plain data under it never races, and nobody sleeps on.
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #include "explore/scenario.hpp"

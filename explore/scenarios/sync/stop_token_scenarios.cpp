@@ -2,7 +2,7 @@
 //
 // StopSource and StopCallback: a callback runs once or was withdrawn, and never after its
 // destructor.
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <optional>
 #include <stop_token>

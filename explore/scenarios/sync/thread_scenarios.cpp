@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread: joining it, and what that orders.
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/thread.hpp>
 
 #include <utility>
 

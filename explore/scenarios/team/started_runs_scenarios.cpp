@@ -3,11 +3,11 @@
 // Started runs of a ThreadTeam: the scenarios of docs/design/thread_team.md, "Nobody waits".
 #include <cstddef>
 #include <handoff/core/bulk.hpp>
-#include <handoff/core/detail/gate.hpp>
-#include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/internal/gate.hpp>
+#include <handoff/core/internal/range_run.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <handoff/team/detail/turns.hpp>
 #include <handoff/team/thread_team.hpp>

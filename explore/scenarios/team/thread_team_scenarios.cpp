@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <handoff/core/detail/block_claims.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/cell.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <handoff/team/thread_team.hpp>

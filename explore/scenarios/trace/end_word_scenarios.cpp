@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #include "explore/scenario.hpp"
 

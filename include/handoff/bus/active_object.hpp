@@ -50,15 +50,15 @@
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/copyable_function.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 

@@ -54,18 +54,18 @@
 #include <handoff/bus/detail/broadcast_readers.hpp>
 #include <handoff/bus/detail/parked.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/queue/detail/ring_item.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/queue/internal/ring_item.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -12,10 +12,10 @@
 #include <handoff/bus/detail/broadcast_readers.hpp>
 #include <handoff/bus/detail/call_with.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -40,14 +40,14 @@
 #include <handoff/bus/detail/call_with.hpp>
 #include <handoff/bus/detail/parked.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/queue/detail/ring_item.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/queue/internal/ring_item.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h

@@ -61,9 +61,9 @@
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/deferred.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/type_name.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/overloaded.hpp>
 #include <handoff/core/status.hpp>
@@ -71,7 +71,7 @@
 #include <handoff/core/until.hpp>
 #include <handoff/event/listener_handle.hpp>
 #include <handoff/event/listener_options.hpp>
-#include <handoff/queue/detail/ring_item.hpp>
+#include <handoff/queue/internal/ring_item.hpp>
 #include <handoff/sync/clock.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h

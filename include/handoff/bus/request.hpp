@@ -30,9 +30,9 @@
 
 #include <handoff/bus/detail/publishing.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>

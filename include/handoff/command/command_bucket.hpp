@@ -58,9 +58,9 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/tally.hpp>

@@ -17,7 +17,7 @@
 
 #include <handoff/command/command_aux.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/type_name.hpp>
+#include <handoff/core/internal/type_name.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -34,7 +34,7 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

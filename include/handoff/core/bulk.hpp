@@ -39,8 +39,8 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>

@@ -19,7 +19,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {

@@ -8,13 +8,11 @@
 //   auto text = pool.submit(read, path).on_failure([](std::exception_ptr) { return Text(); });
 //   Text t = co_await pool.submit(read, path);            // in any coroutine
 //
-// For: one result for one reader. R may be void, a reference, or any type that can be moved; it
-// need not be default constructible. Not for: several readers (SharedFuture), many tasks that end
-// together (TaskGroup).
+// For: one result for one reader. R may be void, a reference, or any type that can be moved. Not
+// for: several readers (SharedFuture), many tasks that end together (TaskGroup).
 //
 // Contract: executor tier.
-// - Concurrency: a Future belongs to one thread at a time, like a std::unique_ptr. It may outlive
-//   its executor, and the task may outlive it.
+// - Concurrency: one thread at a time, as a std::unique_ptr. It may outlive its executor.
 // - Order: what came before submit() happens before the task. The task, and the end of its closure
 //   and arguments, happens before get() returns.
 // - Blocks: wait() and get(), not the destructor. Outside of tasks they spin a little, then sleep.
@@ -34,8 +32,7 @@
 //   once. An exception that leaves a resumed coroutine ends the program. Do not destroy a coroutine
 //   that awaits. If its promise has unhandled_stopped(), as in std::execution, it is stopped where
 //   get() would throw NotRun (stopped); so a Future is a sender there.
-// - Allocates: nothing; submit() allocated once, for the task, its result and this. then(),
-//   on_failure(): once, or twice where the function returns a Future.
+// - Allocates: nothing; submit() did, once. then(): once; twice where its function returns a Future.
 // - Exceptions: get() rethrows what the task threw. For a task that was dropped it throws NotRun:
 //   stopped after a cancel, a close or a stop token; timed_out if the task expired. get(), wait(),
 //   then() and co_await on an empty Future are misuse; so is NotRun where exceptions are off.
@@ -51,15 +48,15 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/future_state.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/internal/future_state.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -25,8 +25,8 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/sender_words.hpp>
 #include <handoff/core/status.hpp>
 

@@ -18,8 +18,8 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/executor.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/status.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h

@@ -16,7 +16,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/internal/invoke.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -45,17 +45,17 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/detail/lent_loop.hpp>
-#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

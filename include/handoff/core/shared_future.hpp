@@ -25,14 +25,14 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/future_state.hpp>
-#include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/future_state.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -25,10 +25,10 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/future_state.hpp>
 #include <handoff/core/future.hpp>
-#include <handoff/sync/detail/std_future.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/future_state.hpp>
+#include <handoff/sync/internal/std_future.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -18,8 +18,8 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/any_storage.hpp>
-#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/internal/any_storage.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {

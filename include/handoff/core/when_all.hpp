@@ -23,11 +23,11 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/future_state.hpp>
-#include <handoff/core/detail/raw_box.hpp>
 #include <handoff/core/future.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/core/internal/future_state.hpp>
+#include <handoff/core/internal/raw_box.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -26,8 +26,8 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/any_storage.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/any_storage.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {

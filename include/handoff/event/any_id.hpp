@@ -28,7 +28,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/any_storage.hpp>
+#include <handoff/core/internal/any_storage.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -29,9 +29,9 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/event/detail/listener_function.hpp>
+#include <handoff/event/internal/listener_function.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -39,17 +39,17 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/executor.hpp>
-#include <handoff/event/detail/listener_access.hpp>
-#include <handoff/event/detail/listener_function.hpp>
-#include <handoff/event/detail/listener_pass.hpp>
-#include <handoff/event/detail/listeners.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/event/event_policies.hpp>
+#include <handoff/event/internal/listener_access.hpp>
+#include <handoff/event/internal/listener_function.hpp>
+#include <handoff/event/internal/listener_pass.hpp>
+#include <handoff/event/internal/listeners.hpp>
 #include <handoff/event/listener_handle.hpp>
 #include <handoff/event/listener_options.hpp>
-#include <handoff/memory/detail/epochs.hpp>
+#include <handoff/memory/internal/epochs.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -26,9 +26,9 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/executor.hpp>
-#include <handoff/event/detail/event_hub.hpp>
-#include <handoff/event/detail/listener_access.hpp>
 #include <handoff/event/event_policies.hpp>
+#include <handoff/event/internal/event_hub.hpp>
+#include <handoff/event/internal/listener_access.hpp>
 #include <handoff/event/listener_handle.hpp>
 #include <handoff/event/listener_options.hpp>
 

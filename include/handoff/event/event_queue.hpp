@@ -53,9 +53,9 @@
 #include <handoff/core/capacity.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/deferred.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
@@ -68,7 +68,7 @@
 #include <handoff/event/event_queue_options.hpp>
 #include <handoff/event/next.hpp>
 #include <handoff/event/queued_event.hpp>
-#include <handoff/memory/detail/chunk_pool.hpp>
+#include <handoff/memory/internal/chunk_pool.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 

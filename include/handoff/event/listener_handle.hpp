@@ -28,7 +28,7 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/event/detail/listeners.hpp>
+#include <handoff/event/internal/listeners.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -32,14 +32,14 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/memory/detail/thread_spaces.hpp>
+#include <handoff/memory/internal/thread_spaces.hpp>
 #include <handoff/memory/linear_arena.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -29,7 +29,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/poison.hpp>
+#include <handoff/sync/internal/poison.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

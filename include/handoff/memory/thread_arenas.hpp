@@ -25,7 +25,7 @@
 #include <cstddef>
 
 #include <handoff/config.hpp>
-#include <handoff/memory/detail/thread_spaces.hpp>
+#include <handoff/memory/internal/thread_spaces.hpp>
 #include <handoff/memory/linear_arena.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {

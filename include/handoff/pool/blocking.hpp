@@ -27,8 +27,8 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/workplace.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

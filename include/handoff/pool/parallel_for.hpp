@@ -25,7 +25,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/internal/range_run.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>

@@ -24,9 +24,9 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/future_work.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/internal/future_work.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
@@ -34,7 +34,7 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/detail/std_future.hpp>
+#include <handoff/sync/internal/std_future.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

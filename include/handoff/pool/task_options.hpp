@@ -18,7 +18,7 @@
 #include <optional>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/wrong_field.hpp>
+#include <handoff/core/internal/wrong_field.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/until.hpp>
 

@@ -15,7 +15,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/capacity.hpp>
 #include <handoff/core/copyable_function.hpp>
-#include <handoff/core/detail/wrong_field.hpp>
+#include <handoff/core/internal/wrong_field.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/pool/pool_mode.hpp>
 #include <handoff/pool/task_failure.hpp>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/wrong_field.hpp>
+#include <handoff/core/internal/wrong_field.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/process/detail/team_tap.hpp>

@@ -50,8 +50,8 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/process/detail/bell_patience.hpp>

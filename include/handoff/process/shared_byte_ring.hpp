@@ -40,7 +40,7 @@
 #include <span>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/process/detail/ring_watch.hpp>

@@ -48,14 +48,14 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/process/detail/shared_ends.hpp>
 #include <handoff/process/detail/shared_places.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
-#include <handoff/queue/detail/ring_item.hpp>
+#include <handoff/queue/internal/ring_item.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

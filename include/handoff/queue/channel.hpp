@@ -49,17 +49,17 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/transfer.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/queue/detail/ring_item.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
 #include <handoff/queue/detail/select_list.hpp>
+#include <handoff/queue/internal/ring_item.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/sync/event_count.hpp>

@@ -30,7 +30,7 @@
 #include <cstddef>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/transfer.hpp>
 #include <handoff/queue/detail/ring.hpp>
 #include <handoff/queue/detail/ring_segments.hpp>

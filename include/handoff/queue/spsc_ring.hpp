@@ -29,7 +29,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/transfer.hpp>
 #include <handoff/queue/detail/ring.hpp>
-#include <handoff/queue/detail/ring_positions.hpp>
+#include <handoff/queue/internal/ring_positions.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

@@ -34,11 +34,11 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/pause.hpp>
+#include <handoff/sync/internal/pause.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 

@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/single_threaded.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/single_threaded.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 

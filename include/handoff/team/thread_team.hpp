@@ -48,8 +48,8 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
-#include <handoff/core/detail/wrong_field.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/wrong_field.hpp>
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>

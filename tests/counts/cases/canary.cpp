@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/park.hpp>
 #include <memory>
 #include <string_view>
 

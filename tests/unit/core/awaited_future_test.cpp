@@ -6,9 +6,9 @@
 #include <atomic>
 #include <coroutine>
 #include <exception>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/future_sender.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
 #include <memory>
 #include <stdexcept>

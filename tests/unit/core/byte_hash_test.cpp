@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <handoff/core/detail/byte_hash.hpp>
+#include <handoff/core/internal/byte_hash.hpp>
 #include <span>
 #include <string_view>
 

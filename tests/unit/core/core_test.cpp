@@ -5,9 +5,9 @@
 
 #include <chrono>
 #include <handoff/core/closing.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/status_of.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>

@@ -6,13 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <handoff/core/detail/plain_text.hpp>
+#include <handoff/core/internal/plain_text.hpp>
 #include <handoff/process/detail/kernel_signature.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "core/escaped_text.hpp"
+#include "core/internal/escaped_text.hpp"
 #include "support/support.hpp"
 
 namespace escaped_text_test { namespace {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <exception>
-#include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
 #include <memory>
 #include <stdexcept>

@@ -8,9 +8,9 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/to_std.hpp>
 #include <handoff/core/when_all.hpp>

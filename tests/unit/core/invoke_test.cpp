@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <memory>
 #include <type_traits>
 #include <utility>

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
-#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <new>
 #include <stdexcept>
 

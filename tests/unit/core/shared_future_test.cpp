@@ -6,8 +6,8 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/shared_future.hpp>
 #include <memory>

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <handoff/core/detail/take_one.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/core/internal/take_one.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/when_all.hpp>
 #include <memory>
 #include <new>

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <exception>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/when_all.hpp>
 #include <handoff/core/when_any.hpp>
 #include <memory>

@@ -10,7 +10,7 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/memory/detail/thread_id.hpp>
+#include <handoff/memory/internal/thread_id.hpp>
 #include <stdexcept>
 #include <thread>
 #include <vector>

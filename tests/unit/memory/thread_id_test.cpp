@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <handoff/event/event_queue.hpp>
-#include <handoff/memory/detail/thread_id.hpp>
+#include <handoff/memory/internal/thread_id.hpp>
 #include <mutex>
 #include <set>
 #include <thread>

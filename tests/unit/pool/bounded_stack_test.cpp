@@ -16,9 +16,9 @@
 #include <exception>
 #include <functional>
 #include <handoff/core/bulk.hpp>
-#include <handoff/core/detail/inside.hpp>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future_sender.hpp>
+#include <handoff/core/internal/inside.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/when_all.hpp>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/coroutine.hpp>

@@ -8,8 +8,8 @@
 #include <array>
 #include <chrono>
 #include <future>
-#include <handoff/core/detail/promise.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/to_std.hpp>
 #include <handoff/pool/submit_std.hpp>

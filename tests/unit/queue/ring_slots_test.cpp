@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // RingSlots: what capacities there are, and what is left behind when there is no memory.
-#include <handoff/queue/detail/ring_slots.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <memory>
 #include <type_traits>
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/work_patience.hpp>
+#include <handoff/sync/internal/work_patience.hpp>
 #include <vector>
 
 #include "support/failing.hpp"

@@ -2,7 +2,7 @@
 //
 // The one place where the library gets its descriptors: each way, with each set of closed standard
 // streams, and when there can be no more; and RLIMIT_FSIZE without its signal.
-#include "sync/descriptor.hpp"
+#include "sync/internal/descriptor.hpp"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -21,7 +21,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sync/file_limit.hpp"
+#include "sync/internal/file_limit.hpp"
 
 namespace descriptor_test { namespace {
 

@@ -12,8 +12,8 @@
 
 #include <atomic>
 #include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/detail/thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <new>
 #include <string>

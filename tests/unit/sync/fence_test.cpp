@@ -9,7 +9,7 @@
 
 #include <cstddef>
 #include <cstdlib>
-#include <handoff/sync/detail/fence.hpp>
+#include <handoff/sync/internal/fence.hpp>
 
 #include "support/failing.hpp"
 #include "support/fresh_process.hpp"

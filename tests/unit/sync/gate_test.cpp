@@ -5,7 +5,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <handoff/sync/detail/gate.hpp>
+#include <handoff/sync/internal/gate.hpp>
 #include <mutex>
 #include <thread>
 #include <vector>

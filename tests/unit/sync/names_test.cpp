@@ -9,11 +9,11 @@
 #include <cstdint>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/detail/point.hpp>
-#include <handoff/sync/detail/thread.hpp>
-#include <handoff/sync/detail/thread_slot.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/thread.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <limits>
 #include <thread>
 #include <vector>

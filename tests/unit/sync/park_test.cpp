@@ -9,7 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <handoff/sync/detail/park.hpp>
+#include <handoff/sync/internal/park.hpp>
 #include <memory>
 #include <thread>
 

@@ -2,7 +2,7 @@
 //
 // A program of one thread, until it starts another one: what it knows of that, and a mutex held
 // from before until after. Not a Google Test, whose watchdog is a thread.
-#include <handoff/sync/detail/single_threaded.hpp>
+#include <handoff/sync/internal/single_threaded.hpp>
 
 #include <cstdio>
 #include <cstdlib>

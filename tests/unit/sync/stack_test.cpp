@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
-#include <handoff/sync/detail/stack.hpp>
+#include <handoff/sync/internal/stack.hpp>
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
-#include <handoff/sync/detail/thread_object.hpp>
+#include <handoff/sync/internal/thread_object.hpp>
 #include <string>
 #include <thread>
 

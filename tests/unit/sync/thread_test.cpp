@@ -9,8 +9,8 @@
 
 #include <atomic>
 #include <cerrno>
-#include <handoff/sync/detail/this_thread.hpp>
-#include <handoff/sync/detail/thread.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
+#include <handoff/sync/internal/thread.hpp>
 #include <memory>
 #include <string>
 #include <system_error>

@@ -8,9 +8,9 @@
 
 #include <chrono>
 #include <cstdint>
-#include <handoff/core/detail/type_name.hpp>
-#include <handoff/probe/detail/hook.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/core/internal/type_name.hpp>
+#include <handoff/probe/internal/hook.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 #include <map>
 #include <optional>
 #include <string>

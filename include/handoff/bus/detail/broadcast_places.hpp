@@ -17,9 +17,9 @@
 
 #include <handoff/bus/detail/broadcast_readers.hpp>
 #include <handoff/config.hpp>
-#include <handoff/queue/detail/ring_slots.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/queue/internal/ring_slots.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

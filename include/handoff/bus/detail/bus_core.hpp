@@ -28,25 +28,25 @@
 #include <handoff/bus/message_meta.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/rare_sleepers.hpp>
-#include <handoff/core/detail/status_of.hpp>
-#include <handoff/core/detail/type_name.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/internal/rare_sleepers.hpp>
+#include <handoff/core/internal/status_of.hpp>
+#include <handoff/core/internal/type_name.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/probe/detail/hook.hpp>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/hook.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/internal/invoke.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

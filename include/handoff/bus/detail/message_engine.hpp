@@ -14,12 +14,12 @@
 #include <handoff/bus/worker_health.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
-#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/sync/detail/fork.hpp>
+#include <handoff/sync/internal/fork.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
+#include <handoff/core/internal/invoke.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -26,15 +26,15 @@
 
 #include <handoff/bus/admission.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/rare_sleepers.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/rare_sleepers.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/queue/detail/ring_positions.hpp>
+#include <handoff/queue/internal/ring_positions.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fence.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -19,9 +19,9 @@
 
 #include <handoff/bus/message_meta.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/raw_box.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/raw_box.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

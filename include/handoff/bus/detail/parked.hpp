@@ -15,16 +15,16 @@
 #include <chrono>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/rare_sleepers.hpp>
-#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/rare_sleepers.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/pause.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/pause.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

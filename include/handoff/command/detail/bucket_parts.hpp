@@ -19,8 +19,8 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/parallel_for.hpp>
 

@@ -23,14 +23,14 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/command/detail/command_type.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/index_range.hpp>
-#include <handoff/probe/detail/slice.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/probe/internal/slice.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/prefetch.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/prefetch.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -24,9 +24,9 @@
 #include <handoff/command/detail/command_packet.hpp>
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/parallel_for.hpp>
 

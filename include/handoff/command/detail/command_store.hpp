@@ -21,12 +21,12 @@
 
 #include <handoff/command/detail/command_packet.hpp>
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/core/tally.hpp>
-#include <handoff/memory/detail/thread_spaces.hpp>
 #include <handoff/memory/frame.hpp>
+#include <handoff/memory/internal/thread_spaces.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -20,10 +20,10 @@
 #include <cstddef>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/index_range.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -15,14 +15,14 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/gate.hpp>
-#include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/internal/gate.hpp>
+#include <handoff/core/internal/range_run.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -14,15 +14,15 @@
 #include <limits>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/rare_sleepers.hpp>
-#include <handoff/core/detail/status_of.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/rare_sleepers.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/fence.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fence.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -24,18 +24,18 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/memory/detail/chunk_pool.hpp>
-#include <handoff/memory/detail/thread_id.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/memory/internal/chunk_pool.hpp>
+#include <handoff/memory/internal/thread_id.hpp>
+#include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/fence.hpp>
-#include <handoff/sync/detail/prefetch.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/prefetch.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

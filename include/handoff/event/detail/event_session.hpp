@@ -12,11 +12,11 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/event/detail/event_store.hpp>  // NOLINT(misc-header-include-cycle): one needs it
-#include <handoff/probe/detail/hook.hpp>
-#include <handoff/sync/detail/prefetch.hpp>
+#include <handoff/probe/internal/hook.hpp>
+#include <handoff/sync/internal/prefetch.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

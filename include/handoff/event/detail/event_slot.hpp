@@ -17,8 +17,8 @@
 #include <handoff/event/event_policies.hpp>
 #include <handoff/event/queued_event.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

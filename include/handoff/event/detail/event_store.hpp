@@ -21,10 +21,10 @@
 #include <vector>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/attempt.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/event/detail/arrivals.hpp>
@@ -32,9 +32,9 @@
 #include <handoff/event/detail/event_slot.hpp>
 #include <handoff/event/detail/room.hpp>
 #include <handoff/event/event_policies.hpp>
-#include <handoff/memory/detail/epochs.hpp>
+#include <handoff/memory/internal/epochs.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

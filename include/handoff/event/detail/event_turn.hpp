@@ -18,14 +18,14 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/type_name.hpp>
-#include <handoff/event/detail/event_hub.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/type_name.hpp>
 #include <handoff/event/detail/event_store.hpp>
+#include <handoff/event/internal/event_hub.hpp>
 #include <handoff/event/next.hpp>
-#include <handoff/memory/detail/epochs.hpp>
-#include <handoff/probe/detail/slice.hpp>
-#include <handoff/sync/detail/fence.hpp>
+#include <handoff/memory/internal/epochs.hpp>
+#include <handoff/probe/internal/slice.hpp>
+#include <handoff/sync/internal/fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

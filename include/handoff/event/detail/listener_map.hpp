@@ -20,12 +20,12 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/event/detail/listeners.hpp>
-#include <handoff/memory/detail/epochs.hpp>
-#include <handoff/sync/detail/allocate.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/event/internal/listeners.hpp>
+#include <handoff/memory/internal/epochs.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -10,13 +10,13 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/take_one.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/take_one.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -14,9 +14,9 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/future_host.hpp>
-#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/future_host.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -25,7 +25,7 @@
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/fork.hpp>
+#include <handoff/sync/internal/fork.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h

@@ -4,8 +4,8 @@
 #pragma once
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/future_state.hpp>
-#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/internal/future_state.hpp>
+#include <handoff/core/internal/outcome.hpp>
 #include <handoff/pool/detail/task.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

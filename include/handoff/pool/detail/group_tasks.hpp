@@ -24,8 +24,8 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/outcome.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/pool/detail/admission.hpp>
@@ -33,8 +33,8 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/worker.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h

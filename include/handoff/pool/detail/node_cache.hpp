@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/pool/detail/task.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

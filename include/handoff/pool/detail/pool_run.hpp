@@ -13,13 +13,13 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/bulk.hpp>
-#include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/internal/range_run.hpp>
 #include <handoff/core/kernel.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h

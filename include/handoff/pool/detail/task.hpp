@@ -15,15 +15,15 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/limited.hpp>
-#include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/raw_box.hpp>
-#include <handoff/core/detail/type_name.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/limited.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/internal/raw_box.hpp>
+#include <handoff/core/internal/type_name.hpp>
+#include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

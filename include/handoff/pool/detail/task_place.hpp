@@ -22,7 +22,7 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/work_calls.hpp>
 #include <handoff/pool/detail/worker.hpp>
-#include <handoff/probe/detail/hook.hpp>
+#include <handoff/probe/internal/hook.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

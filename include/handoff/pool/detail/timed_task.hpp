@@ -14,15 +14,15 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/invoke.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/task_options.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/cell.hpp>
-#include <handoff/sync/detail/this_thread.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/this_thread.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

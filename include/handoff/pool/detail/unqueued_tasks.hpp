@@ -11,7 +11,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/task.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

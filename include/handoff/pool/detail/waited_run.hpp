@@ -11,7 +11,7 @@
 #include <cstddef>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/range_run.hpp>
+#include <handoff/core/internal/range_run.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>

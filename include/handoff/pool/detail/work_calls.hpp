@@ -12,8 +12,8 @@
 
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
-#include <handoff/probe/detail/hook.hpp>
-#include <handoff/sync/detail/fence.hpp>
+#include <handoff/probe/internal/hook.hpp>
+#include <handoff/sync/internal/fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -12,15 +12,15 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/outcome.hpp>
-#include <handoff/core/detail/workplace.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/pool/detail/node_cache.hpp>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/queue/steal_deque.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 

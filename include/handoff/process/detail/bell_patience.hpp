@@ -22,8 +22,8 @@
 #include <handoff/config.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/pause.hpp>
-#include <handoff/sync/detail/shared_fence.hpp>
+#include <handoff/sync/internal/pause.hpp>
+#include <handoff/sync/internal/shared_fence.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

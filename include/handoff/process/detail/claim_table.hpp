@@ -42,8 +42,8 @@
 #include <span>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

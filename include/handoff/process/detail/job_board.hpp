@@ -35,7 +35,7 @@
 #include <handoff/core/until.hpp>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/plain_text.hpp>
+#include <handoff/core/internal/plain_text.hpp>
 #include <handoff/process/shared_memory.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -15,8 +15,8 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/promise.hpp>
-#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/internal/promise.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/status.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h

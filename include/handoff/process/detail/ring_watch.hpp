@@ -13,7 +13,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

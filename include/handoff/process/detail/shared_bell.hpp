@@ -24,8 +24,8 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/process/detail/bell_patience.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/shared_fence.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/shared_fence.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

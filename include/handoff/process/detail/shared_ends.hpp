@@ -21,15 +21,15 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/min_max.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/process/detail/bell_patience.hpp>
 #include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/process/detail/shared_bell.hpp>
-#include <handoff/queue/detail/ring_positions.hpp>
+#include <handoff/queue/internal/ring_positions.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -15,7 +15,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

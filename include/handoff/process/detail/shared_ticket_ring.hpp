@@ -23,7 +23,7 @@
 #include <handoff/process/detail/shared_bell.hpp>
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/detail/shared_tickets.hpp>
-#include <handoff/sync/detail/atomic.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

@@ -32,15 +32,15 @@
 #include <span>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/min_max.hpp>
 #include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/park.hpp>
-#include <handoff/sync/detail/work_patience.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/park.hpp>
+#include <handoff/sync/internal/work_patience.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -16,15 +16,15 @@
 #include <utility>
 
 #include <handoff/config.hpp>
-#include <handoff/core/detail/books.hpp>
-#include <handoff/core/detail/min_max.hpp>
-#include <handoff/core/detail/raw_box.hpp>
+#include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/status.hpp>
-#include <handoff/queue/detail/ring_item.hpp>
-#include <handoff/queue/detail/ring_positions.hpp>
+#include <handoff/queue/internal/ring_item.hpp>
+#include <handoff/queue/internal/ring_positions.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/detail/atomic.hpp>
-#include <handoff/sync/detail/cell.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h

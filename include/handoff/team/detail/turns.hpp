@@ -16,8 +16,8 @@
 #include <handoff/config.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/detail/atomic.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/team/thread_team.hpp>
 
