@@ -32,7 +32,7 @@
 //   once. An exception that leaves a resumed coroutine ends the program. Do not destroy a coroutine
 //   that awaits. If its promise has unhandled_stopped(), as in std::execution, it is stopped where
 //   get() would throw NotRun (stopped); so a Future is a sender there.
-// - Allocates: nothing; submit() did, once. then(): once; twice where its function returns a Future.
+// - Allocates: nothing; submit() did, once. then(): once; twice if its function returns a Future.
 // - Exceptions: get() rethrows what the task threw. For a task that was dropped it throws NotRun:
 //   stopped after a cancel, a close or a stop token; timed_out if the task expired. get(), wait(),
 //   then() and co_await on an empty Future are misuse; so is NotRun where exceptions are off.
