@@ -47,10 +47,11 @@ class BasicTaskQueue {
  public:
   static constexpr std::size_t segment_tasks = kSegmentTasks;
 
-  BasicTaskQueue() : head_(add_segment()), last_(head_.read()), next_task_(nullptr) {
+  BasicTaskQueue()
+      : head_(add_segment()), last_(head_.read()), next_task_(head_.read()->tasks.data()) {
     // equivalent(swap): nobody sees the queue before it is made
-    open(*head_.read());
-    show_next();
+    // order: relaxed, nobody else is here yet.
+    head_.read()->tickets.store(0, sync::order::relaxed);
   }
   ~BasicTaskQueue() {
     // equivalent(negate): each segment ends the next one by itself, only deeper on the stack

@@ -65,7 +65,9 @@ class SegmentPlaces {
 
   // --- The end where pushes come: with tail_mutex_ held. ---
 
-  Claim claim_places(std::size_t most) { return {sync::Lock(tail_mutex_), reserve(most)}; }
+  [[gnu::always_inline]] Claim claim_places(std::size_t most) {
+    return {sync::Lock(tail_mutex_), reserve(most)};
+  }
   static Status refused(const Claim&) noexcept { return Status::closed; }
   template <class... Args>
   void fill(std::size_t, Args&&... args) {
@@ -82,7 +84,9 @@ class SegmentPlaces {
 
   // --- The end where pops come: with head_mutex_ held. ---
 
-  Claim claim_items(std::size_t most) noexcept { return {sync::Lock(head_mutex_), ready(most)}; }
+  [[gnu::always_inline]] Claim claim_items(std::size_t most) noexcept {
+    return {sync::Lock(head_mutex_), ready(most)};
+  }
   // No push comes after the close, so this look is the last that is needed.
   Status found_none(Claim& claim) noexcept {
     if (!closed_.is_seen()) return Status::empty;
