@@ -157,6 +157,8 @@ class Machine {
     question.for_latency = one_in(5);
     if (one_in(4)) question.waves = up_to(static_cast<double>(question.count));
     if (one_in(4)) question.largest = between(1, static_cast<double>(question.count));
+    question.in_order = one_in(5);
+    if (one_in(5)) question.idle_percent = 0.1;
     question.width = 2;
     return question;
   }

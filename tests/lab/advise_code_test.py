@@ -5,7 +5,6 @@ of them as one source file. Each way of this library has such a line."""
 import json
 import os
 import subprocess
-import unittest
 from pathlib import Path
 
 from lab_support import PROGRAM, SOURCE, LabTest
@@ -116,8 +115,7 @@ class AdviseCode(LabTest):
         for rooms, question in QUESTIONS:
             rows = [one for entry in entries if entry["scenario"] in rooms
                     for one in rows_of(entry)]
-            (self.folder / "rows.json").write_text(
-                json.dumps({"schema": 1, "environment": environment(), "rows": rows}))
+            self.write("rows.json", {"schema": 1, "environment": environment(), "rows": rows})
             done = self.run_lab("advise", "rows.json", "--grain", "1us", "--count", "100",
                                 *question, "--json")
             self.assertEqual(done.returncode, 0, (question, done.stderr))
@@ -150,7 +148,3 @@ class AdviseCode(LabTest):
         self.assertEqual(self.compiled(before, ["handoff::ThreadTeam team;"]).returncode, 0)
         self.assertNotEqual(self.compiled(before, ["handoff::ThreadTeam team; team.walk();"])
                             .returncode, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import unittest
 from pathlib import Path
 
 from lab_support import NO_TIME, ONCE, PROGRAM, SOURCE, LabTest
@@ -204,7 +203,3 @@ class Installed(Tree):
             stdout, _ = self.call("run", scenario, "--metrics", metric, "--contenders", "limit.*",
                                   *ONCE, "--json")
             self.assertEqual({row["status"] for row in json.loads(stdout)["rows"]}, {status})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,11 +2,7 @@
 """The scenario of channels: every contender delivers each message once, for as many threads as it
 is made for, and one that cheats is found."""
 
-import unittest
-
-import jsonschema
-
-from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest, whole_lab
+from lab_support import ScenarioTest, whole_lab
 
 FOR_MANY = {"own.channel", "own.mpmc_ring", "peer.mutex_queue", "peer.boost_queue",
             "peer.concurrentqueue", "peer.atomic_queue", "peer.onetbb"}
@@ -16,11 +12,8 @@ MAY_BE_MISSING = {"peer.boost_queue", "peer.boost_spsc", "peer.concurrentqueue",
                   "peer.readerwriterqueue", "peer.atomic_queue", "peer.onetbb"}
 
 
-class Channels(LabTest):
-    def rows(self, *arguments, exit_code=0):
-        result = self.result_of("run", "channels", *arguments, *ONCE, exit_code=exit_code)
-        jsonschema.validate(result, SCHEMA)
-        return {row["contender"]: row for row in result["rows"]}
+class Channels(ScenarioTest):
+    scenario = "channels"
 
     def assert_all_right(self, rows, names, threads):
         self.assertEqual(set(rows), names)
@@ -39,15 +32,14 @@ class Channels(LabTest):
 
     @whole_lab
     def test_one_producer_and_one_consumer(self):
-        self.assert_all_right(self.rows(), FOR_MANY | FOR_ONE_EACH,
+        self.assert_all_right(self.by_name(), FOR_MANY | FOR_ONE_EACH,
                               {"producers": 1, "consumers": 1})
 
     @whole_lab
     def test_several_on_one_side_or_on_both(self):
         for producers, consumers in ((3, 1), (1, 3), (2, 2)):
-            rows = self.rows("--set", f"producers={producers}", "--set", f"consumers={consumers}")
-            self.assert_all_right(rows, FOR_MANY,
-                                  {"producers": producers, "consumers": consumers})
+            threads = {"producers": producers, "consumers": consumers}
+            self.assert_all_right(self.by_name(**threads), FOR_MANY, threads)
 
     @whole_lab
     def test_the_list_says_in_which_order_a_queue_gives_messages_back(self):
@@ -59,14 +51,5 @@ class Channels(LabTest):
                                                - {"peer.concurrentqueue"}, "fifo"))
 
     def test_a_message_that_is_lost_repeated_or_broken_is_found(self):
-        rows = self.rows("--manifest", MISBEHAVING, "--contenders", "peer.swaps,peer.tears",
-                         exit_code=1)
-        self.assertEqual({name: row["status"] for name, row in rows.items()},
-                         {"peer.swaps": "wrong", "peer.tears": "wrong"})
-        for row in rows.values():
-            self.assertEqual(row["reason"],
-                             "received some messages twice or damaged, and others not at all")
-
-
-if __name__ == "__main__":
-    unittest.main()
+        reason = "^received some messages twice or damaged, and others not at all$"
+        self.assert_found({"peer.swaps": reason, "peer.tears": reason})

@@ -4,10 +4,9 @@
 import json
 import os
 import subprocess
-import unittest
 
-from lab_support import ONCE, PROGRAM, SMALL, LabTest
-from terminal import call_at_a_terminal, terminals_exist
+from lab_support import ONCE, PROGRAM, SMALL, LabTest, needs_a_terminal
+from terminal import call_at_a_terminal
 
 REFUSED = [
     ((), ["subcommand"]),
@@ -113,9 +112,8 @@ class CommandLine(LabTest):
         self.assert_refused("run", "--contenders", "limit.chain",  # the doctor's
                             mentions=("no contender matches 'limit.chain'",))
 
+    @needs_a_terminal
     def test_a_terminal_sees_progress_and_bold_headings_unless_no_color(self):
-        if not terminals_exist():
-            self.skipTest("no terminal can be made here")
         for no_color, styled in [("", True), ("1", False)]:
             _, shown = call_at_a_terminal("", PROGRAM, *SMALL,
                                           env={**os.environ, "NO_COLOR": no_color})
@@ -146,7 +144,3 @@ class CommandLine(LabTest):
                                       timeout=60, check=False)
                 self.assertEqual(done.returncode, code)
                 self.assertTrue(json.loads((self.folder / f"{closed}.json").read_text()))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,15 +5,12 @@ and no process is ever left behind."""
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
-import unittest
 from pathlib import Path
 
 import jsonschema
 
-from lab_support import MISBEHAVING, PROGRAM, SCHEMA, SMALL, LabTest
+from lab_support import MISBEHAVING, PROGRAM, SCHEMA, SMALL, LabTest, children_of
 
 # What the row of each says: its status, and words of its reason.
 EXPECTED = {
@@ -29,19 +26,6 @@ EXPECTED = {
     "peer.absent": ("unavailable", "libmoon-dev"),
 }
 HEALTHY = ["own.thread_team", "seed.single", "seed.threads"]
-
-
-def processes_of(coordinator):
-    """The children of a process."""
-    children = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended since
-            continue
-        if int(fields[1]) == coordinator:
-            children.append(int(name))
-    return children
 
 
 def alive(process):
@@ -127,9 +111,7 @@ class Disturbed(LabTest):
 
     def setUp(self):
         super().setUp()
-        self.others = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
-                       for _ in range(os.cpu_count())]
-        self.addCleanup(lambda: [(other.kill(), other.wait()) for other in self.others])
+        self.burn(os.cpu_count())
 
     def test_what_was_measured_is_noisy_and_says_why(self):
         result = self.result_of("run", "matmul", "--set", "n=64", "--set", "kernel=ikj",
@@ -158,16 +140,14 @@ class Disturbed(LabTest):
 class NothingIsLeft(LabTest):
     """However the coordinator ends, in the middle of a burst with another contender stopped."""
 
-    def start(self):
-        coordinator = subprocess.Popen(
-            [PROGRAM, *SMALL, "--time-budget", "600", "--manifest", MISBEHAVING, "--contenders",
-             "seed.single,peer.hang", "--output", "result.json"],
-            cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def both(self):
+        coordinator = self.start(PROGRAM, *SMALL, "--time-budget", "600", "--manifest", MISBEHAVING,
+                                 "--contenders", "seed.single,peer.hang", "--output", "result.json")
         contenders = []
 
         def both_run():
             self.assertIsNone(coordinator.poll())
-            contenders[:] = processes_of(coordinator.pid)
+            contenders[:] = children_of(coordinator.pid)
             return len(contenders) == 2
 
         wait_until(both_run)
@@ -180,18 +160,14 @@ class NothingIsLeft(LabTest):
             jsonschema.validate(json.loads((self.folder / name).read_text()), SCHEMA)
 
     def test_killed(self):
-        coordinator, contenders = self.start()
+        coordinator, contenders = self.both()
         coordinator.kill()
         self.assertEqual(coordinator.wait(), -signal.SIGKILL)
         self.assert_nothing_is_left(contenders)
 
     def test_interrupted(self):
         for number, exit_code in [(signal.SIGINT, 130), (signal.SIGTERM, 143)]:
-            coordinator, contenders = self.start()
+            coordinator, contenders = self.both()
             os.kill(coordinator.pid, number)
             self.assertEqual(coordinator.wait(), exit_code)
             self.assert_nothing_is_left(contenders)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -104,7 +104,3 @@ class Contributing(unittest.TestCase):
                  f"-I{SOURCE / 'lab'}", f"-I{SOURCE / 'include'}", "-x", "c++", "-"],
                 input=code, capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 0, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

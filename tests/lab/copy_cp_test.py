@@ -370,7 +370,3 @@ class BesideCp(unittest.TestCase):
             change(next(path for path in paths if stat.S_ISREG(path.lstat().st_mode)))
             with self.assertRaises(AssertionError):
                 self.assert_same(described(tree), before, lambda name: None, 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

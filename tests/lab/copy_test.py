@@ -9,8 +9,8 @@ import time
 import unittest
 from pathlib import Path
 
-from lab_support import PROGRAM as HANDOFF
-from terminal import call_at_a_terminal, terminals_exist
+from lab_support import PROGRAM as HANDOFF, needs_a_terminal
+from terminal import call_at_a_terminal
 
 PROGRAM = Path(HANDOFF).parent / "handoff-copy"
 
@@ -114,16 +114,11 @@ class Copy(unittest.TestCase):
                 continue
             self.assertFalse(self.target.exists())
 
+    @needs_a_terminal
     def test_progress_is_for_terminals(self):
-        if not terminals_exist():
-            self.skipTest("no terminal can be made here")
         tree(self.source, files=20000, bytes_each=200)
         code, said = call_at_a_terminal("", PROGRAM, self.source, self.target,
                                         env={**os.environ, "NO_COLOR": "1", "TERM": "xterm"})
         self.assertEqual(code, 0)
         self.assertNotIn("\x1b[2m", said)
         self.assertIn("20,001 files", said)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,11 +4,8 @@ that burns a core."""
 
 import json
 import os
-import subprocess
-import sys
-import unittest
 
-from lab_support import LabTest, MISBEHAVING
+from lab_support import DEEP, LabTest, MISBEHAVING
 
 FINDINGS = ("processor", "caches", "cpus", "siblings", "governor", "pages", "io_uring", "counters",
             "load", "others", "second_CPU", "contenders")
@@ -46,7 +43,6 @@ class Doctor(LabTest):
                             mentions=("no/where.json",))
 
 
-DEEP = os.environ.get("HANDOFF_TEST_DEEP") == "1"
 
 
 class SelfTest(LabTest):
@@ -55,14 +51,8 @@ class SelfTest(LabTest):
     def self_test_beside_a_burner(self):
         """What both tests look at is run once."""
         if not self.beside_a_burner:
-            burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
-                       for _ in range(max(1, len(os.sched_getaffinity(0)) // 2))]
-            try:
-                self.beside_a_burner.extend(self.self_test())
-            finally:
-                for burner in burners:
-                    burner.kill()
-                    burner.wait()
+            self.burn(max(1, len(os.sched_getaffinity(0)) // 2))
+            self.beside_a_burner.extend(self.self_test())
         return self.beside_a_burner
 
     def self_test(self):
@@ -95,7 +85,3 @@ class SelfTest(LabTest):
         self.assertEqual(code, 4)
         self.assertEqual((test["too_noisy"], test["disturbed"], test["wrong"]), (5, 5, 0))
         self.assertEqual({one["verdict"] for one in test["canaries"]}, {"too noisy"})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,20 +2,13 @@
 """The scenario of events: every contender delivers each event once, in each metric, to one thread
 or to another, and one that cheats is found."""
 
-import unittest
-
-import jsonschema
-
-from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest, whole_lab
+from lab_support import ONCE, ScenarioTest, whole_lab
 
 LATENCIES = ("latency_p50", "latency_p99")
 
 
-class Events(LabTest):
-    def result(self, *arguments, exit_code=0, how=ONCE):
-        result = self.result_of("run", "events", *arguments, *how, exit_code=exit_code)
-        jsonschema.validate(result, SCHEMA)
-        return result
+class Events(ScenarioTest):
+    scenario = "events"
 
     def assert_all_right(self, rows, metrics):
         self.assertEqual({row["metric"] for row in rows}, set(metrics))
@@ -28,22 +21,20 @@ class Events(LabTest):
 
     def test_on_one_thread(self):
         metrics = ("invoke", "enqueue_process", "enqueue_visit")
-        result = self.result("--metrics", ",".join(metrics), "--set", "count=1000", "--set",
-                             "listeners=8")
-        self.assert_all_right(result["rows"], metrics)
+        self.assert_all_right(
+            self.rows("--metrics", ",".join(metrics), count=1000, listeners=8), metrics)
 
     @whole_lab
     def test_each_queue_says_its_order(self):
-        rows = self.result("--metrics", "invoke,enqueue_process", "--set", "count=1000", "--set",
-                           "listeners=1", "--set", "ids=1")["rows"]
-        orders = {row["contender"]: row.get("order") for row in rows}
+        rows = self.by_name("--metrics", "invoke,enqueue_process", count=1000, listeners=1, ids=1)
+        orders = {name: row.get("order") for name, row in rows.items()}
         for name, order in [("own.event", "fifo"), ("peer.concurrentqueue", "per producer"),
                             ("peer.boost_signals2", None)]:  # the last one has no queue
             self.assertEqual(orders[name], order, name)
 
     def test_a_second_queue_is_used_in_a_process_of_its_own(self):
         several = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "1")
-        rows = self.result("--metrics", "second_queue", "--set", "count=1000", how=several)["rows"]
+        rows = self.rows("--metrics", "second_queue", count=1000, how=several)
         self.assert_all_right(rows, ["second_queue"])
         for row in rows:
             if row["status"] == "ok":  # a sample for each process, of the whole use
@@ -51,14 +42,14 @@ class Events(LabTest):
                 self.assertAlmostEqual(row["median"] * 1000, row["figures"]["p50"], places=3)
 
     def test_an_active_object_saturated(self):
-        rows = self.result("--metrics", "throughput")["rows"]
+        rows = self.rows("--metrics", "throughput")
         self.assert_all_right(rows, ["throughput"])
         for row in rows:
             if row["status"] == "ok":
                 self.assertGreater(row["figures"]["consumer_cpu"], 0, row)
 
     def test_an_active_object_at_a_steady_pace(self):
-        rows = self.result("--metrics", ",".join(LATENCIES))["rows"]
+        rows = self.rows("--metrics", ",".join(LATENCIES))
         self.assert_all_right(rows, LATENCIES)
         measured = [row for row in rows if row["status"] == "ok"]
         for row in measured:
@@ -73,9 +64,9 @@ class Events(LabTest):
 
     @whole_lab
     def test_what_people_write_without_a_library(self):
-        rows = self.result("--metrics", "invoke,enqueue_process,throughput,latency_p50", "--set",
-                           "count=1000", "--contenders", "peer.std_functions,peer.mutex_queue")
-        self.assertEqual({(row["contender"], row["metric"], row["status"]) for row in rows["rows"]},
+        rows = self.rows("--metrics", "invoke,enqueue_process,throughput,latency_p50",
+                         "--contenders", "peer.std_functions,peer.mutex_queue", count=1000)
+        self.assertEqual({(row["contender"], row["metric"], row["status"]) for row in rows},
                          {("peer.std_functions", "invoke", "ok"),
                           *(("peer.mutex_queue", metric, "ok") for metric in
                             ("enqueue_process", "throughput", "latency_p50"))})
@@ -92,16 +83,7 @@ class Events(LabTest):
             self.assertGreater(float(line[3]), 0, line)
 
     def test_a_queue_that_loses_or_repeats_an_event_is_found(self):
-        rows = self.result("--metrics", "enqueue_process,second_queue", "--set", "count=100",
-                           "--set", "ids=1", "--manifest", MISBEHAVING, "--contenders",
-                           "peer.drops,peer.doubles", exit_code=1)["rows"]
-        self.assertEqual({(row["contender"], row["metric"], row["status"]) for row in rows},
-                         {(contender, metric, "wrong")
-                          for contender in ("peer.drops", "peer.doubles")
-                          for metric in ("enqueue_process", "second_queue")})
-        for row in rows:
-            self.assertIn("its listeners heard", row["reason"])
-
-
-if __name__ == "__main__":
-    unittest.main()
+        said = "its listeners heard"
+        rows = self.assert_found({"peer.drops": said, "peer.doubles": said}, "--metrics",
+                                 "enqueue_process,second_queue", count=100, ids=1)
+        self.assertEqual(len(rows), 4)

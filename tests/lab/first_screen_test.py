@@ -4,7 +4,6 @@ the size of a task, then which way fits which work; and the ladder as a file of 
 
 import json
 import re
-import unittest
 import xml.etree.ElementTree as ElementTree
 
 import synthetic_results
@@ -239,7 +238,7 @@ class OtherAnswers(PageTest):
 
 class LadderFile(PageTest):
     def draw(self, result, *more):
-        (self.folder / "r.json").write_text(json.dumps(result))
+        self.write("r.json", result)
         done = self.run_lab("report", "r.json", "--ladder", "ladder.svg", *more)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         return self.folder / "ladder.svg"
@@ -285,17 +284,13 @@ class LadderFile(PageTest):
         self.assertEqual(self.files(), ["ladder.svg", "page.html", "r.json"])
 
     def test_without_rungs_it_is_refused(self):
-        (self.folder / "r.json").write_text(json.dumps(synthetic_results.result()))
+        self.write("r.json", synthetic_results.result())
         self.assert_refused("report", "r.json", "--ladder", "ladder.svg", "-o", "page.html",
                             mentions=["r.json", "no rungs", "./run"], leaves=["r.json"])
 
     def test_files_that_would_be_lost_are_refused(self):
-        (self.folder / "r.json").write_text(json.dumps(overview()))
+        self.write("r.json", overview())
         self.assert_refused("report", "r.json", "--ladder", "r.json",
                             mentions=["r.json", "--ladder"], leaves=["r.json"])
         self.assert_refused("report", "r.json", "--ladder", "x", "-o", "./x",
                             mentions=["--ladder and --output"], leaves=["r.json"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -3,25 +3,19 @@
 
 import json
 import random
-import unittest
 
+import synthetic_results as synthetic
 from fake_contender import launched, write_contender
 from lab_support import SOURCE, LabTest
 
 
 def row(contender, launches, status="ok", reason="", **parameters):
-    samples = [value for bursts in launches for value in bursts]
-    return {"scenario": "matmul", "contender": contender, "kind": contender.split(".")[0],
-            "parameters": {"n": 512, "kernel": "ikj", "width": 2, **parameters},
-            "metric": "gflops", "unit": "GFLOP/s", "better": "higher", "samples": samples,
-            "launches": launches, "median": sorted(samples)[len(samples) // 2] if samples else None,
-            "status": status, "reason": reason}
+    return synthetic.row(contender, launches, status=status, reason=reason,
+                         parameters={"n": 512, "kernel": "ikj", "width": 2, **parameters})
 
 
 def steady(value, launches=5, bursts=4, noise=0.0):
-    numbers = random.Random(1)
-    return [[value * (1 + noise * (numbers.random() - 0.5)) for _ in range(bursts)]
-            for _ in range(launches)]
+    return synthetic.launches_around(value, random.Random(1), noise, launches, bursts)
 
 
 def figure(**keys):
@@ -41,9 +35,8 @@ def figure(**keys):
 
 class Gate(LabTest):
     def judge(self, figures, rows):
-        (self.folder / "figures.toml").write_text(figures)
-        (self.folder / "results.json").write_text(
-            json.dumps({"schema": 1, "environment": {}, "rows": rows}))
+        self.write("figures.toml", figures)
+        self.write("results.json", {"schema": 1, "environment": {}, "rows": rows})
         return self.run_lab("gate", "figures.toml", "--results", "results.json", "--seed", "1")
 
     def assert_verdict(self, exit_code, verdict, words, figures, rows):
@@ -285,7 +278,3 @@ class Keep(LabTest):
         self.assertEqual(self.gate("own.first", "own.second", exit_code=0), ["holds", "holds"])
         self.assertEqual(self.blocks_kept(), [("own.first", 0), ("own.second", 1)])
         self.assertEqual(len(launched(self.folder, "own.first")), 5)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -177,7 +177,3 @@ class Planted(unittest.TestCase):
         # No burst is shorter than the least, nor is what is planted.
         self.assertGreaterEqual(self.wall_ns(HANDOFF_PLANTED_PERCENT="900"), 10 * self.LEAST_NS)
         self.assertGreater(self.wall_ns(), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

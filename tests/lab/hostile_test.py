@@ -5,13 +5,11 @@ or depth ends the program by anything but a line."""
 
 import copy
 import json
-import os
 import re
 import subprocess
-import unittest
 
 import synthetic_results as synthetic
-from lab_support import PROGRAM, LabTest
+from lab_support import DEEP, PROGRAM, LabTest
 
 FIGURES = """[[figure]]
 name = "the figure"
@@ -44,7 +42,6 @@ HARMLESS = ["</script><script>alert(1)</script>", "|`*_[a](b)\\", '=cmd("x"),"',
             "\u4f60\u597d", "\U0001f980", "x" * 3000]
 ENDS = [0, -1, 5e-324, 2.3e-308, 1e-30, 1e30, 1.7e308, -1.7e308, 2 ** 63, 2 ** 64 - 1, 10 ** 40]
 ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-DEEP = os.environ.get("HANDOFF_TEST_DEEP") == "1"
 
 
 def small():
@@ -99,7 +96,7 @@ class Hostile(LabTest):
     def setUp(self):
         super().setUp()
         self.good = small()
-        (self.folder / "good.json").write_text(json.dumps(self.good))
+        self.write("good.json", self.good)
         (self.folder / "figures.toml").write_text(FIGURES)
 
     def run_lab(self, *arguments):
@@ -240,11 +237,11 @@ class Hostile(LabTest):
     def test_names_in_traces_do_not_act_either(self):
         for text in ACTING:
             place = {"name": text, "cat": text, "pid": text, "tid": text, "ts": 1}
-            (self.folder / "trace.json").write_text(json.dumps([
+            self.write("trace.json", [
                 {**place, "ph": "M", "name": "thread_name", "args": {"name": text}},
                 {**place, "ph": "M", "name": "process_name", "args": {"name": text}},
                 {**place, "ph": "X", "dur": 200}, {**place, "ph": "X", "dur": 200, "pid": 2},
-                {**place, "ph": "i"}, {**place, "ph": "C", "args": {"depth": 3}}]))
+                {**place, "ph": "i"}, {**place, "ph": "C", "args": {"depth": 3}}])
             for options in ([], ["--json"], ["--flame", "out"]):
                 (self.folder / "out").unlink(missing_ok=True)
                 done = self.run_lab("trace", "trace.json", *options)
@@ -264,7 +261,3 @@ class Hostile(LabTest):
                 done = self.run_lab(*command)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), (command, done.stderr))
                 self.assertEqual(ACTS.findall(done.stderr), [], (command, done.stderr))
-
-
-if __name__ == "__main__":
-    unittest.main()

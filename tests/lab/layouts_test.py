@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import unittest
 from collections import defaultdict
 from pathlib import Path
 
@@ -153,7 +152,7 @@ class Draws(LabTest):
         entry = {"scenario": "matmul", "name": "peer.odd", "package": "", "when": {},
                  "executable": [str(LIBEXEC / "matmul" / "seed"), "gone"],
                  "argument": "seed.single"}
-        (self.folder / "more.json").write_text(json.dumps({"contenders": [entry]}))
+        self.write("more.json", {"contenders": [entry]})
         seen = set()
         for seed in range(8):
             done = self.run_lab(*SMALL, *NO_TIME, "--seed", str(seed), "--manifest", "more.json",
@@ -183,7 +182,3 @@ class Installed(LabTest):
                                "seed.single"], cwd=self.folder, text=True, capture_output=True,
                               env={"PATH": os.environ["PATH"]})
         self.assertEqual(done.returncode, 0, done.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,9 +2,7 @@
 """Loads drawn at random: each sort is done right by every way that says it can, ways that cannot
 say why, one that cheats is found, and advice does not know the draw."""
 
-import unittest
-
-from lab_support import MISBEHAVING, ONCE, SOURCE, LabTest
+from lab_support import SOURCE, ScenarioTest
 
 MEASURED = ("ok", "noisy")
 CANNOT = {
@@ -17,12 +15,11 @@ CANNOT = {
 DRAWS = "1,2,5,11,14,28,39,44"
 
 
-class Loads(LabTest):
-    def rows(self, *arguments, exit_code=0):
-        return self.result_of("run", "loads", *arguments, *ONCE, exit_code=exit_code)["rows"]
+class Loads(ScenarioTest):
+    scenario = "loads"
 
     def test_each_sort_is_done_right(self):
-        rows = self.rows("--set", f"draw={DRAWS}")
+        rows = self.rows(draw=DRAWS)
         sorts, done = set(), set()
         for row in rows:
             if row["status"] == "unavailable":
@@ -47,22 +44,17 @@ class Loads(LabTest):
             self.assertEqual({entry for entry in done if entry[0] == name}, {(name, *only)})
 
     def test_all_ways_of_a_draw_have_the_same_load(self):
-        rows = self.rows("--set", "draw=11", "--set", "seed=1,2", "--contenders", "own.*")
+        rows = self.rows("--contenders", "own.*", draw=11, seed="1,2")
         for seed in (1, 2):
             loads = {(row["items_per_op"], *sorted(row["figures"].items())) for row in rows
                      if row["parameters"]["seed"] == seed and row["status"] in MEASURED}
             self.assertEqual(len(loads), 1, loads)
 
     def test_a_piece_that_was_left_out_or_done_twice_is_found(self):
-        rows = {row["contender"]: row for row in self.rows(
-            "--set", "draw=11", "--manifest", MISBEHAVING, "--contenders",
-            "peer.misses,peer.redoes", exit_code=1)}
-        misses = rows["peer.misses"]
-        self.assertEqual(misses["status"], "wrong")
-        self.assertRegex(misses["reason"], r"^ran \d+ pieces of \d+$")
-        self.assertEqual(rows["peer.redoes"]["status"], "wrong")
-        self.assertRegex(rows["peer.redoes"]["reason"],
-                         "^the digest of its pieces is 0x[0-9a-f]+, not 0x[0-9a-f]+$")
+        self.assert_found(
+            {"peer.misses": r"^ran \d+ pieces of \d+$",
+             "peer.redoes": "^the digest of its pieces is 0x[0-9a-f]+, not 0x[0-9a-f]+$"},
+            draw=11)
 
     def test_a_draw_is_a_number(self):
         self.assert_refused("run", "loads", "--set", "draw=-1",
@@ -75,7 +67,3 @@ class Loads(LabTest):
                 text = path.read_text(errors="replace")
                 self.assertNotIn("loads/draw.hpp\"", text, path)
                 self.assertNotIn("handoff_loads_draw", text, path)
-
-
-if __name__ == "__main__":
-    unittest.main()

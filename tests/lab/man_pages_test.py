@@ -62,7 +62,3 @@ class ManPages(LabTest):
                               capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr, "man_pages: /bin/false --help ends with 1: \n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,18 +4,15 @@ every one that is refused, and results that are there as a whole or not at all."
 
 import functools
 import json
-import os
 import random
 import struct
 import subprocess
 import sys
-import unittest
 
 import numpy as np
 
-from lab_support import MISBEHAVING, ONCE, PROGRAM, LabTest
+from lab_support import DEEP, MISBEHAVING, ONCE, PROGRAM, LabTest
 
-DEEP = os.environ.get("HANDOFF_TEST_DEEP") == "1"
 ACCURACY_SHAPES = 50 if DEEP else 20
 LARGEST = 3000 if DEEP else 2000
 BOUND = {"float32": lambda k: 1e-6, "float64": lambda k: 1e-14 * k}
@@ -231,7 +228,3 @@ class Refused(LabTest):
                 self.assertIn(words, done.stderr)
                 self.assertIn("nothing was written", done.stderr)
                 self.assertEqual(self.files(), ["a.npy", "b.npy"])
-
-
-if __name__ == "__main__":
-    unittest.main()

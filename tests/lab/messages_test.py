@@ -2,12 +2,7 @@
 """The scenario of messages: every contender delivers each message once and each producer's in its
 order, for as many threads as it is made for, and one that cheats is found."""
 
-import os
-import unittest
-
-import jsonschema
-
-from lab_support import MISBEHAVING, ONCE, SCHEMA, LabTest, whole_lab
+from lab_support import DEEP, ScenarioTest, whole_lab
 
 ORDERS = {"own.bus.lanes": "per producer", "peer.moodycamel": "per producer",
           "peer.zeromq_inproc": "per producer", "peer.nng_inproc": "per producer",
@@ -19,25 +14,20 @@ SLOW = {"peer.nng_inproc"}  # sent fewer
 SPINNING = {"own.ring", "peer.boost_lockfree"}
 ANYHOW = {"own.channel", "peer.moodycamel"}
 BUSES = {"own.bus", "own.bus.lanes", "own.bus.subscribers"}  # anyhow, to one consumer
-DEEP = os.environ.get("HANDOFF_TEST_DEEP") == "1"
 LATENCIES = ("latency_p50", "latency_p99", "latency_p999", "latency_max")
 
 
-class Messages(LabTest):
-    def rows(self, *arguments, exit_code=0):
-        result = self.result_of("run", "messages", *arguments, *ONCE, exit_code=exit_code)
-        jsonschema.validate(result, SCHEMA)
-        return result["rows"]
+class Messages(ScenarioTest):
+    scenario = "messages"
 
     def throughput(self, **parameters):
         """Of one cell, by contender."""
-        settings = {"producers": 1, "consumers": 1, "bytes": 72, "publish": "single",
-                    "consumer": "spins", **parameters}
-        rows = self.rows("--metrics", "throughput", *(word for name, value in settings.items()
-                                                      for word in ("--set", f"{name}={value}")))
-        for row in rows:
-            self.assertEqual(row["parameters"], settings, row)
-        return {row["contender"]: row for row in rows}
+        cell = {"producers": 1, "consumers": 1, "bytes": 72, "publish": "single",
+                "consumer": "spins", **parameters}
+        rows = self.by_name("--metrics", "throughput", **cell)
+        for row in rows.values():
+            self.assertEqual(row["parameters"], cell, row)
+        return rows
 
     def assert_all_right(self, rows, names, consumers=1):
         self.assertEqual(set(rows), names)
@@ -97,10 +87,10 @@ class Messages(LabTest):
     def test_latencies(self):
         # All of them are measured by the same operation: where it is not deep, one by all ways.
         by_all = LATENCIES if DEEP else LATENCIES[:1]
-        rows = self.rows("--metrics", ",".join(by_all), "--set", "load=10,95", "--contenders",
-                         "own.*,limit.ring,seed.*,peer.moodycamel")
-        rows += self.rows("--metrics", ",".join(LATENCIES), "--set", "load=95", "--set",
-                          "consumer=spins", "--contenders", "own.bus,limit.ring")
+        rows = self.rows("--metrics", ",".join(by_all), "--contenders",
+                         "own.*,limit.ring,seed.*,peer.moodycamel", load="10,95")
+        rows += self.rows("--metrics", ",".join(LATENCIES), "--contenders", "own.bus,limit.ring",
+                          load=95, consumer="spins")
         measured = [row for row in rows if row["status"] == "ok"]
         for row in rows:
             self.assertIn(row["status"], ("ok", "unavailable"), row)
@@ -126,8 +116,8 @@ class Messages(LabTest):
                 self.assertIn(("seed.worker_pool", metric, load, "sleeps"), cells)
 
     def test_messages_are_due_at_the_load_that_was_asked_for(self):
-        rows = self.rows("--metrics", "latency_p50", "--set", "load=10,95", "--set",
-                         "consumer=spins", "--contenders", "limit.ring")
+        rows = self.rows("--metrics", "latency_p50", "--contenders", "limit.ring", load="10,95",
+                         consumer="spins")
         self.assertEqual(sorted(row["parameters"]["load"] for row in rows), [10, 95])
         for row in rows:
             peak, spacing = (row["figures"][name] for name in ("peak_ns", "spacing_ns"))
@@ -148,28 +138,13 @@ class Messages(LabTest):
             self.assertEqual(row["shares"], [0] + [1 / consumers] * consumers, row)
 
     def test_a_queue_that_loses_doubles_reorders_or_breaks_a_message_is_found(self):
-        all_faults = ("peer.mislays", "peer.stutters", "peer.overtakes", "peer.garbles")
-        quick_ones = all_faults if DEEP else all_faults[2:]  # of others messages are waited for
-        for metric, more, names in (
-                ("throughput", ("--set", "publish=single"), all_faults),
-                ("latency_p50", (), quick_ones),
-                ("broadcast", ("--set", "consumers=1", "--set", "publish=batch"), quick_ones)):
-            if metric != "broadcast":
-                more += ("--set", "consumer=spins")
-            if metric == "throughput":
-                more += ("--set", "producers=1")
-            rows = self.rows("--metrics", metric, *more, "--manifest", MISBEHAVING, "--contenders",
-                             ",".join(names), exit_code=1)
-            reasons = {row["contender"]: row["reason"] for row in rows}
-            self.assertEqual({row["status"] for row in rows}, {"wrong"}, rows)
-            self.assertEqual(set(reasons), set(names))
-            if "peer.mislays" in names:
-                self.assertRegex(reasons["peer.mislays"], r"^received \d+ messages of \d+$")
-                self.assertRegex(reasons["peer.stutters"], r"^received \d+ messages of \d+$")
-            self.assertRegex(reasons["peer.overtakes"],
-                             r"^received \d+ messages twice, or after later ones")
-            self.assertRegex(reasons["peer.garbles"], "^received damaged messages")
-
-
-if __name__ == "__main__":
-    unittest.main()
+        lost = {name: r"^received \d+ messages of \d+$" for name in
+                ("peer.mislays", "peer.stutters")}
+        others = {"peer.overtakes": r"^received \d+ messages twice, or after later ones",
+                  "peer.garbles": "^received damaged messages"}
+        # Of what is lost messages are waited for.
+        quick_ones = {**(lost if DEEP else {}), **others}
+        self.assert_found({**lost, **others}, "--metrics", "throughput", publish="single",
+                          consumer="spins", producers=1)
+        self.assert_found(quick_ones, "--metrics", "latency_p50", consumer="spins")
+        self.assert_found(quick_ones, "--metrics", "broadcast", consumers=1, publish="batch")

@@ -14,11 +14,10 @@ import subprocess
 import sys
 import termios
 import time
-import unittest
 
 import jsonschema
 
-from lab_support import MISBEHAVING, NO_TIME, PROGRAM, SCHEMA, LabTest
+from lab_support import MISBEHAVING, NO_TIME, PROGRAM, SCHEMA, LabTest, children_of
 
 FIXED = ("run", "--quick", "--no-probe", "--launches", "2", *NO_TIME)
 
@@ -89,7 +88,7 @@ class Overviews(LabTest):
         liar["name"] = "peer.taskflow"  # which stands before the others where it is installed
         liar["executable"] = [os.path.join(folder, one) for one in
                               (executables if isinstance(executables, list) else [executables])]
-        (self.folder / "liar.json").write_text(json.dumps({"contenders": [liar]}))
+        self.write("liar.json", {"contenders": [liar]})
         result = self.overview("--manifest", "liar.json", "--contenders",
                                "own.pool.stealing,peer.taskflow")
         rungs = {rung["name"]: rung for rung in result["rungs"]}
@@ -112,15 +111,13 @@ class Overviews(LabTest):
                             mentions=["own.nobody"])
 
     def test_ctrl_c_keeps_the_rows_and_the_rungs_until_then(self):
-        coordinator = subprocess.Popen(
-            [PROGRAM, "run", "--quick", "--no-probe", "--launches", "1000", "--time-budget", "600",
-             "--contenders", "own.event,limit.vector", "--output", "result.json"],
-            cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        self.addCleanup(coordinator.kill)
+        coordinator = self.start(
+            PROGRAM, "run", "--quick", "--no-probe", "--launches", "1000", "--time-budget", "600",
+            "--contenders", "own.event,limit.vector", "--output", "result.json")
         launches = set()
         while len(launches) < 10:
             self.assertIsNone(coordinator.poll())
-            launches |= children_of(coordinator.pid)
+            launches |= set(children_of(coordinator.pid))
         coordinator.send_signal(signal.SIGINT)
         coordinator.communicate()
         self.assertEqual(coordinator.returncode, 130)
@@ -140,14 +137,10 @@ class OnATerminal(LabTest):
         self.addCleanup(os.close, leader)
         environment = {**os.environ, "TERM": "xterm"}
         set_size(follower, rows=40, columns=80)
-        coordinator = subprocess.Popen(
-            [PROGRAM, "run", "--quick", "--no-probe", "--launches", "1", *NO_TIME, "--contenders",
-             "own.event,own.pool.stealing"],
-            cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=follower,
-            env=environment)
+        coordinator = self.start(
+            PROGRAM, "run", "--quick", "--no-probe", "--launches", "1", *NO_TIME, "--contenders",
+            "own.event,own.pool.stealing", stderr=follower, env=environment)
         os.close(follower)
-        self.addCleanup(coordinator.wait)
-        self.addCleanup(coordinator.kill)
         seen = everything_from(leader, coordinator)
         waiting, filled = seen.find("task ..."), seen.find("ALONE    task")
         self.assertGreaterEqual(waiting, 0, seen)
@@ -160,14 +153,11 @@ class Busy(LabTest):
 
     def setUp(self):
         super().setUp()
-        hog = subprocess.Popen(
-            [sys.executable, "-c",
-             "import os\nopen('/proc/self/comm', 'w').write('handoff-hog')\n"
-             "print(flush=True)\nwhile os.getppid() != 1: pass"],
-            stdout=subprocess.PIPE)
-        self.addCleanup(hog.wait)
+        hog = self.start(
+            sys.executable, "-c",
+            "import os\nopen('/proc/self/comm', 'w').write('handoff-hog')\n"
+            "print(flush=True)\nwhile os.getppid() != 1: pass", stdout=subprocess.PIPE)
         self.addCleanup(hog.stdout.close)
-        self.addCleanup(hog.kill)
         hog.stdout.readline()
 
     def test_it_is_said_before_the_rungs_and_no_file_has_a_name(self):
@@ -213,15 +203,3 @@ def everything_from(leader, process):
             return seen.decode()
         else:
             time.sleep(0.01)
-
-
-def children_of(process):
-    try:
-        with open(f"/proc/{process}/task/{process}/children") as children:
-            return set(children.read().split())
-    except OSError:
-        return set()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tests of pages share: one browser, pages made of results, and what must hold of each."""
 
-import json
 import re
 from pathlib import Path
 
@@ -22,7 +21,7 @@ class PageTest(LabTest):
     def page_of(self, *results):
         """The path of the page of these results."""
         for i, result in enumerate(results):
-            (self.folder / f"{i}.json").write_text(json.dumps(result))
+            self.write(f"{i}.json", result)
         files = [f"{i}.json" for i in range(len(results))]
         done = self.run_lab("report", *files, "-o", "page.html")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))

@@ -2,24 +2,24 @@
 """The scenarios of pools: every contender's tasks each ran once, and one that cheats is found."""
 
 import json
-import unittest
 
-from lab_support import MISBEHAVING, ONCE, LabTest, whole_lab
+from lab_support import ONCE, ScenarioTest, whole_lab
 
 MEASURED = ("ok", "noisy", "uncalibrated")
 
 
-class Pools(LabTest):
-    def rows(self, *arguments, exit_code=0):
-        return self.result_of("run", *arguments, *ONCE, exit_code=exit_code)["rows"]
-
+class PoolTest(ScenarioTest):
     def assert_all_right(self, rows):
         self.assertTrue(rows)
         for row in rows:
             self.assertIn(row["status"], (*MEASURED, "unavailable"), row)
 
+
+class Tasks(PoolTest):
+    scenario = "tasks"
+
     def test_tasks_each_metric(self):
-        rows = self.rows("tasks", "--set", "count=1000", "--contenders",
+        rows = self.rows("--set", "count=1000", "--contenders",
                          "own.*,limit.*,peer.*")
         self.assert_all_right(rows)
         self.assertEqual({row["metric"] for row in rows},
@@ -36,22 +36,66 @@ class Pools(LabTest):
 
     @whole_lab
     def test_tasks_of_the_article(self):
-        self.assert_all_right(self.rows("tasks", "--metrics", "fire_and_forget,future", "--set",
+        self.assert_all_right(self.rows("--metrics", "fire_and_forget,future", "--set",
                                         "count=1000", "--set", "state=hot", "--contenders",
                                         "seed.*"))
 
     def test_the_articles_times_are_of_as_many_tasks_as_it_had(self):
-        result = self.result_of("run", "tasks", "--metrics", "fire_and_forget", "--contenders",
-                                "own.pool.fixed", "--set", "count=1000", *ONCE)
+        result = self.result("--metrics", "fire_and_forget", "--contenders",
+                                "own.pool.fixed", count=1000)
         for article in result["articles"]:
             self.assertEqual(article["items"], article["parameters"]["count"])
 
     def test_ping_is_run_by_another_thread(self):
-        for row in self.rows("tasks", "--metrics", "ping", "--contenders", "own.*,limit.*"):
+        for row in self.rows("--metrics", "ping", "--contenders", "own.*,limit.*"):
             self.assertEqual(row["share_elsewhere"], 1, row)
 
+    @whole_lab
+    def test_what_people_write_without_a_library(self):
+        rows = self.rows("--metrics", "fire_and_forget,future,ping,idle_cpu", "--set",
+                         "count=1000,1001", "--contenders", "peer.mutex_pool,peer.std_async")
+        rows += self.result_of("run", "grain", "--metrics", "loop", "--set", "count=1000", *ONCE,
+                               "--contenders", "peer.std_threads,peer.std_for_each")["rows"]
+        seen = set()
+        for row in rows:
+            if (row["contender"], row["parameters"].get("count")) == ("peer.std_async", 1001):
+                self.assertEqual((row["status"], row["reason"]), (
+                    "unavailable", "it would start a thread for each task at once"))
+                continue
+            self.assertIn(row["status"], MEASURED, row)
+            seen.add((row["contender"], row["metric"]))
+        self.assertEqual(seen, {("peer.std_async", "future"), ("peer.std_threads", "loop"),
+                                ("peer.std_for_each", "loop"),
+                                *(("peer.mutex_pool", metric) for metric in
+                                  ("fire_and_forget", "future", "ping", "idle_cpu"))})
+
+    @whole_lab
+    def test_a_peer_that_no_package_brings_is_listed_with_its_source(self):
+        lines = self.run_lab("list").stdout.splitlines()
+        for peer, source in [("peer.taskflow", "github.com/taskflow/taskflow, 4.0 or later"),
+                             ("peer.bs_thread_pool", "github.com/bshoshany/thread-pool, 5.0"),
+                             ("peer.enkits", "github.com/dougbinks/enkiTS, built with")]:
+            said = [line for line in lines if line.split()[:1] == [peer]]
+            self.assertTrue(said, peer)
+            for line in said:
+                self.assertTrue("available" in line or f"not built: needs {source}" in line, line)
+
+    def test_a_pool_that_loses_or_repeats_a_task_is_found(self):
+        self.assert_found({"peer.loses": "^ran 9900 tasks of 10000$",
+                           "peer.repeats": "^ran some tasks twice and others not at all$"},
+                          "--metrics", "fire_and_forget", count=100, state="hot")
+
+
+
+class Forkjoin(PoolTest):
+    scenario = "forkjoin"
+
     def test_forkjoin(self):
-        self.assert_all_right(self.rows("forkjoin", "--set", "problem=nqueens,tree"))
+        self.assert_all_right(self.rows("--set", "problem=nqueens,tree"))
+
+
+class Grain(PoolTest):
+    scenario = "grain"
 
     def test_grain_keeps_its_curve(self):
         done = self.run_lab("run", "grain", "--metrics", "metg50", "--set", "unit=index",
@@ -66,7 +110,7 @@ class Pools(LabTest):
         self.assertEqual(done.returncode, int(any(row["status"] == "failed" for row in rows)))
 
     def test_grain_fills_all_of_a_loop(self):
-        rows = self.rows("grain", "--metrics", "loop", "--set", "count=1,1000,100001")
+        rows = self.rows("--metrics", "loop", "--set", "count=1,1000,100001")
         self.assert_all_right(rows)
         names = {row["contender"] for row in rows}
         self.assertIn("own.pool.stealing", names)
@@ -74,7 +118,7 @@ class Pools(LabTest):
 
     @whole_lab
     def test_grain_of_short_loops(self):
-        rows = self.rows("grain", "--metrics", "loop_1us", "--set", "width=1,2")
+        rows = self.rows("--metrics", "loop_1us", "--set", "width=1,2")
         self.assert_all_right(rows)
         measured = [row for row in rows if row["status"] in MEASURED]
         for row in measured:
@@ -89,56 +133,10 @@ class Pools(LabTest):
         self.assertLessEqual({"own.thread_team", "own.pool.stealing", "peer.std_threads"}, names)
         self.assertNotIn("peer.mutex_pool", names)  # it has no loops
 
-    @whole_lab
-    def test_what_people_write_without_a_library(self):
-        rows = self.rows("tasks", "--metrics", "fire_and_forget,future,ping,idle_cpu", "--set",
-                         "count=1000,1001", "--contenders", "peer.mutex_pool,peer.std_async")
-        rows += self.rows("grain", "--metrics", "loop", "--set", "count=1000", "--contenders",
-                          "peer.std_threads,peer.std_for_each")
-        seen = set()
-        for row in rows:
-            if (row["contender"], row["parameters"].get("count")) == ("peer.std_async", 1001):
-                self.assertEqual((row["status"], row["reason"]), (
-                    "unavailable", "it would start a thread for each task at once"))
-                continue
-            self.assertIn(row["status"], MEASURED, row)
-            seen.add((row["contender"], row["metric"]))
-        self.assertEqual(seen, {("peer.std_async", "future"), ("peer.std_threads", "loop"),
-                                ("peer.std_for_each", "loop"),
-                                *(("peer.mutex_pool", metric) for metric in
-                                  ("fire_and_forget", "future", "ping", "idle_cpu"))})
-
     def test_a_short_loop_that_leaves_a_member_out_is_found(self):
-        [row] = self.rows("grain", "--metrics", "loop_1us", "--set", "width=8", "--manifest",
-                          MISBEHAVING, "--contenders", "peer.skips", exit_code=1)
-        self.assertEqual((row["status"], row["reason"]), ("wrong", "ran 700 tasks of 800"))
+        self.assert_found({"peer.skips": "^ran 700 tasks of 800$"}, "--metrics", "loop_1us",
+                          width=8)
 
     def test_a_loop_that_leaves_an_item_out_is_found(self):
-        [row] = self.rows("grain", "--metrics", "loop", "--set", "count=1000", "--manifest",
-                          MISBEHAVING, "--contenders", "peer.skips", exit_code=1)
-        self.assertEqual((row["status"], row["reason"]),
-                         ("wrong", "item 7 is 0xffffffff, right is 0x18c9aec4"))
-
-    @whole_lab
-    def test_a_peer_that_no_package_brings_is_listed_with_its_source(self):
-        lines = self.run_lab("list").stdout.splitlines()
-        for peer, source in [("peer.taskflow", "github.com/taskflow/taskflow, 4.0 or later"),
-                             ("peer.bs_thread_pool", "github.com/bshoshany/thread-pool, 5.0"),
-                             ("peer.enkits", "github.com/dougbinks/enkiTS, built with")]:
-            said = [line for line in lines if line.split()[:1] == [peer]]
-            self.assertTrue(said, peer)
-            for line in said:
-                self.assertTrue("available" in line or f"not built: needs {source}" in line, line)
-
-    def test_a_pool_that_loses_or_repeats_a_task_is_found(self):
-        rows = self.rows("tasks", "--metrics", "fire_and_forget", "--set", "count=100", "--set",
-                         "state=hot", "--manifest", MISBEHAVING, "--contenders",
-                         "peer.loses,peer.repeats", exit_code=1)
-        reasons = {row["contender"]: (row["status"], row["reason"]) for row in rows}
-        self.assertEqual(reasons["peer.loses"], ("wrong", "ran 9900 tasks of 10000"))
-        self.assertEqual(reasons["peer.repeats"],
-                         ("wrong", "ran some tasks twice and others not at all"))
-
-
-if __name__ == "__main__":
-    unittest.main()
+        self.assert_found({"peer.skips": "^item 7 is 0xffffffff, right is 0x18c9aec4$"},
+                          "--metrics", "loop", count=1000)

@@ -3,15 +3,12 @@
 that cheats is found, and none leaves anything behind."""
 
 import signal
-import subprocess
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-import jsonschema
-
-from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest, whole_lab
+from lab_support import MISBEHAVING, PROGRAM, ScenarioTest, whole_lab
 from left_behind import assert_nothing_left, contenders_alive
 
 ALL = {"own.shared_ring", "own.shared_byte_ring", "limit.spin_ring", "peer.pipe",
@@ -23,12 +20,13 @@ NEVER_SLEEP = {"limit.spin_ring", "peer.boost_spsc", "peer.openmpi"}
 OPENMPI = Path(PROGRAM).parent / "libexec" / "handoff" / "processes" / "peer.openmpi"
 
 
-class Processes(LabTest):
-    def rows(self, *arguments, exit_code=0):
-        result = self.result_of("run", "processes", *arguments, *ONCE, exit_code=exit_code)
-        jsonschema.validate(result, SCHEMA)
+class Processes(ScenarioTest):
+    scenario = "processes"
+
+    def result(self, *arguments, **how):
+        result = super().result(*arguments, **how)
         assert_nothing_left(self)
-        return {row["contender"]: row for row in result["rows"]}
+        return result
 
     def assert_all_right(self, rows, names, unit, items):
         self.assertEqual(set(rows), names)
@@ -44,39 +42,35 @@ class Processes(LabTest):
     @whole_lab
     def test_one_message_at_a_time(self):
         for size in (8, 4096):
-            rows = self.rows("--metrics", "latency", "--set", f"bytes={size}")
+            rows = self.by_name("--metrics", "latency", bytes=size)
             self.assert_all_right(rows, ALL, "ns", 2000)
 
     @whole_lab
     def test_many_messages(self):
         for size, messages in ((8, 100000), (64, 100000), (4096, 10000), (1 << 20, 50)):
-            rows = self.rows("--metrics", "throughput", "--set", f"bytes={size}")
+            rows = self.by_name("--metrics", "throughput", bytes=size)
             self.assert_all_right(rows, ALL, "messages/s", messages)
 
     @whole_lab
     def test_a_process_that_sleeps_is_woken(self):
-        rows = self.rows("--metrics", "wake")
+        rows = self.by_name("--metrics", "wake")
         self.assert_all_right(rows, ALL - NEVER_SLEEP, "us", 20)
 
     def test_a_message_that_is_lost_repeated_or_broken_is_found(self):
         for metric in ("latency", "throughput"):
-            rows = self.rows("--metrics", metric, "--set", "bytes=64", "--manifest", MISBEHAVING,
-                             "--contenders", "peer.drops_one,peer.bends,peer.dies", exit_code=1)
-            said = {name: (row["status"], row["reason"]) for name, row in rows.items()}
-            self.assertEqual({name: status for name, (status, _) in said.items()},
-                             {"peer.drops_one": "wrong", "peer.bends": "wrong",
-                              "peer.dies": "failed"})
-            for name in ("peer.drops_one", "peer.bends"):
-                self.assertRegex(said[name][1], "messages were damaged, or not those")
-            self.assertIn("second process: it dies here", said["peer.dies"][1])
+            damaged = "messages were damaged, or not those"
+            self.assert_found({"peer.drops_one": damaged, "peer.bends": damaged}, "--metrics",
+                              metric, bytes=64)
+            [row] = self.rows("--metrics", metric, "--manifest", MISBEHAVING, "--contenders",
+                              "peer.dies", exit_code=1, bytes=64)
+            self.assertEqual(row["status"], "failed", row)
+            self.assertIn("second process: it dies here", row["reason"])
 
     def start_a_long_run(self, *arguments):
         """It has contenders when this returns."""
-        run = subprocess.Popen(
-            [PROGRAM, "run", "processes", "--metrics", "throughput", "--no-probe", "--launches",
-             "1000", "--time-budget", "600", "--output", "r.json", *arguments],
-            cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(run.kill)
+        run = self.start(PROGRAM, "run", "processes", "--metrics", "throughput", "--no-probe",
+                         "--launches", "1000", "--time-budget", "600", "--output", "r.json",
+                         *arguments)
         while not contenders_alive():
             self.assertIsNone(run.poll())
             time.sleep(0.001)
@@ -99,7 +93,3 @@ class Processes(LabTest):
             run.wait()
             assert_nothing_left(self)
         self.assertEqual(set(Path(tempfile.gettempdir()).glob("ompi.*")), sessions)
-
-
-if __name__ == "__main__":
-    unittest.main()

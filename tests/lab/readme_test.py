@@ -6,12 +6,10 @@ They run in a small clone: its build has few contenders, and a wrapper around th
 measurement a short one. `./run` is the real script without its packages and its build.
 """
 
-import json
 import os
 import re
 import shutil
 import subprocess
-import unittest
 
 import numpy as np
 
@@ -148,7 +146,7 @@ class Figures(LabTest):
     def make(self, readme):
         (self.folder / "docs").mkdir(exist_ok=True)
         (self.folder / "README.md").write_text(readme)
-        (self.folder / "o.json").write_text(json.dumps(synthetic.overview()))
+        self.write("o.json", synthetic.overview())
         return subprocess.run([TOOL, self.folder / "o.json", "--program", PROGRAM, "--root",
                                self.folder], capture_output=True, text=True, check=False)
 
@@ -168,7 +166,3 @@ class Figures(LabTest):
         self.assertEqual(done.returncode, 1)
         self.assertIn("readme_figures: README.md has no <!-- measured -->", done.stderr)
         self.assertEqual((self.folder / "README.md").read_text(), "before\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

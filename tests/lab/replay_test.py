@@ -2,17 +2,14 @@
 """`handoff replay`: what it says of a trace, and of files that are none."""
 
 import json
-import os
 import resource
 import subprocess
-import sys
 import unittest
 
-from lab_support import PROGRAM, LabTest, whole_lab
+from lab_support import DEEP, PROGRAM, LabTest, whole_lab
 
 QUICKLY = ("--quick", "--no-probe", "--seed", "1")
 TWO = ("--contenders", "own.pool.stealing,limit.serial")
-DEEP = os.environ.get("HANDOFF_TEST_DEEP") == "1"
 
 
 def limited(mib):
@@ -31,10 +28,6 @@ def build_log(commands):
 
 
 class Replay(LabTest):
-    def write(self, name, text):
-        (self.folder / name).write_text(text)
-        return name
-
     def report_of(self, *arguments):
         done = self.run_lab("replay", *arguments, *QUICKLY, "--json")
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
@@ -102,9 +95,7 @@ class Replay(LabTest):
 
     @unittest.skipUnless(DEEP, "some seconds, and a CPU")
     def test_beside_a_process_that_burns_a_core_nothing_is_told(self):
-        burning = subprocess.Popen([sys.executable, "-c", "while True: pass"])
-        self.addCleanup(burning.wait)
-        self.addCleanup(burning.kill)
+        self.burn()
         log = self.write("log", build_log(600))
         done = self.run_lab("replay", log, *TWO, "--time-budget", "8")
         self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
@@ -192,7 +183,3 @@ class Replay(LabTest):
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(f"line {number + 2}", done.stderr)
             path.unlink()
-
-
-if __name__ == "__main__":
-    unittest.main()

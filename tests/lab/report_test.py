@@ -5,7 +5,6 @@ import csv
 import io
 import json
 import re
-import unittest
 
 import synthetic_results as synthetic
 from lab_support import LabTest
@@ -249,7 +248,7 @@ class Pages(PageTest):
 
 class Exports(LabTest):
     def export(self, form, result):
-        (self.folder / "r.json").write_text(json.dumps(result))
+        self.write("r.json", result)
         done = self.run_lab("export", "--to", form, "r.json")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
@@ -323,12 +322,12 @@ class Exports(LabTest):
         self.assertTrue(text.splitlines()[-1].startswith("Model 0"), text)
 
     def test_without_a_ladder_there_is_none_to_export(self):
-        (self.folder / "r.json").write_text(json.dumps(synthetic.result()))
+        self.write("r.json", synthetic.result())
         self.assert_refused("export", "--to", "ladder", "r.json", mentions=["has no ladder"],
                             leaves=["r.json"])
 
     def test_where_it_goes(self):
-        (self.folder / "r.json").write_text(json.dumps(synthetic.result()))
+        self.write("r.json", synthetic.result())
         done = self.run_lab("export", "--to", "csv", "r.json", "--output", "out.csv")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         done = self.run_lab("export", "--to", "csv", "r.json")
@@ -427,11 +426,7 @@ class Refusals(LabTest):
         for name in ("none.json", "folder"):
             self.assert_refused("report", name, "-o", "page.html",
                                 mentions=[name, "cannot be read"], leaves=["folder"])
-        (self.folder / "r.json").write_text(json.dumps(synthetic.result()))
+        self.write("r.json", synthetic.result())
         self.assert_refused("report", "r.json", "-o", "no/page.html", mentions=["no/page.html"],
                             leaves=["folder", "r.json"])
         self.assert_refused("report", mentions=["results"], leaves=["folder", "r.json"])
-
-
-if __name__ == "__main__":
-    unittest.main()

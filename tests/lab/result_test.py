@@ -5,7 +5,6 @@ import json
 import statistics
 import subprocess
 import tempfile
-import unittest
 from pathlib import Path
 
 import jsonschema
@@ -108,12 +107,8 @@ class ResultFile(LabTest):
         self.assertIn(f'{row["peak_memory_bytes"] / (1 << 20):.3g} MiB', shown)
 
     def test_the_page_is_the_one_that_a_report_makes(self):
-        (self.folder / "results.json").write_text(json.dumps(self.result))
+        self.write("results.json", self.result)
         self.assertEqual(self.run_lab("report", "results.json").stdout, self.page)
         for row in self.result["rows"]:
             self.assertIn(row["contender"], self.page)
         self.assertIn("did nothing: the answer was left untouched", self.page)
-
-
-if __name__ == "__main__":
-    unittest.main()

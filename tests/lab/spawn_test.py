@@ -3,22 +3,19 @@
 that cheats is found, and nothing is left behind."""
 
 import signal
-import subprocess
 import time
-import unittest
 
-import jsonschema
-
-from lab_support import MISBEHAVING, ONCE, PROGRAM, SCHEMA, LabTest, whole_lab
+from lab_support import PROGRAM, ScenarioTest, whole_lab
 from left_behind import assert_nothing_left, contenders_alive
 
 
-class Spawn(LabTest):
-    def rows(self, *arguments, exit_code=0):
-        result = self.result_of("run", "spawn", *arguments, *ONCE, exit_code=exit_code)
-        jsonschema.validate(result, SCHEMA)
+class Spawn(ScenarioTest):
+    scenario = "spawn"
+
+    def result(self, *arguments, **how):
+        result = super().result(*arguments, **how)
         assert_nothing_left(self)
-        return {row["contender"]: row for row in result["rows"]}
+        return result
 
     def assert_measured(self, rows, names, metric, unit, items, parameters):
         self.assertEqual(set(rows), names)
@@ -34,26 +31,22 @@ class Spawn(LabTest):
 
     @whole_lab
     def test_each_way_starts_threads(self):
-        self.assert_measured(self.rows("--metrics", "thread"),
+        self.assert_measured(self.by_name("--metrics", "thread"),
                              {"own.pool", "own.thread_team", "peer.std_thread", "peer.std_async",
                               "peer.pthread", "limit.clone"}, "thread", "ns", 50, {})
 
     def test_a_thread_that_was_not_started_or_did_nothing_is_found(self):
-        rows = self.rows("--metrics", "thread", "--manifest", MISBEHAVING, "--contenders",
-                         "peer.calls,peer.forgets", exit_code=1)
-        self.assertEqual({name: (row["status"], row["reason"]) for name, row in rows.items()},
-                         {"peer.calls": ("wrong", "0 threads ran of 50"),
-                          "peer.forgets": ("wrong", "10 threads ran of 50")})
+        self.assert_found({"peer.calls": "^0 threads ran of 50$",
+                           "peer.forgets": "^10 threads ran of 50$"}, "--metrics", "thread")
 
     @whole_lab
     def test_each_way_starts_workers(self):
-        self.assert_measured(self.rows("--metrics", "ready", "--set", "gib=0"),
+        self.assert_measured(self.by_name("--metrics", "ready", gib=0),
                              {"own.process_team", "own.subprocess", "peer.posix_spawn", "peer.fork",
                               "peer.boost_process"}, "ready", "us", 10, {"gib": 0})
 
     def test_a_large_parent_starts_workers(self):
-        rows = self.rows("--metrics", "ready", "--set", "gib=1", "--contenders",
-                         "own.process_team")
+        rows = self.by_name("--metrics", "ready", "--contenders", "own.process_team", gib=1)
         for row in rows.values():
             if row["status"] == "unavailable":
                 self.assertRegex(row["reason"], "^it needs 2 GiB of memory")
@@ -63,7 +56,7 @@ class Spawn(LabTest):
     @whole_lab
     def test_each_way_does_jobs(self):
         for metric, unit, count in (("job", "us", 50), ("jobs", "jobs/s", 640)):
-            self.assert_measured(self.rows("--metrics", metric),
+            self.assert_measured(self.by_name("--metrics", metric),
                                  {"own.process_pool", "peer.fed_workers", "peer.fork_a_job",
                                   "peer.posix_spawn_a_job"}, metric, unit, count, {})
 
@@ -71,39 +64,33 @@ class Spawn(LabTest):
         for metric, name, reason in (("job", "peer.does_it_itself", "0 jobs were done of 50"),
                                      ("jobs", "peer.does_it_itself", "0 jobs were done of 640"),
                                      ("job", "peer.answers_wrongly", "45 jobs were done of 50")):
-            rows = self.rows("--metrics", metric, "--manifest", MISBEHAVING, "--contenders", name,
-                             exit_code=1)
-            self.assertEqual((rows[name]["status"], rows[name]["reason"]), ("wrong", reason))
+            self.assert_found({name: f"^{reason}$"}, "--metrics", metric)
 
     @whole_lab
     def test_each_way_claims_rows(self):
         for rows, width in ((65536, 2), (65536, 64), (20, 1)):  # the last: two blocks and a half
-            done = self.rows("--metrics", "claim", "--set", f"rows={rows}", "--set",
-                             f"width={width}")
+            done = self.by_name("--metrics", "claim", rows=rows, width=width)
             self.assert_measured(done, {"own.process_team.claims", "own.thread_team.claims",
                                         "peer.shared_counter"}, "claim", "ns", 8 * rows,
                                  {"rows": rows, "width": width})
 
     def test_a_claim_costs_the_time_of_each_cpu(self):
         for width in (1, 2, 64):
-            result = self.result_of("run", "spawn", "--metrics", "claim", "--set",
-                                    f"width={width}", "--contenders", "own.process_team.claims",
-                                    *ONCE)
+            result = self.result("--metrics", "claim", "--contenders", "own.process_team.claims",
+                                 width=width)
             [row] = result["rows"]
             cpus = min(width, result["environment"]["budget"]["width"])
             self.assertAlmostEqual(row["median"] * row["items_per_op"],
                                    row["wall_ns_per_op"] * cpus, delta=row["median"])
 
     def test_rows_that_were_left_out_or_done_twice_are_found(self):
-        for name, right in (("peer.leaves_rows", 65528), ("peer.repeats_rows", 65535)):
-            rows = self.rows("--metrics", "claim", "--set", "width=2", "--manifest", MISBEHAVING,
-                             "--contenders", name, exit_code=1)
-            self.assertEqual((rows[name]["status"], rows[name]["reason"]),
-                             ("wrong", f"{right} rows of 65536 were done once in each run"))
+        said = " rows of 65536 were done once in each run$"
+        self.assert_found({"peer.leaves_rows": "^65528" + said,
+                           "peer.repeats_rows": "^65535" + said}, "--metrics", "claim", width=2)
 
     @whole_lab
     def test_each_way_maps_memory(self):
-        self.assert_measured(self.rows("--metrics", "attach"),
+        self.assert_measured(self.by_name("--metrics", "attach"),
                              {"own.shared_memory", "own.shared_memory.named", "peer.shm_open",
                               "peer.memfd", "peer.boost_shared_memory"}, "attach", "us", 100, {})
 
@@ -111,17 +98,14 @@ class Spawn(LabTest):
         for metric, name, reason in (("ready", "peer.pretends", "0 workers came of 10"),
                                      ("ready", "peer.keeps", "0 workers came of 10"),
                                      ("attach", "peer.looks_away", "50 words were read of 100")):
-            rows = self.rows("--metrics", metric, "--manifest", MISBEHAVING, "--contenders", name,
-                             *(("--set", "gib=0") if metric == "ready" else ()), exit_code=1)
-            self.assertEqual((rows[name]["status"], rows[name]["reason"]), ("wrong", reason))
+            self.assert_found({name: f"^{reason}$"}, "--metrics", metric,
+                              **({"gib": 0} if metric == "ready" else {}))
 
     def test_ctrl_c_leaves_no_worker_and_no_name_behind(self):
         for metric in ("ready", "jobs", "claim", "attach"):
-            run = subprocess.Popen(
-                [PROGRAM, "run", "spawn", "--metrics", metric, "--no-probe", "--launches", "1000",
-                 "--time-budget", "600", "--contenders", "own.*,peer.*", "--output", "r.json"],
-                cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            self.addCleanup(run.kill)
+            run = self.start(PROGRAM, "run", "spawn", "--metrics", metric, "--no-probe",
+                             "--launches", "1000", "--time-budget", "600", "--contenders",
+                             "own.*,peer.*", "--output", "r.json")
             while not contenders_alive():
                 self.assertIsNone(run.poll())
                 time.sleep(0.01)
@@ -129,7 +113,3 @@ class Spawn(LabTest):
             run.send_signal(signal.SIGINT)
             self.assertEqual(run.wait(), 130)
             assert_nothing_left(self)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -399,7 +399,3 @@ class Traced(TraceTest):
         self.assertEqual(killed["one_ended"], 0)
         whole = (self.folder / "out.json").read_text().rsplit("\n", 1)[0].rstrip(",")
         self.assertEqual(faults_of(json.loads(whole + "]"))[:9], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

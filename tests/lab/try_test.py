@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import subprocess
-import unittest
 from pathlib import Path
 
 import jsonschema
@@ -223,7 +222,3 @@ class NewProject(LabTest):
         self.assert_refused("try", "--new", "no/mine", mentions=("no such folder",),
                             leaves=["file"])
         self.assert_refused("try", "--new", "", mentions=("--new",), leaves=["file"])
-
-
-if __name__ == "__main__":
-    unittest.main()

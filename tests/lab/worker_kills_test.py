@@ -3,27 +3,13 @@
 says how many were and what that cost, and nothing is left of any of them."""
 
 import json
-import os
-import unittest
 
 import jsonschema
 import numpy as np
 
-from lab_support import CELL, ONCE, SCHEMA, SMALL, LabTest
+from lab_support import CELL, ONCE, SCHEMA, SMALL, LabTest, processes_in
 
 BOTH = "own.process_team,seed.processes"
-
-
-def processes_in(folder):
-    """Those that run in a folder: contenders and their workers inherit it."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{name}/cwd") == str(folder.resolve()):
-                found.append(int(name))
-        except OSError:  # it has ended since
-            continue
-    return found
 
 
 class ByProcesses(LabTest):
@@ -104,7 +90,3 @@ class Kill(LabTest):
         done = self.run_lab("list")
         self.assertRegex(done.stdout, r"own\.process_team +available +kill=any")
         self.assertRegex(done.stdout, r"kill .*\n.*default none; allowed 1 to 1000")
-
-
-if __name__ == "__main__":
-    unittest.main()
