@@ -32,7 +32,7 @@
 #include "conformance/contract_page.hpp"
 #include "conformance/made.hpp"
 #include "support/patience.hpp"
-#include "unit/process/forked.hpp"
+#include "unit/process/shared_faces.hpp"
 
 namespace handoff::test {
 namespace {
@@ -141,34 +141,31 @@ struct OfLatestByKey {
   std::atomic<int> next{0};
 };
 
-// Of SharedRing and SharedMpscRing: both ends in one process.
-template <class Ring, class... More>
-struct OfSharedRing {
+// Of shared memory: both ends in one process.
+template <class FaceOfRing>
+struct OfShared {
   using Item = int;
-  static constexpr bool bounded = true;
+  static constexpr bool bounded = FaceOfRing::waits;
 
-  explicit OfSharedRing(std::size_t capacity)
-      : page(Ring::bytes_for(capacity, More::value...)),
-        ring(Ring::create(page.bytes(), capacity, More::value...)),
-        producer(made_producer()),
-        consumer(ring) {}
-  Status try_push(int item) { return producer.try_push(item); }
-  Status push(int item, const Until& until) { return producer.push(item, until); }
-  Status try_pop(int& out) { return consumer.try_pop(out); }
-  void close() { ring.close(); }
-
-  typename Ring::Producer made_producer() {
-    if constexpr (sizeof...(More) == 0) {
-      return typename Ring::Producer(ring);
-    } else {
-      return typename Ring::Producer(ring, 0);
-    }
+  explicit OfShared(std::size_t capacity)
+      : made(capacity), producer(made.ring), consumer(made.ring) {}
+  Status try_push(int item) { return producer.try_push(static_cast<std::uint64_t>(item)); }
+  Status push(int item, const Until& until)
+    requires(bounded)
+  {
+    return producer.push(static_cast<std::uint64_t>(item), until);
   }
+  Status try_pop(int& out) {
+    std::uint64_t number = 0;
+    const Status said = consumer.try_pop(number);
+    if (said == Status::ok) out = static_cast<int>(number);
+    return said;
+  }
+  void close() { FaceOfRing::close(made.ring); }
 
-  CommonPages page;
-  Ring ring;
-  typename Ring::Producer producer;
-  typename Ring::Consumer consumer;
+  typename FaceOfRing::Made made;
+  typename FaceOfRing::Producer producer;
+  typename FaceOfRing::Consumer consumer;
 };
 
 // Records of one integer.
@@ -199,26 +196,6 @@ struct OfByteRing {
   SharedByteRing ring;
   SharedByteRing::Producer producer;
   SharedByteRing::Consumer consumer;
-};
-
-struct OfSharedBroadcast {
-  using Item = int;
-  using Ring = SharedBroadcast<int>;
-  static constexpr bool bounded = false;
-
-  explicit OfSharedBroadcast(std::size_t capacity)
-      : page(Ring::bytes_for(capacity)),
-        ring(Ring::create(page.bytes(), capacity)),
-        producer(ring),
-        consumer(ring) {}
-  Status try_push(int item) { return producer.push(item); }
-  Status try_pop(int& out) { return consumer.try_pop(out); }
-  void close() { producer.close(); }
-
-  CommonPages page;
-  Ring ring;
-  Ring::Producer producer;
-  Ring::Consumer consumer;
 };
 
 // ---- Cells: what these calls do ----
@@ -482,34 +459,32 @@ struct ToEach : OfBroadcast<T, BroadcastPolicies> {
 }  // namespace
 
 ContractTable transfer_table() {
-  using Slots = std::integral_constant<std::size_t, 2>;
-  return {
-      "transfer",
-      {"type", "calls that hand over", "when there is no room", "after `close()`",
-       "a refused item is", "capacity", "threads", "an item allocates", "when a copy throws",
-       "in a forked child"},
-      {
-          row<Spsc, 1, 1>("`SpscRing`", "`try_push`"),
-          row<Mpsc, 2, 1>("`MpscRing`", "`try_push`"),
-          row<Mpmc, 2, 2>("`MpmcRing`", "`try_push`"),
-          row<Segments, 2, 2>("`SegmentQueue`", "`try_push`"),
-          row<Waiting, 2, 2>("`Channel`", "`push`, `try_push`"),
-          row<WaitingGrows, 2, 2>("`UnboundedChannel`", "`push`, `try_push`"),
-          row<ToEach, 2, 1>("`Broadcast`", "`push`, `try_push`, `claim`", " per consumer"),
-          row<OfLatestByKey, 2, 2>("`LatestByKey`", "`push`, `try_push`"),
-          {"`Latest`", "`store`", with_no_room<OfLatest<int>>(), once_closed<OfLatest<int>>(),
-           of_refused<OfLatest<std::unique_ptr<int>>>(), "one value", "any push, any pop",
-           allocates<OfLatest<int>>(), copy_that_throws<OfLatest<Copied>>(),
-           in_a_child<OfLatest<int>>()},
-          shared_row<OfSharedRing<SharedRing<int>>>("`SharedRing`", "`push`, `try_push`, `claim`"),
-          shared_row<OfSharedRing<SharedMpscRing<int>, Slots>>(
-              "`SharedMpscRing`", "`push`, `try_push`, `claim`", slots_used_by()),
-          shared_row<OfByteRing>("`SharedByteRing`", "`push`, `try_push`, `claim`"),
-          {"`SharedBroadcast`", "`push`", with_no_room<OfSharedBroadcast>(),
-           once_closed<OfSharedBroadcast>(), "unmoved", "the newest items",
-           "one pushes, one pops per consumer", allocates<OfSharedBroadcast>(), "cannot happen",
-           with_a_child<OfSharedBroadcast>()},
-      }};
+  return {"transfer",
+          {"type", "calls that hand over", "when there is no room", "after `close()`",
+           "a refused item is", "capacity", "threads", "an item allocates", "when a copy throws",
+           "in a forked child"},
+          {
+              row<Spsc, 1, 1>("`SpscRing`", "`try_push`"),
+              row<Mpsc, 2, 1>("`MpscRing`", "`try_push`"),
+              row<Mpmc, 2, 2>("`MpmcRing`", "`try_push`"),
+              row<Segments, 2, 2>("`SegmentQueue`", "`try_push`"),
+              row<Waiting, 2, 2>("`Channel`", "`push`, `try_push`"),
+              row<WaitingGrows, 2, 2>("`UnboundedChannel`", "`push`, `try_push`"),
+              row<ToEach, 2, 1>("`Broadcast`", "`push`, `try_push`, `claim`", " per consumer"),
+              row<OfLatestByKey, 2, 2>("`LatestByKey`", "`push`, `try_push`"),
+              {"`Latest`", "`store`", with_no_room<OfLatest<int>>(), once_closed<OfLatest<int>>(),
+               of_refused<OfLatest<std::unique_ptr<int>>>(), "one value", "any push, any pop",
+               allocates<OfLatest<int>>(), copy_that_throws<OfLatest<Copied>>(),
+               in_a_child<OfLatest<int>>()},
+              shared_row<OfShared<OneToOne>>("`SharedRing`", "`push`, `try_push`, `claim`"),
+              shared_row<OfShared<ManyToOne>>("`SharedMpscRing`", "`push`, `try_push`, `claim`",
+                                              slots_used_by()),
+              shared_row<OfByteRing>("`SharedByteRing`", "`push`, `try_push`, `claim`"),
+              {"`SharedBroadcast`", "`push`", with_no_room<OfShared<OneToMany>>(),
+               once_closed<OfShared<OneToMany>>(), "unmoved", "the newest items",
+               "one pushes, one pops per consumer", allocates<OfShared<OneToMany>>(),
+               "cannot happen", with_a_child<OfShared<OneToMany>>()},
+          }};
 }
 
 }  // namespace handoff::test
