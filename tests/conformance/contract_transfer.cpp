@@ -31,7 +31,7 @@
 #include "conformance/followed_by_one.hpp"
 #include "conformance/made.hpp"
 #include "support/patience.hpp"
-#include "unit/process/forked.hpp"
+#include "unit/process/shared_faces.hpp"
 
 namespace handoff::test {
 namespace {
@@ -115,21 +115,31 @@ struct OfLatestByKey {
   std::atomic<int> next{0};
 };
 
-// Of SharedRing and SharedMpscRing: both ends in one process.
-template <class Ring, class... More>
-struct OfSharedRing : RingInPages<Ring> {
+// Of shared memory: both ends in one process.
+template <class FaceOfRing>
+struct OfShared {
   using Item = int;
-  static constexpr bool bounded = true;
+  static constexpr bool bounded = FaceOfRing::waits;
 
-  explicit OfSharedRing(std::size_t capacity) : RingInPages<Ring>(capacity, More::value...) {}
-  Status try_push(int item) { return producer.try_push(item); }
-  Status push(int item, const Until& until) { return producer.push(item, until); }
-  Status try_pop(int& out) { return consumer.try_pop(out); }
-  void close() { this->ring.close(); }
+  explicit OfShared(std::size_t capacity)
+      : made(capacity), producer(made.ring), consumer(made.ring) {}
+  Status try_push(int item) { return producer.try_push(static_cast<std::uint64_t>(item)); }
+  Status push(int item, const Until& until)
+    requires(bounded)
+  {
+    return producer.push(static_cast<std::uint64_t>(item), until);
+  }
+  Status try_pop(int& out) {
+    std::uint64_t number = 0;
+    const Status said = consumer.try_pop(number);
+    if (said == Status::ok) out = static_cast<int>(number);
+    return said;
+  }
+  void close() { FaceOfRing::close(made.ring); }
 
-  // The first of its producers, where there are several.
-  typename Ring::Producer producer{this->ring, (More::value - More::value)...};
-  typename Ring::Consumer consumer{this->ring};
+  typename FaceOfRing::Made made;
+  typename FaceOfRing::Producer producer;
+  typename FaceOfRing::Consumer consumer;
 };
 
 // Records of one integer.
@@ -154,19 +164,6 @@ struct OfByteRing : RingInPages<SharedByteRing> {
 
   SharedByteRing::Producer producer{ring};
   SharedByteRing::Consumer consumer{ring};
-};
-
-struct OfSharedBroadcast : RingInPages<SharedBroadcast<int>> {
-  using Item = int;
-  using RingInPages::RingInPages;
-  static constexpr bool bounded = false;
-
-  Status try_push(int item) { return producer.push(item); }
-  Status try_pop(int& out) { return consumer.try_pop(out); }
-  void close() { producer.close(); }
-
-  SharedBroadcast<int>::Producer producer{ring};
-  SharedBroadcast<int>::Consumer consumer{ring};
 };
 
 // ---- Cells: what these calls do ----
@@ -430,34 +427,32 @@ struct ToEach : OfQueue<FollowedByOne<T, BroadcastPolicies>> {
 }  // namespace
 
 ContractTable transfer_table() {
-  using Slots = std::integral_constant<std::size_t, 2>;
-  return {
-      "transfer",
-      {"type", "calls that hand over", "when there is no room", "after `close()`",
-       "a refused item is", "capacity", "threads", "an item allocates", "when a copy throws",
-       "in a forked child"},
-      {
-          row<Spsc, 1, 1>("`SpscRing`", "`try_push`"),
-          row<Mpsc, 2, 1>("`MpscRing`", "`try_push`"),
-          row<Mpmc, 2, 2>("`MpmcRing`", "`try_push`"),
-          row<Segments, 2, 2>("`SegmentQueue`", "`try_push`"),
-          row<Waiting, 2, 2>("`Channel`", "`push`, `try_push`"),
-          row<WaitingGrows, 2, 2>("`UnboundedChannel`", "`push`, `try_push`"),
-          row<ToEach, 2, 1>("`Broadcast`", "`push`, `try_push`, `claim`", " per consumer"),
-          row<OfLatestByKey, 2, 2>("`LatestByKey`", "`push`, `try_push`"),
-          {"`Latest`", "`store`", with_no_room<OfLatest<int>>(), once_closed<OfLatest<int>>(),
-           of_refused<OfLatest<std::unique_ptr<int>>>(), "one value", "any push, any pop",
-           allocates<OfLatest<int>>(), copy_that_throws<OfLatest<Copied>>(),
-           in_a_child<OfLatest<int>>()},
-          shared_row<OfSharedRing<SharedRing<int>>>("`SharedRing`", "`push`, `try_push`, `claim`"),
-          shared_row<OfSharedRing<SharedMpscRing<int>, Slots>>(
-              "`SharedMpscRing`", "`push`, `try_push`, `claim`", slots_used_by()),
-          shared_row<OfByteRing>("`SharedByteRing`", "`push`, `try_push`, `claim`"),
-          {"`SharedBroadcast`", "`push`", with_no_room<OfSharedBroadcast>(),
-           once_closed<OfSharedBroadcast>(), "unmoved", "the newest items",
-           "one pushes, one pops per consumer", allocates<OfSharedBroadcast>(), "cannot happen",
-           with_a_child<OfSharedBroadcast>()},
-      }};
+  return {"transfer",
+          {"type", "calls that hand over", "when there is no room", "after `close()`",
+           "a refused item is", "capacity", "threads", "an item allocates", "when a copy throws",
+           "in a forked child"},
+          {
+              row<Spsc, 1, 1>("`SpscRing`", "`try_push`"),
+              row<Mpsc, 2, 1>("`MpscRing`", "`try_push`"),
+              row<Mpmc, 2, 2>("`MpmcRing`", "`try_push`"),
+              row<Segments, 2, 2>("`SegmentQueue`", "`try_push`"),
+              row<Waiting, 2, 2>("`Channel`", "`push`, `try_push`"),
+              row<WaitingGrows, 2, 2>("`UnboundedChannel`", "`push`, `try_push`"),
+              row<ToEach, 2, 1>("`Broadcast`", "`push`, `try_push`, `claim`", " per consumer"),
+              row<OfLatestByKey, 2, 2>("`LatestByKey`", "`push`, `try_push`"),
+              {"`Latest`", "`store`", with_no_room<OfLatest<int>>(), once_closed<OfLatest<int>>(),
+               of_refused<OfLatest<std::unique_ptr<int>>>(), "one value", "any push, any pop",
+               allocates<OfLatest<int>>(), copy_that_throws<OfLatest<Copied>>(),
+               in_a_child<OfLatest<int>>()},
+              shared_row<OfShared<OneToOne>>("`SharedRing`", "`push`, `try_push`, `claim`"),
+              shared_row<OfShared<ManyToOne>>("`SharedMpscRing`", "`push`, `try_push`, `claim`",
+                                              slots_used_by()),
+              shared_row<OfByteRing>("`SharedByteRing`", "`push`, `try_push`, `claim`"),
+              {"`SharedBroadcast`", "`push`", with_no_room<OfShared<OneToMany>>(),
+               once_closed<OfShared<OneToMany>>(), "unmoved", "the newest items",
+               "one pushes, one pops per consumer", allocates<OfShared<OneToMany>>(),
+               "cannot happen", with_a_child<OfShared<OneToMany>>()},
+          }};
 }
 
 }  // namespace handoff::test
