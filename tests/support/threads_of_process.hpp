@@ -29,6 +29,16 @@ inline std::vector<pid_t> threads_of_process() {
   return ids;
 }
 
+// Whether so many are left, or fewer. A thread that was joined may stay in /proc for a moment, and
+// one of an earlier test when they were counted.
+inline bool threads_become_at_most(std::size_t count) {
+  for (int i = 0; i < 1000; ++i) {
+    if (threads_of_process().size() <= count) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
 // Whether the kernel has put this thread to sleep, or it has just ended.
 inline bool is_asleep(pid_t thread) {
   std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");

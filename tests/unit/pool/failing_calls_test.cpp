@@ -29,21 +29,12 @@ namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 using test::Call;
+using test::threads_become_at_most;
 using test::threads_of_process;
 using test::until_whole;
 
 class PoolFailingCalls : public test::ModeTest {};
 HANDOFF_EACH_MODE(PoolFailingCalls);
-
-// A joined thread may stay in /proc for a moment.
-// Fewer, if one of an earlier test was still ending when they were counted.
-bool threads_become_at_most(std::size_t count) {
-  for (int i = 0; i < 1000; ++i) {
-    if (threads_of_process().size() <= count) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
 
 // What a user does with a pool. Refusals by bad_alloc are counted, everything else must work.
 void live(const ThreadPoolOptions& options, std::size_t& width) {

@@ -21,19 +21,11 @@ namespace {
 using handoff::IndexRange;
 using handoff::ThreadTeam;
 using handoff::test::Call;
+using handoff::test::threads_become_at_most;
 using handoff::test::threads_of_process;
 using handoff::test::until_whole;
 
 constexpr std::size_t kWidth = 5;
-
-// A joined thread may stay in /proc for a moment.
-bool threads_become(std::size_t count) {
-  for (int i = 0; i < 1000; ++i) {
-    if (threads_of_process().size() == count) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
-}
 
 // What a user does with a team; `width` is what it came to.
 void live(std::size_t& width) {
@@ -55,7 +47,7 @@ TEST(FailingCalls, ThreadsThatAreRefusedMakeTheTeamNarrower) {
     live(width);
     EXPECT_EQ(width, std::min(refused + 1, kWidth));
     ++refused;
-    EXPECT_TRUE(threads_become(before));
+    EXPECT_TRUE(threads_become_at_most(before));
   });
   EXPECT_EQ(places, static_cast<int>(kWidth) - 1);
 }
@@ -81,7 +73,7 @@ TEST(FailingCalls, AnAllocationThatFailsLeavesNothingBehind) {
       },
       [&] {
         EXPECT_TRUE(width == 0 || width == kWidth);
-        EXPECT_TRUE(threads_become(before));
+        EXPECT_TRUE(threads_become_at_most(before));
       });
   EXPECT_GT(places, static_cast<int>(kWidth));
   EXPECT_EQ(width, kWidth);
