@@ -126,8 +126,8 @@ CommandImage read_image(const char* path) {
   }
 }
 
-void CommandParser::refuse(const std::string& why) {
-  raise(std::runtime_error("load: the capture " + why));
+void CommandParser::refuse(std::string_view why) {
+  raise(std::runtime_error("load: the capture " + std::string(why)));
 }
 
 std::span<const std::byte> CommandParser::take(std::size_t bytes) {

@@ -330,26 +330,6 @@ TEST(CommandBucket, SeveralAreSortedAtOnce) {
   sorts(pool);
 }
 
-TEST(CommandBucket, SeveralAtOnce) {
-  Bucket64 one;
-  Bucket16 other;
-  ThreadTeam team(3);
-  record_into(
-      team, 5000, 50,
-      [](Bucket64::Recorder& first, Bucket16::Recorder& second, IndexRange range) {
-        for (const std::size_t i : range) {
-          test::add_any(first, i, i);
-          if (i % 2 == 0) test::add_any(second, static_cast<std::uint16_t>(~i), i);
-        }
-      },
-      one, other);
-  other.sort(team);
-  Notes notes;
-  EXPECT_EQ(one.dispatch(notes), 5000U);
-  EXPECT_EQ(other.dispatch(notes), 2500U);
-  EXPECT_EQ(notes.numbers[5000], 4998U);
-}
-
 TEST(CommandBucket, RecordedAgainAndAgain) {
   Bucket64 bucket;
   ThreadTeam team(2);

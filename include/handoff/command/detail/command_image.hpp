@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include <handoff/command/detail/command_packet.hpp>
@@ -67,7 +67,7 @@ class CommandParser {
 
   // What reading an image asks for: the next bytes, and a refusal.
   std::span<const std::byte> take(std::size_t bytes);
-  [[noreturn]] static void refuse(const std::string& why);
+  [[noreturn]] static void refuse(std::string_view why);
 
  private:
   void read_types(std::size_t count);
