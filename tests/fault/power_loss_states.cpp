@@ -409,10 +409,10 @@ std::string Losses::at_random(const Moments& moments, std::size_t count, std::ui
                               Draw draw) {
   auto random = test::random(stream);
   for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t moment = moments[random() % moments.size()];
     const std::size_t which = random() % (kCorners.size() + 2);
     const bool is_corner = draw == Draw::mostly_corners && which < kCorners.size();
     Choices choices(is_corner ? kCorners[which] : Loss::random, random());
-    const std::size_t moment = moments[random() % moments.size()];
     if (std::string fault = lose(moment, choices); !fault.empty()) return fault;
   }
   return "";
