@@ -2,7 +2,7 @@
 #
 #   handoff_contender(SCENARIO NAME [SOURCE file] [LIBRARIES target ...] [INCLUDE_DIR variable]
 #     [PACKAGE debian-package] [IF variable ...] [WHEN "parameter=value,value" ...]
-#     [ORDER fifo|per producer|none] [LIST name] [PROGRAM name])
+#     [ORDER fifo|per producer|none] [LIST name] [PROGRAM name] [BY library])
 #
 # builds SOURCE (contenders/NAME.cpp of the calling folder) as the program
 # libexec/handoff/SCENARIO/NAME, linked with the scenario's glue (target handoff_SCENARIO) and its
@@ -14,7 +14,8 @@
 # none. LIST is the list that it is entered in; another one than `contenders`, the lab's own, is for
 # tests. Contenders that link the same are one program, PROGRAM, made of contenders/PROGRAM.cpp: it
 # is built as the first of them says, and its argument says which of them it is (`chosen` in
-# harness/contender.hpp).
+# harness/contender.hpp). BY stands for what handoff_library(NAME ...) says of a library that several
+# contenders link.
 #
 # Pools are measured by several scenarios. What one is stands once, in lab/peers:
 #
@@ -65,17 +66,19 @@ function(handoff_make_paddings)
 endfunction()
 
 # handoff_scenario(NAME [LIBRARIES target ...]): the scenario of the calling folder. The coordinator
-# gets scenario.cpp, the contenders the glue handoff_NAME: their main, contender.cpp if there is
-# one, and LIBRARIES.
+# gets scenario.cpp, the contenders the glue handoff_NAME: their main, contender.cpp or, where there
+# is none, what makes the task of measure.hpp, and LIBRARIES.
 function(handoff_scenario name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LIBRARIES")
   target_sources(handoff_lab PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/scenario.cpp)
   set(glue contender.cpp)
   if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${glue})
-    set(glue "")
+    set(glue ${PROJECT_SOURCE_DIR}/lab/scenarios/prepare.cpp)
   endif()
   add_library(handoff_${name} STATIC ${glue} $<TARGET_OBJECTS:handoff_lab_contender>)
   handoff_lab_target(handoff_${name})
+  target_compile_definitions(handoff_${name} PRIVATE HANDOFF_SCENARIO=${name}
+    "HANDOFF_TASK_HEADER=\"scenarios/${name}/measure.hpp\"")
   target_link_libraries(handoff_${name} PUBLIC ${arg_LIBRARIES})
 endfunction()
 
@@ -176,9 +179,15 @@ function(handoff_enter list scenario name executables package when order argumen
 \"order\": \"${order}\", \"argument\": \"${argument}\"}")
 endfunction()
 
+function(handoff_library name)
+  set_property(GLOBAL PROPERTY handoff_library_${name} ${ARGN})
+endfunction()
+
 function(handoff_contender scenario name)
-  cmake_parse_arguments(PARSE_ARGV 2 arg ""
-    "SOURCE;INCLUDE_DIR;PACKAGE;ORDER;LIST;PROGRAM" "LIBRARIES;IF;WHEN")
+  cmake_parse_arguments(linked "" BY "" ${ARGN})
+  get_property(known GLOBAL PROPERTY handoff_library_${linked_BY})
+  cmake_parse_arguments(arg "" "SOURCE;INCLUDE_DIR;PACKAGE;ORDER;LIST;PROGRAM;BY"
+    "LIBRARIES;IF;WHEN" ${ARGN} ${known})
   if(NOT arg_LIST)
     set(arg_LIST contenders)
   endif()

@@ -109,17 +109,32 @@ Prepared prepare(const Parameters& parameters, std::span<const std::byte> input)
 // What most contenders make of a task, which outlives it; the answer goes to the task's `output`.
 using Operation = std::function<void(Burst&)>;
 
+// The task is made from the parameters.
 template <typename Task>
-Prepared prepared(Operation (*contender)(const Task&), Task given) {
+Prepared prepared(Operation (*contender)(const Task&), const Parameters& parameters) {
   struct Bench {
+    explicit Bench(const Parameters& given) : task(given) {}
     std::remove_pointer_t<decltype(Task::output)> output{};
     Task task;
   };
-  const auto bench = std::make_shared<Bench>();
-  bench->task = std::move(given);
+  const auto bench = std::make_shared<Bench>(parameters);
   bench->task.output = &bench->output;
   return {[bench, operation = contender(bench->task)](Burst& burst) { operation(burst); },
           std::as_writable_bytes(std::span(&bench->output, 1))};
+}
+
+// Where a contender wants no more than the parameters.
+inline Prepared prepared(Prepared (*contender)(const Parameters&), const Parameters& parameters) {
+  return contender(parameters);
+}
+
+// For a `work` that returns its answer.
+template <typename Work>
+Prepared answering(Work work) {
+  using Answer = std::invoke_result_t<Work&, Burst&>;
+  const auto answer = std::make_shared<Answer>();
+  return {[answer, work = std::move(work)](Burst& burst) mutable { *answer = work(burst); },
+          std::as_writable_bytes(std::span(answer.get(), 1))};
 }
 
 }  // namespace handoff::lab

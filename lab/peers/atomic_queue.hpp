@@ -11,6 +11,12 @@ namespace handoff::lab::peers {
 template <class Item, std::size_t kCapacity, bool kOneEach>
 class AtomicQueue {
  public:
+  // One that pushes may be overtaken by itself: while it is held up in its place, and one that pops
+  // waits there, a push a round later may fill that place first.
+  static constexpr bool unordered = !kOneEach;
+
+  explicit AtomicQueue(const auto& /*task*/) {}
+
   bool try_push(const Item& item) { return queue_.try_push(item); }
   bool try_pop(Item& item) { return queue_.try_pop(item); }
 

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "peers/apart.hpp"
+#include "peers/threads.hpp"
 
 namespace handoff::lab::peers {
 

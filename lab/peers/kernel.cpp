@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace handoff::lab::peers {
 
@@ -25,6 +26,11 @@ double burn_step_ns() {
     best = std::min(best, took.count() / steps);
   }
   return best;
+}
+
+std::size_t burn_steps(std::size_t ns) {
+  if (ns == 0) return 0;
+  return static_cast<std::size_t>(std::llround(static_cast<double>(ns) / burn_step_ns()));
 }
 
 }  // namespace handoff::lab::peers

@@ -15,4 +15,7 @@ std::uint64_t burn(std::uint64_t seed, std::size_t steps);
 // ns of one step on this machine now: the best of several, since others only ever slow it.
 double burn_step_ns();
 
+// So many steps take about that long.
+std::size_t burn_steps(std::size_t ns);
+
 }  // namespace handoff::lab::peers

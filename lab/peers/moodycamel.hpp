@@ -18,9 +18,9 @@ namespace handoff::lab::peers {
 template <class Item, std::size_t kCapacity, class Queue = ::moodycamel::ConcurrentQueue<Item>>
 class Moodycamel {
  public:
-  explicit Moodycamel(std::size_t producers)
+  explicit Moodycamel(const auto& task)
       : queue_(kCapacity),
-        at_once_(std::max<std::size_t>(1, kCapacity / 2 / producers)),
+        at_once_(std::max<std::size_t>(1, kCapacity / 2 / task.producers)),
         between_looks_(std::min<std::size_t>(64, at_once_)) {}
 
   class Producer {

@@ -2,7 +2,9 @@
 // oneTBB's task_group in an arena of `width` threads, the caller included: it helps as it waits.
 #pragma once
 
+#include <functional>
 #include <future>
+#include <memory>
 
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
@@ -94,5 +96,24 @@ class OneTbb {
   tbb::task_arena arena_;
   tbb::task_group group_;
 };
+
+// Each time it is called: its parallel_for, in blocks of `grain` indices at least, with the
+// partitioner for loops that run over the same data again (ADR 0014).
+template <class Body>
+std::function<void()> repeated_loop(std::size_t width, std::size_t count, std::size_t grain,
+                                    Body body) {
+  using Range = tbb::blocked_range<std::size_t>;
+  // Without it the arena gets no more threads than there are CPUs.
+  auto threads =
+      std::make_shared<tbb::global_control>(tbb::global_control::max_allowed_parallelism, width);
+  auto arena = std::make_shared<tbb::task_arena>(static_cast<int>(width));
+  auto affinity = std::make_shared<tbb::affinity_partitioner>();
+  return [count, grain, body, threads, arena, affinity] {
+    arena->execute([&] {
+      const auto block = [&body](const Range& range) { body(range.begin(), range.end()); };
+      tbb::parallel_for(Range(0, count, grain), block, *affinity);
+    });
+  };
+}
 
 }  // namespace handoff::lab::peers

@@ -1,6 +1,4 @@
 # The pools that several scenarios measure: what each is made of, and what it needs.
-find_package(TBB QUIET)
-find_package(OpenMP QUIET)
 find_path(ASIO_INCLUDE_DIR NAMES asio.hpp boost/asio.hpp)
 find_path(PTHREADPOOL_INCLUDE_DIR pthreadpool.h)
 find_library(PTHREADPOOL_LIBRARY pthreadpool)
@@ -21,10 +19,8 @@ handoff_pool(seed.pool.fixed SeedFixed peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.cached SeedCached peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.active SeedActive peers/seed_active_pool.hpp)
 handoff_pool(peer.mutex_pool MutexPool peers/mutex_pool.hpp)
-handoff_pool(peer.onetbb OneTbb peers/onetbb.hpp
-  LIBRARIES TBB::tbb PACKAGE libtbb-dev IF TBB_FOUND)
-handoff_pool(peer.openmp OpenMp peers/openmp.hpp
-  LIBRARIES OpenMP::OpenMP_CXX PACKAGE libgomp1 IF OpenMP_CXX_FOUND)
+handoff_pool(peer.onetbb OneTbb peers/onetbb.hpp BY onetbb)
+handoff_pool(peer.openmp OpenMp peers/openmp.hpp BY openmp)
 handoff_pool(peer.asio Asio peers/asio.hpp
   INCLUDE_DIR ASIO_INCLUDE_DIR PACKAGE libasio-dev)
 handoff_pool(peer.pthreadpool PThreadPool peers/pthreadpool.hpp

@@ -17,8 +17,7 @@
 #include <variant>
 #include <vector>
 
-#include "peers/apart.hpp"
-#include "peers/polling.hpp"
+#include "peers/threads.hpp"
 
 namespace handoff::lab::peers {
 

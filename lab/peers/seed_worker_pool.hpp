@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "peers/bare_ring.hpp"
-#include "peers/polling.hpp"
 #include "peers/seed_bus.hpp"
+#include "peers/threads.hpp"
 
 namespace handoff::lab::peers {
 

@@ -17,13 +17,27 @@
 #include <thread>
 #include <vector>
 
-#include "peers/apart.hpp"
-#include "peers/polling.hpp"
+#include "harness/contender.hpp"
 #include "peers/queue_ends.hpp"
-#include "peers/start_line.hpp"
-#include "scenarios/channels/contender.hpp"
+#include "peers/threads.hpp"
+#include "scenarios/channels/work.hpp"
 
 namespace handoff::lab::channels {
+
+struct Task {
+  explicit Task(const Parameters& given)
+      : producers(given.number("producers")), consumers(given.number("consumers")) {}
+
+  std::size_t producers;
+  std::size_t consumers;
+  Answer* output = nullptr;
+
+  // Whether each side is one thread.
+  [[nodiscard]] bool one_each() const { return producers == 1 && consumers == 1; }
+};
+
+// A contender's own: sends all messages once. The task outlives it.
+Operation contender(const Task& task);
 
 namespace detail {
 

@@ -4,29 +4,22 @@
 
 #include <fmt/format.h>
 
-#include "harness/answer_problem.hpp"
 #include "scenarios/channels/work.hpp"
+#include "scenarios/rules.hpp"
 
 namespace handoff::lab::channels { namespace {
 
-class Exchange final : public AnswerProblem<Answer> {
- public:
-  Exchange() {
-    for (std::uint64_t i = 0; i < messages; ++i) sum_ += weight(message(i));
-  }
-  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(20); }
-
- private:
-  std::optional<std::string> fault_of(const Answer& answer) const override {
+std::shared_ptr<const Problem> exchange(const Cell& /*cell*/) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < messages; ++i) sum += weight(message(i));
+  return problem_by<Answer>({.fault = [sum](const Answer& answer) -> Wrong {
     if (answer.count != messages) {
       return fmt::format("received {} messages of {}", answer.count, messages);
     }
-    if (answer.sum != sum_) return "received some messages twice or damaged, and others not at all";
+    if (answer.sum != sum) return "received some messages twice or damaged, and others not at all";
     return {};
-  }
-
-  std::uint64_t sum_ = 0;
-};
+  }});
+}
 
 }}  // namespace handoff::lab::channels
 
@@ -39,5 +32,5 @@ handoff::lab::ScenarioTable handoff::lab::channels_scenario() {
                        "at a time"}},
           .parameters = {{"producers", "threads that push", {"1"}, {}, 1, 64, {"message"}},
                          {"consumers", "threads that pop", {"1"}, {}, 1, 64, {"message"}}},
-          .problem = [](const Cell& /*cell*/) { return std::make_shared<Exchange>(); }};
+          .problem = exchange};
 }

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "peers/fold.hpp"
+#include "peers/answer.hpp"
 
 namespace handoff::lab::channels {
 

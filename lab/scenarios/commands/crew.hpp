@@ -10,8 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "peers/apart.hpp"
-#include "peers/polling.hpp"
+#include "peers/threads.hpp"
 
 namespace handoff::lab::commands {
 

@@ -14,12 +14,39 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "scenarios/commands/contender.hpp"
+#include "harness/contender.hpp"
 #include "scenarios/commands/crew.hpp"
+#include "scenarios/commands/work.hpp"
 
 namespace handoff::lab::commands {
+
+struct Task {
+  explicit Task(const Parameters& given)
+      : metric(given.text("metric")),
+        threads(given.number("threads")),
+        calls(given.number("calls")),
+        key_bits(given.number("key_bits")),
+        work(given.number("work")),
+        keys(given.text("keys", "article") == "random" ? Keys::random : Keys::article) {
+    if (calls % (4 * kChunk) != 0) throw Unavailable("calls is no multiple of 200");
+  }
+
+  std::string metric;
+  std::size_t threads;
+  std::size_t calls;
+  std::size_t key_bits;  // 16, 32 or 64
+  std::size_t work;      // rounds of other work for each component
+  Keys keys;
+  Answer* output = nullptr;
+
+  [[nodiscard]] std::size_t components() const { return components_of(calls); }
+};
+
+// A contender's own: one frame. The task outlives it.
+Operation contender(const Task& task);
 
 class Flush {
  public:

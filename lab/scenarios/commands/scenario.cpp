@@ -7,44 +7,31 @@
 
 #include <fmt/format.h>
 
-#include "harness/answer_problem.hpp"
 #include "scenarios/commands/work.hpp"
+#include "scenarios/rules.hpp"
 
 namespace handoff::lab::commands { namespace {
 
-class Recording final : public AnswerProblem<Answer> {
- public:
-  explicit Recording(const Cell& cell)
-      : metric_(cell.metric()),
-        calls_(cell.number("calls")),
-        sum_(sum_of_all(static_cast<std::size_t>(calls_))) {}
-
-  double metric(const Reading& reading) const override {
-    constexpr double ns_per_ms = 1e6;
-    if (metric_ == "shared_rmw") return reading.figure("shared_rmw");
-    return metric_ == "frame" ? reading.ns_per_item() / ns_per_ms : reading.ns_per_item();
-  }
-  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(30); }
-
- private:
-  std::optional<std::string> fault_of(const Answer& answer) const override {
-    const std::uint64_t wanted = answer.operations * calls_;
-    if (answer.commands != wanted) {
-      return fmt::format("dispatched {} commands of {}", answer.commands, wanted);
-    }
-    if (answer.sum != answer.operations * sum_) {
-      return "the hash of all arguments is wrong";
-    }
-    if (answer.misplaced != 0) {
-      return fmt::format("{} commands came out of their order", answer.misplaced);
-    }
-    return {};
-  }
-
-  std::string metric_;
-  std::uint64_t calls_;
-  std::uint64_t sum_;  // of an operation
-};
+std::shared_ptr<const Problem> recording(const Cell& cell) {
+  const std::uint64_t calls = cell.number("calls");
+  return problem_by<Answer>(
+      {.fault = [calls, sum = sum_of_all(calls)](const Answer& answer) -> Wrong {
+         const std::uint64_t wanted = answer.operations * calls;
+         if (answer.commands != wanted) {
+           return fmt::format("dispatched {} commands of {}", answer.commands, wanted);
+         }
+         if (answer.sum != answer.operations * sum) return "the hash of all arguments is wrong";
+         if (answer.misplaced == 0) return {};
+         return fmt::format("{} commands came out of their order", answer.misplaced);
+       },
+       .metric =
+           [metric = cell.metric()](const Reading& reading) {
+             constexpr double ns_per_ms = 1e6;
+             if (metric == "shared_rmw") return reading.figure("shared_rmw");
+             return metric == "frame" ? reading.ns_per_item() / ns_per_ms : reading.ns_per_item();
+           },
+       .slowest_operation = std::chrono::seconds(30)});
+}
 
 Cell cell_of(const char* metric, const char* threads) {
   return Cell(metric,
@@ -57,29 +44,29 @@ constexpr auto work = "there with other work of each component, of unknown lengt
 Article adding_alone() {
   return {std::string(title) + "adding 40,000 commands on one thread",
           cell_of("add", "1"),
-          {{"version 1 (ST, global new)", 6.65, work, "seed.v1", {}, {}},
-           {"version 2 (ST, linear)", 4.55, work, "seed.v2", {}, {}}}};
+          {{"version 1 (ST, global new)", 6.65, work, "seed.v1"},
+           {"version 2 (ST, linear)", 4.55, work, "seed.v2"}}};
 }
 
 Article adding_together() {
   const std::string cores = "8 threads on 4 cores there, 2 here";
   return {std::string(title) + "adding 40,000 commands on all threads",
           cell_of("add", "2"),
-          {{"version 3 (MT, global new)", 1.85, work, "seed.v3", cores, {}},
-           {"version 4 (MT, linear)", 1.72, work, "seed.v4", cores, {}},
-           {"version 5 (MT, linear, size aligned to 64)", 1.65, work, "seed.v5", cores, {}},
-           {"version 6 (MT, thread-local linear)", 1.45, work, "seed.v6", cores, {}},
-           {"version 7 (MT, thread-local linear & bucket)", 1.25, work, "seed.v7", cores, {}}}};
+          {{"version 3 (MT, global new)", 1.85, work, "seed.v3", cores},
+           {"version 4 (MT, linear)", 1.72, work, "seed.v4", cores},
+           {"version 5 (MT, linear, size aligned to 64)", 1.65, work, "seed.v5", cores},
+           {"version 6 (MT, thread-local linear)", 1.45, work, "seed.v6", cores},
+           {"version 7 (MT, thread-local linear & bucket)", 1.25, work, "seed.v7", cores}}};
 }
 
 Article dispatching() {
   return {std::string(title) + "dispatching 40,000 commands",
           cell_of("submit", "2"),
-          {{"version 3 (MT, global new)", 0.7, "", "seed.v3", {}, {}},
-           {"version 4 (MT, linear)", 0.7, "", "seed.v4", {}, {}},
-           {"version 5 (MT, linear, size aligned to 64)", 0.9, "", "seed.v5", {}, {}},
-           {"version 6 (MT, thread-local linear)", 0.7, "", "seed.v6", {}, {}},
-           {"version 7 (MT, thread-local linear & bucket)", 0.7, "", "seed.v7", {}, {}}}};
+          {{"version 3 (MT, global new)", 0.7, "", "seed.v3"},
+           {"version 4 (MT, linear)", 0.7, "", "seed.v4"},
+           {"version 5 (MT, linear, size aligned to 64)", 0.9, "", "seed.v5"},
+           {"version 6 (MT, thread-local linear)", 0.7, "", "seed.v6"},
+           {"version 7 (MT, thread-local linear & bucket)", 0.7, "", "seed.v7"}}};
 }
 
 std::vector<Article> articles() { return {adding_alone(), adding_together(), dispatching()}; }
@@ -118,7 +105,7 @@ handoff::lab::ScenarioTable handoff::lab::commands_scenario() {
                              {"0"}, 0, 10'000),
            Parameter::one_of("keys", "64 materials and 4096 depths, or all bits at random",
                              {"article", "random"}, {"sort"})},
-      .problem = [](const Cell& cell) { return std::make_shared<Recording>(cell); },
+      .problem = recording,
       .articles = articles(),
       .calibrations = calibrations()};
 }

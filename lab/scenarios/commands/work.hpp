@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "peers/fold.hpp"
+#include "peers/answer.hpp"
 
 namespace handoff::lab::commands {
 

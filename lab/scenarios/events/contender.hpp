@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What a contender of `events` writes: one function that makes the operation of a metric. Lists are
-// made with run_passes(), queues handed to measure() (measure.hpp).
+// What a contender of `events` writes: one function that makes the operation of a metric. It hands
+// its list and its queue to measure.hpp.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "harness/contender.hpp"
 #include "scenarios/events/work.hpp"
@@ -13,23 +17,35 @@
 namespace handoff::lab::events {
 
 struct Task {
+  Task(const Parameters& given, std::uint64_t& heard_sum)
+      : metric(given.text("metric")),
+        listeners(given.number("listeners", 1)),
+        count(given.number("count", events_of(metric))),
+        ids(given.number("ids", 1)),
+        producers(given.number("producers", 1)),
+        spins(given.text("consumer", "sleeps") == "spins"),
+        sum(&heard_sum) {}
+
   std::string metric;
   std::size_t listeners;  // of the list, for invoke
   std::size_t count;  // events of an operation
   std::size_t ids;  // keys, each with one listener; event i has the key i % ids
   std::size_t producers;  // threads that enqueue, for throughput
   bool spins;  // the consumer of a latency: it never sleeps
-  std::uint64_t* sum;  // listeners add to it; processes share it
+  std::uint64_t* sum;  // listeners add to it
 };
 
 // Does a metric's work once: all passes, or all events enqueued and drained. The task outlives it.
 Operation contender(const Task& task);
 
-// The passes of `invoke`: `call(payload)` reaches all listeners once.
-template <class Call>
-void run_passes(const Task& task, Call&& call) {
-  const std::size_t count = passes(task.listeners);
-  for (std::size_t pass = 0; pass < count; ++pass) call(payload(pass));
-}
+// A thread that sleeps, so that a program has more than one.
+class SecondThread {
+  std::jthread thread_{[](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any asleep;
+    std::unique_lock lock(mutex);
+    asleep.wait(lock, stop, [] { return false; });
+  }};
+};
 
 }  // namespace handoff::lab::events

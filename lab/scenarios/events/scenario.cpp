@@ -2,12 +2,13 @@
 // The scenario `events`: what a callback costs, and an event that waits in a queue first.
 #include "scenarios/registry.hpp"
 
+#include <array>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "harness/answer_problem.hpp"
 #include "scenarios/events/work.hpp"
+#include "scenarios/rules.hpp"
 
 namespace handoff::lab::events { namespace {
 
@@ -31,30 +32,21 @@ std::uint64_t expected_sum(const Cell& cell) {
   return sum;
 }
 
-class Delivery final : public AnswerProblem<std::uint64_t> {
- public:
-  explicit Delivery(const Cell& cell)
-      : metric_(cell.metric()), count_(count_of(cell)), sum_(expected_sum(cell)) {}
-
-  double metric(const Reading& reading) const override {
-    if (metric_ == "second_queue") return reading.figure("p50") / static_cast<double>(count_);
-    if (metric_ == "latency_p50") return reading.figure("p50");
-    if (metric_ == "latency_p99") return reading.figure("p99");
-    return reading.ns_per_item();
-  }
-
-  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
-
- private:
-  std::optional<std::string> fault_of(const std::uint64_t& sum) const override {
-    if (sum == sum_) return {};
-    return fmt::format("its listeners heard {:#x}, sent was {:#x}", sum, sum_);
-  }
-
-  std::string metric_;
-  std::size_t count_;
-  std::uint64_t sum_;
-};
+std::shared_ptr<const Problem> delivery(const Cell& cell) {
+  return problem_by<std::uint64_t>(
+      {.fault = [right = expected_sum(cell)](const std::uint64_t& sum) -> Wrong {
+         if (sum == right) return {};
+         return fmt::format("its listeners heard {:#x}, sent was {:#x}", sum, right);
+       },
+       .metric =
+           [metric = cell.metric(),
+            count = static_cast<double>(count_of(cell))](const Reading& reading) {
+             if (metric == "second_queue") return reading.figure("p50") / count;
+             if (metric == "latency_p50") return reading.figure("p50");
+             return metric == "latency_p99" ? reading.figure("p99") : reading.ns_per_item();
+           },
+       .slowest_operation = std::chrono::seconds(10)});
+}
 
 constexpr auto base = "seed.eventpp_style";
 constexpr auto optimised = "seed.eventpp_optimised";
@@ -62,30 +54,13 @@ constexpr auto optimised = "seed.eventpp_optimised";
 // So many events at so much each.
 constexpr double ms(double events, double ns_each) { return events * ns_each / 1e6; }
 
-// "Raw EventQueue (1M messages)": 22.2 and 24.8 million a second.
-Article raw() {
-  return {"eventpp's bottlenecks: a queue alone, 1M messages",
-          Cell("enqueue_process", {{"count", "1000000"}, {"ids", "1"}}),
-          {{"before", ms(1e6, 1e3 / 22.2), "", base, {}, {}},
-           {"after",
-            ms(1e6, 1e3 / 24.8),
-            "",
-            optimised,
-            "there all but a tenth was the memory of the nodes",
-            {}}}};
-}
-
-// "PoolQueueList, 10K messages": 22.2 and 28.5 million a second.
-Article pooled() {
-  return {"eventpp's bottlenecks: nodes from a pool, 10K messages",
-          Cell("enqueue_process", {{"count", "10000"}, {"ids", "1"}}),
-          {{"std::list", ms(1e4, 1e3 / 22.2), "", base, {}, {}},
-           {"PoolQueueList",
-            ms(1e4, 1e3 / 28.5),
-            "",
-            optimised,
-            "here the base recycles its nodes too",
-            {}}}};
+// By so many million a second there, with two schemes.
+Article rates(const char* what, const Cell& cell, std::array<const char*, 2> schemes, double events,
+              std::array<double, 2> rates, const char* note, const char* why) {
+  return {fmt::format("eventpp's bottlenecks: {}", what),
+          cell,
+          {{schemes[0], ms(events, 1e3 / rates[0]), note, base},
+           {schemes[1], ms(events, 1e3 / rates[1]), note, optimised, why}}};
 }
 
 // "processQueueWith, CPU pinned to core 1".
@@ -95,22 +70,8 @@ Article visited(const char* ids, const char* count, double process, double visit
   return {
       fmt::format("eventpp's bottlenecks: a visitor, {} messages of {} kinds", count, ids),
       Cell("enqueue_process", {{"count", count}, {"ids", ids}}),
-      {{"process", ms(events, process), "draining only", optimised, {}, {}},
+      {{"process", ms(events, process), "draining only", optimised},
        {"processQueueWith", ms(events, visit), "draining only", optimised, why, "enqueue_visit"}}};
-}
-
-// "Active Object, 10K": 1.6 and 8.5 million a second, in operations of this scenario's size.
-Article saturated() {
-  const double events = static_cast<double>(saturating_events);
-  return {"eventpp's bottlenecks: an active object, saturated",
-          Cell("throughput", {{"producers", "1"}}),
-          {{"before", ms(events, 1e3 / 1.6), "10K messages there", base, {}, {}},
-           {"after",
-            ms(events, 1e3 / 8.5),
-            "10K messages there",
-            optimised,
-            "there a burst of 10K, here a steady stream",
-            {}}}};
 }
 
 // "E2E P50" and "P99": measured there while saturated, so a queue's length is in them.
@@ -119,21 +80,27 @@ Article latency(const char* metric, double before, double after) {
   constexpr double ns = 1e-6;
   Article article{fmt::format("eventpp's bottlenecks: an active object, {}", metric),
                   Cell(metric, {{"consumer", "sleeps"}}),
-                  {{"before", before * ns, "saturated there", base, {}, {}},
-                   {"after", after * ns, "saturated there", optimised, why, {}}}};
+                  {{"before", before * ns, "saturated there", base},
+                   {"after", after * ns, "saturated there", optimised, why}}};
   article.metric_ms = ns;
   return article;
 }
 
 std::vector<Article> articles() {
-  return {raw(),
-          pooled(),
-          visited("1", "100000", 152.4, 9.1),
-          visited("10", "100000", 151.5, 10.0),
+  return {rates("a queue alone, 1M messages",  // "Raw EventQueue (1M messages)"
+                Cell("enqueue_process", {{"count", "1000000"}, {"ids", "1"}}), {"before", "after"},
+                1e6, {22.2, 24.8}, "", "there all but a tenth was the memory of the nodes"),
+          rates("nodes from a pool, 10K messages",  // "PoolQueueList, 10K messages"
+                Cell("enqueue_process", {{"count", "10000"}, {"ids", "1"}}),
+                {"std::list", "PoolQueueList"}, 1e4, {22.2, 28.5}, "",
+                "here the base recycles its nodes too"),
+          visited("1", "100000", 152.4, 9.1), visited("10", "100000", 151.5, 10.0),
           visited("10", "1000000", 76.6, 21.2),
-          saturated(),
-          latency("latency_p50", 1'200, 11'588),
-          latency("latency_p99", 8'953, 24'289)};
+          // "Active Object, 10K", in operations of this scenario's size.
+          rates("an active object, saturated", Cell("throughput", {{"producers", "1"}}),
+                {"before", "after"}, static_cast<double>(saturating_events), {1.6, 8.5},
+                "10K messages there", "there a burst of 10K, here a steady stream"),
+          latency("latency_p50", 1'200, 11'588), latency("latency_p99", 8'953, 24'289)};
 }
 
 }}  // namespace handoff::lab::events
@@ -162,6 +129,6 @@ handoff::lab::ScenarioTable handoff::lab::events_scenario() {
                      {"producers", "threads that enqueue", {"1", "2"}, {}, 1, 64, {"throughput"}},
                      Parameter::one_of("consumer", "spins, or sleeps after 50 us without an event",
                                        {"spins", "sleeps"}, {"latency_p50", "latency_p99"})},
-      .problem = [](const Cell& cell) { return std::make_shared<Delivery>(cell); },
+      .problem = delivery,
       .articles = articles()};
 }

@@ -6,7 +6,6 @@
 //   void run(std::size_t count, const std::function<void(std::size_t)>& job);
 #pragma once
 
-#include <cerrno>
 #include <cstddef>
 #include <exception>
 #include <functional>
@@ -23,28 +22,6 @@
 namespace handoff::lab::files {
 
 inline constexpr std::size_t kArticleBlock = 16 * 1024;
-
-inline void write_at(int descriptor, std::span<const std::byte> from, std::uint64_t offset,
-                     const std::string& path) {
-  while (!from.empty()) {
-    const ssize_t n = pwrite(descriptor, from.data(), from.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("writing", path, errno);
-    from = from.subspan(static_cast<std::size_t>(n));
-    offset += static_cast<std::uint64_t>(n);
-  }
-}
-
-inline void read_at(int descriptor, std::span<std::byte> into, std::uint64_t offset,
-                    const std::string& path) {
-  while (!into.empty()) {
-    const ssize_t n = pread(descriptor, into.data(), into.size(), static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail("reading", path, n < 0 ? errno : ENODATA);
-    into = into.subspan(static_cast<std::size_t>(n));
-    offset += static_cast<std::uint64_t>(n);
-  }
-}
 
 // The first failure of any job, thrown when all have ended.
 class Failure {

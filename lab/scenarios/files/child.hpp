@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "harness/contender.hpp"
+#include "peers/forks.hpp"
 
 namespace handoff::lab::files {
 
@@ -66,8 +66,7 @@ class Children {
     close(ends[0]);
     int status = 0;
     rusage usage{};
-    while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
-    }
+    peers::uninterrupted([&] { return wait4(child, &status, 0, &usage); });
     seconds_ += seconds(usage.ru_utime) + seconds(usage.ru_stime);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
       throw std::runtime_error(words[0] + " failed with status " + std::to_string(status) + ": " +
@@ -87,8 +86,8 @@ class Children {
     std::string all;
     std::array<char, 4096> piece{};
     for (;;) {
-      const ssize_t n = read(descriptor, piece.data(), piece.size());
-      if (n < 0 && errno == EINTR) continue;
+      const ssize_t n =
+          peers::uninterrupted([&] { return read(descriptor, piece.data(), piece.size()); });
       if (n <= 0) return all;
       all.append(piece.data(), static_cast<std::size_t>(n));
     }

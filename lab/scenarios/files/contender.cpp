@@ -12,13 +12,6 @@
 #include "scenarios/files/measures.hpp"
 
 namespace handoff::lab::files {
-namespace {
-
-[[noreturn]] void not_done(const char* what) {
-  throw Unavailable(std::string("this way has no ") + what);
-}
-
-}  // namespace
 
 void Report::wrong(Fault fault, std::uint64_t file, std::uint64_t offset, std::uint64_t wanted) {
   faults_.fetch_add(1, std::memory_order_relaxed);
@@ -48,23 +41,7 @@ void Transfer::look(std::size_t file, std::uint64_t offset,
   report->looked_at(there.size() / kSector);
 }
 
-void Way::write(const Transfer& /*transfer*/) { not_done("writing of whole files"); }
-void Way::read(const Transfer& /*transfer*/) { not_done("reading of whole files"); }
-void Way::write_one(const Transfer& /*transfer*/, std::size_t /*threads*/) {
-  not_done("writing of one file by many");
-}
 void Way::remove(const std::vector<std::string>& paths) { remove_files(paths); }
-void Way::open_random(const Random& /*random*/, bool /*write*/) {}
-void Way::random_read(Random& /*random*/) { not_done("random reads"); }
-void Way::random_write(Random& /*random*/) { not_done("random writes"); }
-void Way::open_log(const Log& /*log*/) { not_done("log"); }
-void Way::append_one(std::size_t /*thread*/, const Record& /*record*/) { not_done("log"); }
-void Way::close_log() {}
-std::vector<Record> Way::read_back(const Log& /*log*/) { not_done("log"); }
-void Way::copy(const std::string& /*from*/, const std::string& /*to*/, bool /*durable*/) {
-  not_done("copying of trees");
-}
-bool Way::is_own(std::span<const std::byte> /*sector*/) const { return false; }
 
 Bench::Times Bench::timed(Burst& burst, double bytes, const std::function<void()>& work) {
   const auto cpu_now = [] {
@@ -137,21 +114,13 @@ Operation operation_of(Bench& bench) {
 
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                              std::span<const std::byte> input) {
-  struct Prepared_ {
-    files::Bench bench;
-    files::Operation operation;
-    files::Answer output{};
-  };
-  auto all = std::make_shared<Prepared_>();
-  files::Bench& bench = all->bench;
-  bench.task = files::task_of(parameters, input);
-  bench.folder = std::make_unique<files::TemporaryFolder>(bench.task.folder);
-  bench.generation = static_cast<std::uint64_t>(getpid()) << 32;
-  bench.way = files::contender(bench.task);
-  all->operation = files::operation_of(bench);
-  return {[all](Burst& burst) {
-            all->operation(burst);
-            all->output = all->bench.report.answer(all->bench.operations);
-          },
-          std::as_writable_bytes(std::span(&all->output, 1))};
+  const auto bench = std::make_shared<files::Bench>();
+  bench->task = files::task_of(parameters, input);
+  bench->folder = std::make_unique<files::TemporaryFolder>(bench->task.folder);
+  bench->generation = static_cast<std::uint64_t>(getpid()) << 32;
+  bench->way = files::contender(bench->task);
+  return answering([bench, operation = files::operation_of(*bench)](Burst& burst) {
+    operation(burst);
+    return bench->report.answer(bench->operations);
+  });
 }

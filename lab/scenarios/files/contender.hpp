@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "harness/contender.hpp"
@@ -102,35 +103,54 @@ class Way {
 
   // Not timed: what is written may be made ready, as far as memory holds it.
   virtual void about_to_write(const Transfer& /*transfer*/) {}
-  virtual void write(const Transfer& transfer);
-  virtual void read(const Transfer& transfer);
+  virtual void write(const Transfer& /*transfer*/) { lacks("writing of whole files"); }
+  virtual void read(const Transfer& /*transfer*/) { lacks("reading of whole files"); }
   // Many threads write blocks of one new file in turns.
-  virtual void write_one(const Transfer& transfer, std::size_t threads);
+  virtual void write_one(const Transfer& /*transfer*/, std::size_t /*threads*/) {
+    lacks("writing of one file by many");
+  }
   virtual void remove(const std::vector<std::string>& paths);
   // Once before the first of these.
-  virtual void open_random(const Random& random, bool write);
-  virtual void random_read(Random& random);
-  virtual void random_write(Random& random);
-  virtual void open_log(const Log& log);
-  virtual void append_one(std::size_t thread, const Record& record);
-  virtual void close_log();
+  virtual void open_random(const Random& /*random*/, bool /*write*/) {}
+  virtual void random_read(Random& /*random*/) { lacks("random reads"); }
+  virtual void random_write(Random& /*random*/) { lacks("random writes"); }
+  virtual void open_log(const Log& /*log*/) { lacks("log"); }
+  virtual void append_one(std::size_t /*thread*/, const Record& /*record*/) { lacks("log"); }
+  virtual void close_log() {}
   // All records that a reader finds, in any order.
-  virtual std::vector<Record> read_back(const Log& log);
+  virtual std::vector<Record> read_back(const Log& /*log*/) { lacks("log"); }
   // A tree; the target is not there.
-  virtual void copy(const std::string& from, const std::string& to, bool durable);
+  virtual void copy(const std::string& /*from*/, const std::string& /*to*/, bool /*durable*/) {
+    lacks("copying of trees");
+  }
 
   // Only what a program writes that knows no sectors is looked at in another way.
   [[nodiscard]] virtual bool writes_sectors() const { return true; }
   // Whether such a sector is what it writes.
-  [[nodiscard]] virtual bool is_own(std::span<const std::byte> sector) const;
+  [[nodiscard]] virtual bool is_own(std::span<const std::byte> /*sector*/) const { return false; }
   // Of a copy: modes, times and links, not the bytes alone.
   [[nodiscard]] virtual bool keeps_attributes() const { return true; }
   // CPU seconds of its child processes, since the last question.
   virtual double cpu_of_children() { return 0; }
   // How long the last work took by the program that did it, where starting that is no part of it.
   [[nodiscard]] virtual double seconds_by_itself() const { return 0; }
+
+ private:
+  [[noreturn]] static void lacks(const char* what) {
+    throw Unavailable(std::string("this way has no ") + what);
+  }
 };
 
 std::unique_ptr<Way> contender(const Task& task);
+
+// A way that is made of the task, if it wants that, and of what is given here.
+template <class Kind, auto... given>
+std::unique_ptr<Way> way_of(const Task& task) {
+  if constexpr (std::is_constructible_v<Kind, const Task&, decltype(given)...>) {
+    return std::make_unique<Kind>(task, given...);
+  } else {
+    return std::make_unique<Kind>(given...);
+  }
+}
 
 }  // namespace handoff::lab::files

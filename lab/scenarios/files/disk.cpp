@@ -2,7 +2,6 @@
 #include "scenarios/files/disk.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -20,33 +19,6 @@ namespace handoff::lab::files {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
-
-// How many bytes there were before the end of the file.
-std::size_t read_fully(int descriptor, std::span<std::byte> into, std::uint64_t offset,
-                       const std::string& path) {
-  std::size_t had = 0;
-  while (had < into.size()) {
-    const ssize_t n =
-        pread(descriptor, into.data() + had, into.size() - had, static_cast<off_t>(offset + had));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("reading", path, errno);
-    if (n == 0) break;
-    had += static_cast<std::size_t>(n);
-  }
-  return had;
-}
-
-void write_fully(int descriptor, std::span<const std::byte> from, std::uint64_t offset,
-                 const std::string& path) {
-  std::size_t had = 0;
-  while (had < from.size()) {
-    const ssize_t n =
-        pwrite(descriptor, from.data() + had, from.size() - had, static_cast<off_t>(offset + had));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("writing", path, errno);
-    had += static_cast<std::size_t>(n);
-  }
-}
 
 std::uint64_t length_of(int descriptor, const std::string& path) {
   struct stat status{};
@@ -86,7 +58,7 @@ void look_at_file(const Way& way, const Transfer& transfer, std::size_t number,
   for (std::uint64_t at = 0; at < length; at += kPiece) {
     const std::span<std::byte> piece = std::span(buffer).first(
         static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, length - at)));
-    if (read_fully(file.number(), piece, at, path) != piece.size()) {
+    if (read_up_to(file.number(), piece, at, path) != piece.size()) {
       return transfer.report->wrong(Fault::length, number, at, transfer.bytes);
     }
     for (std::size_t sector = 0; sector < piece.size(); sector += kSector) {
@@ -166,7 +138,7 @@ void make_files(const std::string& folder, std::size_t files, std::uint64_t byte
       const auto piece = buffers[0].first(
           static_cast<std::size_t>(std::min<std::uint64_t>(buffers.block(), bytes - at)));
       stamp(piece, number, at, generation);
-      write_fully(file.number(), piece, at, paths[number]);
+      write_at(file.number(), piece, at, paths[number]);
     }
   }
   settle(part);
@@ -211,7 +183,7 @@ void read_all(const std::vector<std::string>& paths) {
   std::vector<std::byte> buffer(kPiece);
   for (const std::string& path : paths) {
     const Descriptor file(path, O_RDONLY);
-    for (std::uint64_t at = 0; read_fully(file.number(), buffer, at, path) == kPiece;) at += kPiece;
+    for (std::uint64_t at = 0; read_up_to(file.number(), buffer, at, path) == kPiece;) at += kPiece;
   }
 }
 

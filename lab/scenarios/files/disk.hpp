@@ -2,10 +2,14 @@
 // What is done around the timed part: files made, looked at, forgotten by the page cache, removed.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 #include "scenarios/files/contender.hpp"
 
@@ -27,6 +31,36 @@ class Descriptor {
 
 // Throws std::runtime_error: what, on which path, and the system's reason.
 [[noreturn]] void fail(const char* call, const std::string& path, int error);
+
+// Whole blocks by system calls. read_up_to() says how many bytes there were before the end of the
+// file; to read_at() an end is a failure.
+inline void write_at(int descriptor, std::span<const std::byte> from, std::uint64_t offset,
+                     const std::string& path) {
+  while (!from.empty()) {
+    const ssize_t n = pwrite(descriptor, from.data(), from.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("writing", path, errno);
+    from = from.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+}
+inline std::size_t read_up_to(int descriptor, std::span<std::byte> into, std::uint64_t offset,
+                              const std::string& path) {
+  std::size_t had = 0;
+  while (had < into.size()) {
+    const ssize_t n =
+        pread(descriptor, into.data() + had, into.size() - had, static_cast<off_t>(offset + had));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("reading", path, errno);
+    if (n == 0) break;
+    had += static_cast<std::size_t>(n);
+  }
+  return had;
+}
+inline void read_at(int descriptor, std::span<std::byte> into, std::uint64_t offset,
+                    const std::string& path) {
+  if (read_up_to(descriptor, into, offset, path) < into.size()) fail("reading", path, ENODATA);
+}
 
 // A folder that is removed with all it holds.
 class TemporaryFolder {

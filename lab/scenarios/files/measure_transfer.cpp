@@ -28,6 +28,16 @@ double bytes_of(const Transfer& transfer) {
   return static_cast<double>(transfer.bytes) * static_cast<double>(transfer.paths.size());
 }
 
+// Once: as another generation, and looked at.
+Bench::Times write_once(Bench& bench, Burst& burst, Transfer& transfer) {
+  transfer.generation = ++bench.generation;
+  bench.way->about_to_write(transfer);
+  const Bench::Times times =
+      bench.timed(burst, bytes_of(transfer), [&] { bench.way->write(transfer); });
+  look_at_files(*bench.way, transfer);
+  return times;
+}
+
 // New files, which are looked at and removed again.
 Operation write_new(Bench& bench, bool article) {
   ask_for_room(bench.task.shared, bench.task.files * bench.task.bytes);
@@ -36,17 +46,13 @@ Operation write_new(Bench& bench, bool article) {
   if (article) transfer->durable = true;
   return [&bench, transfer, article](Burst& burst) {
     settle(bench.task.folder);
-    transfer->generation = ++bench.generation;
-    bench.way->about_to_write(*transfer);
-    const Bench::Times times =
-        bench.timed(burst, bytes_of(*transfer), [&] { bench.way->write(*transfer); });
+    const Bench::Times times = write_once(bench, burst, *transfer);
     if (article) {
       const bool by_clock = bench.task.what == "cpu";
       burst.figure("article_ms", by_clock ? times.clock_ms : times.wall_ms);
     } else {
       burst.items(bytes_of(*transfer) / kMb);
     }
-    look_at_files(*bench.way, *transfer);
     remove_files(transfer->paths);
   };
 }
@@ -65,11 +71,8 @@ Operation overwrite(Bench& bench) {
   auto transfer = std::make_shared<Transfer>(transfer_in(bench, shared_files(bench)));
   return [&bench, transfer](Burst& burst) {
     settle(bench.task.folder);
-    transfer->generation = ++bench.generation;
-    bench.way->about_to_write(*transfer);
-    bench.timed(burst, bytes_of(*transfer), [&] { bench.way->write(*transfer); });
+    write_once(bench, burst, *transfer);
     burst.items(bytes_of(*transfer) / kMb);
-    look_at_files(*bench.way, *transfer);
   };
 }
 
@@ -144,15 +147,12 @@ Operation new_files_of(Bench& bench) {
   transfer->create = true;
   transfer->cached = true;
   return [&bench, transfer](Burst& burst) {
-    transfer->generation = ++bench.generation;
-    const std::string folder =
-        bench.task.kept + "/" + std::to_string(getpid()) + "." + std::to_string(bench.generation);
+    const std::string folder = bench.task.kept + "/" + std::to_string(getpid()) + "." +
+                               std::to_string(bench.generation + 1);
     std::filesystem::create_directory(folder);
     transfer->paths = numbered(folder, bench.task.files);
-    bench.way->about_to_write(*transfer);
-    bench.timed(burst, bytes_of(*transfer), [&] { bench.way->write(*transfer); });
+    write_once(bench, burst, *transfer);
     burst.items(static_cast<double>(transfer->paths.size()));
-    look_at_files(*bench.way, *transfer);
   };
 }
 

@@ -27,7 +27,6 @@ struct Bench {
   Times timed(Burst& burst, double bytes, const std::function<void()>& work);
 };
 
-using Operation = std::function<void(Burst&)>;
 Operation transfer_of(Bench& bench);  // write_new, overwrite, read_cold, read_warm, article
 Operation small_of(Bench& bench);
 Operation new_files_of(Bench& bench);

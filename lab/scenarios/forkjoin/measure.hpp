@@ -3,11 +3,26 @@
 // runs the root of the problem, and a nested Group (problems.hpp).
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <string>
 
-#include "scenarios/forkjoin/contender.hpp"
+#include "harness/contender.hpp"
+#include "scenarios/forkjoin/problems.hpp"
 
 namespace handoff::lab::forkjoin {
+
+struct Task {
+  explicit Task(const Parameters& given)
+      : problem(given.text("problem")), width(given.number("width")) {}
+
+  std::string problem;
+  std::size_t width;
+  Answer* output = nullptr;
+};
+
+// A contender's own, usually `return measure<Pool>(task);`. The task outlives it.
+Operation contender(const Task& task);
 
 template <class Pool>
 Operation measure(const Task& task) {

@@ -106,16 +106,4 @@ Answer solve(Fork& fork, const std::string& problem) {
   return tree(fork, Node{});
 }
 
-// No fork at all.
-struct Serial {
-  struct Group {
-    explicit Group(Serial& /*serial*/) {}
-    template <class F>
-    void run(const F& task) {
-      task();
-    }
-    void wait() {}
-  };
-};
-
 }  // namespace handoff::lab::forkjoin

@@ -4,36 +4,26 @@
 
 #include <fmt/format.h>
 
-#include "harness/answer_problem.hpp"
+#include "peers/serial.hpp"
 #include "scenarios/forkjoin/problems.hpp"
+#include "scenarios/rules.hpp"
 
 namespace handoff::lab::forkjoin { namespace {
 
-class Division final : public AnswerProblem<Answer> {
- public:
-  explicit Division(const Cell& cell) {
-    Serial serial;
-    right_ = solve(serial, cell.at("problem"));
-  }
-
-  std::chrono::nanoseconds slowest_operation() const override {
-    constexpr std::uint64_t slowest_fork_ns = 20'000;
-    return std::chrono::nanoseconds(right_.forks * slowest_fork_ns);
-  }
-
- private:
-  std::optional<std::string> fault_of(const Answer& answer) const override {
-    if (answer.forks != right_.forks) {
-      return fmt::format("ran {} tasks of {}", answer.forks, right_.forks);
-    }
-    if (answer.value != right_.value) {
-      return fmt::format("its answer is {}, not {}", answer.value, right_.value);
-    }
-    return {};
-  }
-
-  Answer right_{};
-};
+std::shared_ptr<const Problem> division(const Cell& cell) {
+  constexpr std::uint64_t slowest_fork_ns = 20'000;
+  peers::Serial serial;
+  const Answer right = solve(serial, cell.at("problem"));
+  return problem_by<Answer>(
+      {.fault = [right](const Answer& answer) -> Wrong {
+         if (answer.forks != right.forks) {
+           return fmt::format("ran {} tasks of {}", answer.forks, right.forks);
+         }
+         if (answer.value == right.value) return {};
+         return fmt::format("its answer is {}, not {}", answer.value, right.value);
+       },
+       .slowest_operation = std::chrono::nanoseconds(right.forks * slowest_fork_ns)});
+}
 
 }}  // namespace handoff::lab::forkjoin
 
@@ -49,5 +39,5 @@ handoff::lab::ScenarioTable handoff::lab::forkjoin_scenario() {
                "fib: fib(27); nqueens: 11 queens; tree: nodes of 0 to 3 children, as a hash says",
                {"fib", "nqueens", "tree"}),
            {"width", "threads that execute, the caller included", {"2"}, {}, 1, 64}},
-      .problem = [](const Cell& cell) { return std::make_shared<Division>(cell); }};
+      .problem = division};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Turns the lab's parameters into a task.
-#include "scenarios/grain/contender.hpp"
+#include "scenarios/grain/measure.hpp"
 
 #include <string>
 #include <vector>

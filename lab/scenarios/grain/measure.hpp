@@ -9,13 +9,26 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <span>
+#include <string>
 
+#include "harness/contender.hpp"
 #include "peers/job.hpp"
-#include "peers/run_batch.hpp"
-#include "scenarios/grain/contender.hpp"
 #include "scenarios/grain/sweep.hpp"
 
 namespace handoff::lab::grain {
+
+struct Task {
+  std::string metric;
+  bool by_index;  // a loop's index each, else a task each
+  std::size_t width;
+  double step_ns;  // none for `loop`
+  peers::Answer* output;
+  std::span<Tiny> items;  // to be filled by `loop`
+};
+
+// A contender's own, usually `return measure<Pool>(task);`. The task outlives it.
+Operation contender(const Task& task);
 
 template <class Pool>
 concept HasLoops = requires(Pool& pool) { pool.loop(std::size_t{}, [](std::size_t) {}); };

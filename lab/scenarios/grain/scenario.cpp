@@ -6,37 +6,25 @@
 
 #include <fmt/format.h>
 
-#include "harness/answer_problem.hpp"
 #include "peers/answer.hpp"
-#include "peers/fault.hpp"
 #include "scenarios/grain/sweep.hpp"
+#include "scenarios/rules.hpp"
 
 namespace handoff::lab::grain { namespace {
 
-class Sweep final : public AnswerProblem<peers::Answer> {
- public:
-  Sweep() {
-    for (const std::size_t size : sizes) {
-      const peers::Answer part = peers::right_answer(tasks_of(size), trials);
-      right_.runs += part.runs;
-      right_.sum += part.sum;
-    }
+std::shared_ptr<const Problem> sweep_problem() {
+  constexpr std::uint64_t slowest_task_ns = 20'000;
+  peers::Answer right{};
+  for (const std::size_t size : sizes) {
+    const peers::Answer part = peers::right_answer(tasks_of(size), trials);
+    right.runs += part.runs;
+    right.sum += part.sum;
   }
-
-  double metric(const Reading& reading) const override { return reading.figure("metg50"); }
-
-  std::chrono::nanoseconds slowest_operation() const override {
-    constexpr std::uint64_t slowest_task_ns = 20'000;
-    return std::chrono::nanoseconds(right_.runs * slowest_task_ns);
-  }
-
- private:
-  std::optional<std::string> fault_of(const peers::Answer& answer) const override {
-    return peers::fault_of(answer, right_);
-  }
-
-  peers::Answer right_{};
-};
+  return problem_by<peers::Answer>(
+      {.fault = [right](const auto& answer) { return peers::fault_of(answer, right); },
+       .metric = [](const Reading& reading) { return reading.figure("metg50"); },
+       .slowest_operation = std::chrono::nanoseconds(right.runs * slowest_task_ns)});
+}
 
 class Fill final : public ProblemWithoutInput {
  public:
@@ -64,31 +52,23 @@ class Fill final : public ProblemWithoutInput {
   std::size_t count_;
 };
 
-class ShortLoops final : public AnswerProblem<peers::Answer> {
- public:
-  explicit ShortLoops(const Cell& cell) : width_(cell.number("width")) {}
-
-  // What a loop takes beyond the work of one of its indices. Less than a nanosecond is not told
-  // from nothing, and ratios need something.
-  double metric(const Reading& reading) const override {
-    const double beyond = reading.ns_per_item() - reading.figure("work");
-    return beyond < 1 ? 1 : beyond;  // NaN stays
-  }
-
-  std::chrono::nanoseconds slowest_operation() const override {
-    constexpr std::uint64_t slowest_loop_ns = 30'000'000;  // members that spin among others' work
-    constexpr std::uint64_t slowest_index_ns = 200'000;  // a thread started for each
-    return std::chrono::milliseconds(500) +
-           std::chrono::nanoseconds(loops * (slowest_loop_ns + width_ * slowest_index_ns));
-  }
-
- private:
-  std::optional<std::string> fault_of(const peers::Answer& answer) const override {
-    return peers::fault_of(answer, peers::right_answer(width_, loops));
-  }
-
-  std::size_t width_;
-};
+std::shared_ptr<const Problem> short_loops(std::size_t width) {
+  constexpr std::uint64_t slowest_loop_ns = 30'000'000;  // members that spin among others' work
+  constexpr std::uint64_t slowest_index_ns = 200'000;  // a thread started for each
+  return problem_by<peers::Answer>(
+      {.fault = [right = peers::right_answer(width, loops)](
+                    const auto& answer) { return peers::fault_of(answer, right); },
+       // What a loop takes beyond the work of one of its indices. Less than a nanosecond is not
+       // told from nothing, and ratios need something.
+       .metric =
+           [](const Reading& reading) {
+             const double beyond = reading.ns_per_item() - reading.figure("work");
+             return beyond < 1 ? 1 : beyond;  // NaN stays
+           },
+       .slowest_operation =
+           std::chrono::milliseconds(500) +
+           std::chrono::nanoseconds(loops * (slowest_loop_ns + width * slowest_index_ns))});
+}
 
 }}  // namespace handoff::lab::grain
 
@@ -112,7 +92,7 @@ handoff::lab::ScenarioTable handoff::lab::grain_scenario() {
            {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}},
       .problem = [](const Cell& cell) -> std::shared_ptr<const Problem> {
         if (cell.metric() == "loop") return std::make_shared<Fill>(cell);
-        if (cell.metric() == "loop_1us") return std::make_shared<ShortLoops>(cell);
-        return std::make_shared<Sweep>();
+        if (cell.metric() == "loop_1us") return short_loops(cell.number("width"));
+        return sweep_problem();
       }};
 }

@@ -15,12 +15,35 @@
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <vector>
 
-#include "peers/fold.hpp"
+#include "harness/contender.hpp"
+#include "peers/answer.hpp"
 #include "peers/job.hpp"
-#include "scenarios/loads/contender.hpp"
+#include "scenarios/loads/draw.hpp"
+#include "scenarios/loads/work.hpp"
 
 namespace handoff::lab::loads {
+
+// The load that was drawn, and its pieces.
+struct Task {
+  explicit Task(const Parameters& given)
+      : load(draw(given.number("seed"), given.number("draw"))),
+        pieces(pieces_of(load)),
+        width(given.number("width")) {
+    if (load.by_memory) have_memory();
+  }
+
+  Load load;
+  std::vector<Piece> pieces;
+  std::size_t width;  // threads that execute, the caller included where it helps
+  std::shared_ptr<std::size_t> shift =  // of the walks, another one in each operation
+      std::make_shared<std::size_t>();
+  Answer* output = nullptr;
+};
+
+// A contender's own, usually `return measure<Way>(task);`. The task outlives it.
+Operation contender(const Task& task);
 
 // Does a piece, and counts it on the thread that it is called by.
 struct Run {

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "harness/answer_problem.hpp"
-#include "peers/fold.hpp"
+#include "peers/answer.hpp"
 #include "scenarios/loads/draw.hpp"
 #include "scenarios/loads/work.hpp"
+#include "scenarios/rules.hpp"
 
 namespace handoff::lab::loads { namespace {
 
@@ -46,38 +46,28 @@ Answer right_answer(const Load& load, std::size_t shift) {
   return right;
 }
 
-class Drawn final : public AnswerProblem<Answer> {
- public:
-  explicit Drawn(const Load& load) : load_(load), right_(right_answer(load, 0)) {}
-
-  double metric(const Reading& reading) const override {
-    return reading.wall_ns / reading.operations;
-  }
-
-  std::chrono::nanoseconds slowest_operation() const override {
-    constexpr std::uint64_t slowest_piece_ns = 20'000;
-    constexpr std::uint64_t slowest_wave_ns = 10'000'000;
-    constexpr double slow = 10;
-    const double work_ns = slow * load_.piece_ns * static_cast<double>(load_.count);
-    return std::chrono::milliseconds(500) +
-           std::chrono::nanoseconds(load_.count * slowest_piece_ns + load_.waves * slowest_wave_ns +
-                                    static_cast<std::uint64_t>(work_ns));
-  }
-
- private:
-  std::optional<std::string> fault_of(const Answer& answer) const override {
-    if (answer.runs != right_.runs) {
-      return fmt::format("ran {} pieces of {}", answer.runs, right_.runs);
-    }
-    if (answer.shift >= kLines) return "its pieces walked beyond the memory";
-    const Answer right = answer.shift == 0 ? right_ : right_answer(load_, answer.shift);
-    if (answer.sum == right.sum) return {};
-    return fmt::format("the digest of its pieces is {:#x}, not {:#x}", answer.sum, right.sum);
-  }
-
-  Load load_;
-  Answer right_;
-};
+std::shared_ptr<const Problem> drawn(const Cell& cell) {
+  constexpr std::uint64_t slowest_piece_ns = 20'000;
+  constexpr std::uint64_t slowest_wave_ns = 10'000'000;
+  constexpr double slow = 10;
+  const Load load = draw(cell.number("seed"), cell.number("draw"));
+  const double work_ns = slow * load.piece_ns * static_cast<double>(load.count);
+  return problem_by<Answer>(
+      {.fault = [load, unshifted = right_answer(load, 0)](const Answer& answer) -> Wrong {
+         if (answer.runs != unshifted.runs) {
+           return fmt::format("ran {} pieces of {}", answer.runs, unshifted.runs);
+         }
+         if (answer.shift >= kLines) return "its pieces walked beyond the memory";
+         const Answer right = answer.shift == 0 ? unshifted : right_answer(load, answer.shift);
+         if (answer.sum == right.sum) return {};
+         return fmt::format("the digest of its pieces is {:#x}, not {:#x}", answer.sum, right.sum);
+       },
+       .metric = [](const Reading& reading) { return reading.wall_ns / reading.operations; },
+       .slowest_operation =
+           std::chrono::milliseconds(500) +
+           std::chrono::nanoseconds(load.count * slowest_piece_ns + load.waves * slowest_wave_ns +
+                                    static_cast<std::uint64_t>(work_ns))});
+}
 
 }}  // namespace handoff::lab::loads
 
@@ -92,7 +82,5 @@ handoff::lab::ScenarioTable handoff::lab::loads_scenario() {
           {{"seed", "of the draws", {"1"}, {}, 0, 1'000'000'000},
            {"draw", "its number; every fifth load is bound by memory", {"0"}, {}, 0, 1'000'000'000},
            {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}},
-      .problem = [](const Cell& cell) {
-        return std::make_shared<Drawn>(draw(cell.number("seed"), cell.number("draw")));
-      }};
+      .problem = drawn};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/loads/work.hpp"
 
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -33,17 +32,15 @@ template <std::size_t kKind>
   return sum;
 }
 
-template <std::size_t... kKinds>
-constexpr std::array<Compute, kMostKinds> computes(std::index_sequence<kKinds...> /*kinds*/) {
-  return {&compute_kind<kKinds>...};
+struct Kinds {
+  Compute compute[kMostKinds];
+  Walk walk[kMostKinds];
+};
+template <std::size_t... kEach>
+constexpr Kinds all_of(std::index_sequence<kEach...> /*kinds*/) {
+  return {{&compute_kind<kEach>...}, {&walk_kind<kEach>...}};
 }
-template <std::size_t... kKinds>
-constexpr std::array<Walk, kMostKinds> walks(std::index_sequence<kKinds...> /*kinds*/) {
-  return {&walk_kind<kKinds>...};
-}
-
-constexpr auto kComputes = computes(std::make_index_sequence<kMostKinds>());
-constexpr auto kWalks = walks(std::make_index_sequence<kMostKinds>());
+constexpr Kinds kKinds = all_of(std::make_index_sequence<kMostKinds>());
 
 }  // namespace
 
@@ -53,10 +50,10 @@ void have_memory() {
 }
 
 std::uint64_t compute(std::uint64_t number, const Piece& piece) {
-  return kComputes[piece.kind](number, piece.work);
+  return kKinds.compute[piece.kind](number, piece.work);
 }
 std::uint64_t walk(std::uint64_t number, const Piece& piece, std::size_t shift) {
-  return kWalks[piece.kind](number, piece.work, shift);
+  return kKinds.walk[piece.kind](number, piece.work, shift);
 }
 
 }  // namespace handoff::lab::loads

@@ -2,66 +2,48 @@
 // The scenario `machine`: what the machine itself takes for that of which hand-overs are made.
 #include "scenarios/registry.hpp"
 
+#include <functional>
+
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "harness/answer_problem.hpp"
 #include "scenarios/machine/answer.hpp"
 #include "scenarios/machine/chase.hpp"
+#include "scenarios/rules.hpp"
 
 namespace handoff::lab::machine { namespace {
 
-// What was to be done, so many times, and what it has to come to.
-class Bare : public AnswerProblem<Answer> {
- public:
-  Bare(const char* what, std::uint64_t count) : what_(what), count_(count) {}
-  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
+// `what` was to be done, so many times, and it has to come to a result.
+std::shared_ptr<const Problem> bare(const char* what, std::uint64_t count,
+                                    std::function<std::uint64_t(const Answer&)> result_after) {
+  return problem_by<Answer>({.fault = [=](const Answer& answer) -> Wrong {
+                               if (answer.count != count) {
+                                 return fmt::format("did {} {}, asked for were {}", answer.count,
+                                                    what, count);
+                               }
+                               const std::uint64_t right = result_after(answer);
+                               if (answer.result == right) return {};
+                               return fmt::format("after {} {} its result is {}, not {}", count,
+                                                  what, answer.result, right);
+                             },
+                             .slowest_operation = std::chrono::seconds(10)});
+}
 
- private:
-  [[nodiscard]] virtual std::uint64_t result_after(const Answer& answer) const = 0;
-
-  std::optional<std::string> fault_of(const Answer& answer) const final {
-    if (answer.count != count_) {
-      return fmt::format("did {} {}, asked for were {}", answer.count, what_, count_);
-    }
-    const std::uint64_t right = result_after(answer);
-    if (answer.result == right) return {};
-    return fmt::format("after {} {} its result is {}, not {}", count_, what_, answer.result, right);
+std::shared_ptr<const Problem> problem_of(const Cell& cell) {
+  if (cell.metric() == "cache_miss") {
+    return bare("loads", loads, [chase = Chase(chase_bytes() / line_bytes)](const Answer& answer) {
+      return chase.line_at(answer.before + answer.count);
+    });
   }
-
-  const char* what_;
-  std::uint64_t count_;
-};
-
-class CacheMiss final : public Bare {
- public:
-  CacheMiss() : Bare("loads", loads) {}
-
- private:
-  std::uint64_t result_after(const Answer& answer) const override {
-    return chase_.line_at(answer.before + answer.count);
+  if (cell.metric() == "line_transfer") {
+    return bare("ways of a line", 2 * round_trips,
+                [](const Answer& answer) { return answer.count; });
   }
-  Chase chase_{chase_bytes() / line_bytes};
-};
-
-class LineTransfer final : public Bare {
- public:
-  LineTransfer() : Bare("ways of a line", 2 * round_trips) {}
-
- private:
-  std::uint64_t result_after(const Answer& answer) const override { return answer.count; }
-};
-
-class SystemCall final : public Bare {
- public:
-  SystemCall() : Bare("calls", calls) {}
-
- private:
   // This process is the parent that each call was to return.
-  std::uint64_t result_after(const Answer& answer) const override {
+  return bare("calls", calls, [](const Answer& answer) {
     return answer.count * static_cast<std::uint64_t>(getpid());
-  }
-};
+  });
+}
 
 }}  // namespace handoff::lab::machine
 
@@ -77,9 +59,5 @@ handoff::lab::ScenarioTable handoff::lab::machine_scenario() {
                    "a cache line moved from one core to another: half of a round trip"},
                   {"system_call", "ns", false, "a system call that does almost nothing: getppid"}},
       .parameters = {},
-      .problem = [](const Cell& cell) -> std::shared_ptr<const Problem> {
-        if (cell.metric() == "cache_miss") return std::make_shared<CacheMiss>();
-        if (cell.metric() == "line_transfer") return std::make_shared<LineTransfer>();
-        return std::make_shared<SystemCall>();
-      }};
+      .problem = problem_of};
 }

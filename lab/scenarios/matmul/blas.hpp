@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// OpenBLAS behind the kernel `tile`, on the caller's thread alone (one of its libraries, tile.hpp),
-// and behind peer.openblas, on threads of its own.
+// OpenBLAS behind the kernel `tile`, on the caller's thread alone (one of its libraries,
+// kernels.cpp), and behind peer.openblas, on threads of its own.
 //
 // Both are the flavour with threads, set to one for `tile`: Debian builds the serial flavour
 // without locks, and two members that call it at once now and then get each other's buffer and with

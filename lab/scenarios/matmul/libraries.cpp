@@ -11,7 +11,7 @@ namespace handoff::lab::matmul {
 namespace {
 
 constexpr const char* core_type = "OPENBLAS_CORETYPE";
-constexpr const char* tile_library = "HANDOFF_TILE";  // see tile.cpp
+constexpr const char* tile_library = "HANDOFF_TILE";  // see kernels.cpp
 
 double speed(const Measurement& measurement) {
   return measurement.status == RowStatus::ok ? typical(metric_of(measurement)) : 0;

@@ -110,24 +110,18 @@ Cell cell_of(const char* n, const char* width) {
 // figure at 128 x 128 is not said: 16 times the single thread, as there, would be 3500.
 Article table(const char* width) {
   const std::string few = "64 threads gain at most as many times as there are CPUs";
-  return {fmt::format("{}: 512 x 512 float, 64 threads there, {} here", article, width),
-          cell_of("512", width),
-          {{"single thread", 218, "", "seed.single", {}, {}},
-           {"std::thread and one atomic", 8.6, "", "seed.threads", few, {}},
-           {"newosp WorkerPool", 17.4, "", "seed.worker_pool", few, {}},
-           {"newosp, processes and shared memory",
-            17.4,
-            "with starting the processes, which is said to take 1 to 2 ms",
-            "seed.processes",
-            few,
-            {}},
-           {"newosp AsyncBus", 220, "\"about\": one thread computes all", "seed.async_bus", {}, {}},
-           {"ZeroMQ inproc",
-            3000,
-            "\"more than\": inferred from 128 x 128, we do not know how; 16 times 218 ms would fit",
-            "seed.zeromq",
-            "perhaps what took so long at 128 x 128 does not grow with the matrices",
-            {}}}};
+  return {
+      fmt::format("{}: 512 x 512 float, 64 threads there, {} here", article, width),
+      cell_of("512", width),
+      {{"single thread", 218, "", "seed.single"},
+       {"std::thread and one atomic", 8.6, "", "seed.threads", few},
+       {"newosp WorkerPool", 17.4, "", "seed.worker_pool", few},
+       {"newosp, processes and shared memory", 17.4,
+        "with starting the processes, which is said to take 1 to 2 ms", "seed.processes", few},
+       {"newosp AsyncBus", 220, "\"about\": one thread computes all", "seed.async_bus"},
+       {"ZeroMQ inproc", 3000,
+        "\"more than\": inferred from 128 x 128, we do not know how; 16 times 218 ms would fit",
+        "seed.zeromq", "perhaps what took so long at 128 x 128 does not grow with the matrices"}}};
 }
 
 // The only one of ZeroMQ that was measured: 42.18 ms for 128 messages are 0.33 ms a message, which
@@ -135,14 +129,11 @@ Article table(const char* width) {
 Article smaller() {
   return {fmt::format("{}: 128 x 128 float, 64 threads", article),
           cell_of("128", "64"),
-          {{"single thread", 2.62, "", "seed.single", {}, {}},
-           {"ZeroMQ inproc",
-            42.18,
-            "0.33 ms for each of 128 messages; what was timed is not said",
+          {{"single thread", 2.62, "", "seed.single"},
+           {"ZeroMQ inproc", 42.18, "0.33 ms for each of 128 messages; what was timed is not said",
             "seed.zeromq",
             "perhaps starting and ending 64 threads and 65 sockets was timed there; here that is "
-            "done once, see the row's start",
-            {}}}};
+            "done once, see the row's start"}}};
 }
 
 std::vector<Article> articles() { return {table("64"), table("2"), smaller()}; }

@@ -1,17 +1,47 @@
 // SPDX-License-Identifier: MIT
-// A contender's two ends as the measurement uses them: by whichever of the calls that measure.hpp
-// names the contender has.
+// What a contender of `messages` is given, and its two ends as the measurement uses them: by
+// whichever of the calls that measure.hpp names the contender has.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "peers/polling.hpp"
-#include "scenarios/messages/contender.hpp"
+#include "harness/contender.hpp"
+#include "peers/threads.hpp"
+#include "scenarios/messages/work.hpp"
 
 namespace handoff::lab::messages {
+
+struct Task {
+  explicit Task(const Parameters& given)
+      : metric(given.text("metric")),
+        producers(given.number("producers", 1)),
+        consumers(given.number("consumers", 1)),
+        bytes(given.number("bytes", paced_bytes)),
+        batches(given.text("publish", "single") == "batch"),
+        sleeps(given.text("consumer", "spins") == "sleeps"),
+        load(static_cast<double>(given.number("load", 100))) {}
+
+  std::string metric;
+  std::size_t producers;
+  std::size_t consumers;
+  std::size_t bytes;  // of a message
+  bool batches;       // producers publish as many as `batch` at once, or one at a time
+  bool sleeps;        // a consumer that waits in vain, or it never does
+  double load;        // of a latency: percent of the highest rate at which it keeps pace
+  Answer* output = nullptr;
+
+  // Whether each side is one thread.
+  [[nodiscard]] bool one_each() const { return producers == 1 && consumers == 1; }
+  // How often each message is received.
+  [[nodiscard]] std::size_t copies() const { return metric == "broadcast" ? consumers : 1; }
+};
+
+// A contender's own: sends all messages once. The task outlives it.
+Operation contender(const Task& task);
 
 // Stands for what is called on a message, to ask what a contender has.
 struct Ignore {

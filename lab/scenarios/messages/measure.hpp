@@ -32,8 +32,7 @@
 #include <utility>
 #include <vector>
 
-#include "peers/clock.hpp"
-#include "peers/start_line.hpp"
+#include "peers/threads.hpp"
 #include "scenarios/messages/receivers.hpp"
 
 namespace handoff::lab::messages {

@@ -3,16 +3,15 @@
 // to the threads that handle it.
 #include "scenarios/registry.hpp"
 
+#include <map>
+#include <string>
+
 #include <fmt/format.h>
 
-#include "harness/answer_problem.hpp"
 #include "scenarios/messages/work.hpp"
+#include "scenarios/rules.hpp"
 
 namespace handoff::lab::messages { namespace {
-
-std::size_t number_of(const Cell& cell, const char* name) {
-  return cell.find(name) != nullptr ? cell.number(name) : 1;
-}
 
 template <class Message>
 std::uint64_t sum_of_all(std::size_t producers, std::size_t messages) {
@@ -33,56 +32,44 @@ std::uint64_t sum_of_all(std::size_t bytes, std::size_t producers, std::size_t m
   }
 }
 
-class Transport final : public AnswerProblem<Answer> {
- public:
-  explicit Transport(const Cell& cell)
-      : metric_(cell.metric()),
-        copies_(metric_ == "broadcast" ? cell.number("consumers") : 1),
-        sent_(is_latency(metric_) ? paced_messages : saturating_messages),
-        sum_(sum_of(cell, sent_)),
-        slow_sum_(sum_of(cell, slow_messages)) {}
-
-  double metric(const Reading& reading) const override {
-    if (metric_ == "latency_p50") return reading.figure("p50");
-    if (metric_ == "latency_p99") return reading.figure("p99");
-    if (metric_ == "latency_p999") return reading.figure("p99_9");
-    if (metric_ == "latency_max") return reading.figure("max");
-    return reading.ns_per_item();
-  }
-
-  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(20); }
-
- private:
-  static std::uint64_t sum_of(const Cell& cell, std::size_t messages) {
+std::shared_ptr<const Problem> transport(const Cell& cell) {
+  const std::string metric = cell.metric();
+  const std::uint64_t copies = metric == "broadcast" ? cell.number("consumers") : 1;
+  const std::uint64_t sent = is_latency(metric) ? paced_messages : saturating_messages;
+  const auto sum_of = [&](std::size_t messages) {
     return sum_of_all(cell.find("bytes") != nullptr ? cell.number("bytes") : paced_bytes,
-                      number_of(cell, "producers"), messages);
-  }
-
-  std::optional<std::string> fault_of(const Answer& answer) const override {
-    const bool slow = answer.messages == slow_messages && !is_latency(metric_);
-    if (!slow && answer.messages != sent_) {
-      return fmt::format("sent {} messages at a time", answer.messages);
-    }
-    const std::uint64_t wanted = answer.operations * answer.messages * copies_;
-    if (answer.received != wanted) {
-      return fmt::format("received {} messages of {}", answer.received, wanted);
-    }
-    if (answer.misplaced != 0) {
-      return fmt::format("received {} messages twice, or after later ones of their producer",
-                         answer.misplaced);
-    }
-    if (answer.sum != answer.operations * copies_ * (slow ? slow_sum_ : sum_)) {
-      return "received damaged messages, or others than those sent";
-    }
-    return {};
-  }
-
-  std::string metric_;
-  std::uint64_t copies_;
-  std::uint64_t sent_;  // in one operation
-  std::uint64_t sum_;   // of that
-  std::uint64_t slow_sum_;
-};
+                      cell.find("producers") != nullptr ? cell.number("producers") : 1, messages);
+  };
+  const std::map<std::string, const char*> figures{{"latency_p50", "p50"},
+                                                   {"latency_p99", "p99"},
+                                                   {"latency_p999", "p99_9"},
+                                                   {"latency_max", "max"}};
+  const char* const figure = is_latency(metric) ? figures.at(metric) : nullptr;
+  return problem_by<Answer>(
+      {.fault = [=, sum = sum_of(sent),
+                 slow_sum = sum_of(slow_messages)](const Answer& answer) -> Wrong {
+         const bool slow = answer.messages == slow_messages && !is_latency(metric);
+         if (!slow && answer.messages != sent) {
+           return fmt::format("sent {} messages at a time", answer.messages);
+         }
+         const std::uint64_t wanted = answer.operations * answer.messages * copies;
+         if (answer.received != wanted) {
+           return fmt::format("received {} messages of {}", answer.received, wanted);
+         }
+         if (answer.misplaced != 0) {
+           return fmt::format("received {} messages twice, or after later ones of their producer",
+                              answer.misplaced);
+         }
+         if (answer.sum != answer.operations * copies * (slow ? slow_sum : sum)) {
+           return "received damaged messages, or others than those sent";
+         }
+         return {};
+       },
+       .metric =
+           [figure](const Reading& reading) {
+             return figure != nullptr ? reading.figure(figure) : reading.ns_per_item();
+           }});
+}
 
 }}  // namespace handoff::lab::messages
 
@@ -119,5 +106,5 @@ handoff::lab::ScenarioTable handoff::lab::messages_scenario() {
                              {"50"}, 1, 100, latencies),
            Parameter::one_of("consumer", "spins, or sleeps after 50 us without a message",
                              {"spins", "sleeps"}, waiting)},
-      .problem = [](const Cell& cell) { return std::make_shared<Transport>(cell); }};
+      .problem = transport};
 }

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "peers/fold.hpp"
+#include "peers/answer.hpp"
 
 namespace handoff::lab::messages {
 

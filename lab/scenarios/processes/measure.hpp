@@ -16,16 +16,27 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
-#include "peers/apart.hpp"
-#include "peers/clock.hpp"
-#include "peers/polling.hpp"
-#include "scenarios/processes/contender.hpp"
+#include "harness/contender.hpp"
+#include "peers/threads.hpp"
 #include "scenarios/processes/second_process.hpp"
 #include "scenarios/processes/work.hpp"
 
 namespace handoff::lab::processes {
+
+struct Task {
+  explicit Task(const Parameters& given)
+      : metric(given.text("metric")), bytes(given.number("bytes")) {}
+
+  std::string metric;
+  std::size_t bytes;
+  Answer* output = nullptr;
+};
+
+// A contender's own: sends all messages of an operation. The task outlives it.
+Operation contender(const Task& task);
 
 // What the second process tells the first one.
 struct alignas(peers::kApart) Told {

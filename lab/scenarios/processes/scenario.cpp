@@ -4,44 +4,37 @@
 
 #include <fmt/format.h>
 
-#include "harness/answer_problem.hpp"
 #include "scenarios/processes/work.hpp"
+#include "scenarios/rules.hpp"
 
 namespace handoff::lab::processes { namespace {
 
-class Exchange final : public AnswerProblem<Answer> {
- public:
-  explicit Exchange(const Cell& cell)
-      : metric_(cell.metric()),
-        bytes_(cell.number("bytes")),
-        messages_(messages_of(metric_, bytes_)) {}
-
-  double metric(const Reading& reading) const override {
-    if (metric_ == "wake") return reading.figure("p50") / 1e3;
-    return metric_ == "throughput" ? 1e9 / reading.ns_per_item() : reading.ns_per_item();
-  }
-  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(20); }
-  // The kernel wakes a process on the CPU of the one that looks for its answer, or on another.
-  bool threads_share_cpus() const override { return metric_ == "wake"; }
-
- private:
-  std::optional<std::string> fault_of(const Answer& answer) const override {
-    if (answer.received != messages_) {
-      return fmt::format("received {} messages of {}", answer.received, messages_);
-    }
-    if (answer.wrong != 0) {
-      return fmt::format("{} messages were damaged, or not those that were sent", answer.wrong);
-    }
-    if (answer.sum != weight_of(answer.first, messages_, bytes_)) {
-      return "received other messages than those that were sent";
-    }
-    return {};
-  }
-
-  std::string metric_;
-  std::size_t bytes_;
-  std::uint64_t messages_;
-};
+std::shared_ptr<const Problem> exchange(const Cell& cell) {
+  const std::string metric = cell.metric();
+  const std::size_t bytes = cell.number("bytes");
+  const std::uint64_t messages = messages_of(metric, bytes);
+  return problem_by<Answer>(
+      {.fault = [messages, bytes](const Answer& answer) -> Wrong {
+         if (answer.received != messages) {
+           return fmt::format("received {} messages of {}", answer.received, messages);
+         }
+         if (answer.wrong != 0) {
+           return fmt::format("{} messages were damaged, or not those that were sent",
+                              answer.wrong);
+         }
+         if (answer.sum != weight_of(answer.first, messages, bytes)) {
+           return "received other messages than those that were sent";
+         }
+         return {};
+       },
+       .metric =
+           [metric](const Reading& reading) {
+             if (metric == "wake") return reading.figure("p50") / 1e3;
+             return metric == "throughput" ? 1e9 / reading.ns_per_item() : reading.ns_per_item();
+           },
+       // The kernel wakes a process on the CPU of the one that looks for its answer, or on another.
+       .threads_share_cpus = metric == "wake"});
+}
 
 }}  // namespace handoff::lab::processes
 
@@ -60,5 +53,5 @@ handoff::lab::ScenarioTable handoff::lab::processes_scenario() {
           .parameters = {Parameter::one_of("bytes", "of a message", sizes,
                                            {"latency", "throughput"}, {"8", "4096"}),
                          Parameter::one_of("bytes", "of a message", sizes, {"wake"}, {"8"})},
-          .problem = [](const Cell& cell) { return std::make_shared<Exchange>(cell); }};
+          .problem = exchange};
 }

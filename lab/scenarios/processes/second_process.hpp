@@ -5,44 +5,37 @@
 #pragma once
 
 #include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <cstdio>
 #include <exception>
-#include <new>
 #include <stdexcept>
 #include <string>
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/protocol.hpp"
+#include "peers/forks.hpp"
+#include "scenarios/processes/work.hpp"
 
 namespace handoff::lab::processes {
 
-// A T that both processes have, made before the fork.
-template <class T>
-class Common {
- public:
-  Common() {
-    void* const place =
-        mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED) throw std::bad_alloc();
-    value_ = ::new (place) T;
-  }
-  ~Common() { munmap(static_cast<void*>(value_), sizeof(T)); }
-  Common(const Common&) = delete;
-  Common& operator=(const Common&) = delete;
+using peers::Common;
 
-  T* operator->() const { return value_; }
-  T& operator*() const { return *value_; }
+// A T for each way, in memory of both processes.
+template <class T>
+class EachWay {
+ public:
+  void open(Side side) {
+    in_ = &(*both_)[receives_by(side)];
+    out_ = &(*both_)[sends_by(side)];
+  }
+
+ protected:
+  T* in_ = nullptr;
+  T* out_ = nullptr;
 
  private:
-  T* value_;
+  Common<std::array<T, 2>> both_;
 };
 
 class SecondProcess {
@@ -55,9 +48,7 @@ class SecondProcess {
   }
   ~SecondProcess() {
     if (state_ >= 0) close(state_);
-    kill(id_, SIGKILL);
-    while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    peers::end_child(id_);
   }
   SecondProcess(const SecondProcess&) = delete;
   SecondProcess& operator=(const SecondProcess&) = delete;
@@ -79,9 +70,8 @@ class SecondProcess {
     const pid_t child = fork();
     if (child < 0) throw std::runtime_error("no second process");
     if (child > 0) return child;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    peers::live_as_child();
     if (getppid() != parent) _exit(1);
-    close(protocol::command_fd);  // the coordinator must see when the contender closes it
     try {
       life();
     } catch (const std::exception& error) {

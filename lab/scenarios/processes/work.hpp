@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "peers/fold.hpp"
+#include "peers/answer.hpp"
 
 namespace handoff::lab::processes {
 

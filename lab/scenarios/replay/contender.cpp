@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Turns the lab's parameters and the load into a task.
-#include "scenarios/replay/contender.hpp"
+#include "scenarios/replay/measure.hpp"
 
 #include <sys/prctl.h>
 #include <time.h>

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What the ways to start a child of one's own share: the worker's program, the pipe by which each
-// worker tells its number, and the end of a child.
+// What the ways to start a child of one's own share: the worker's program, and the pipe by which
+// each worker tells its number.
 #pragma once
 
 #include <array>
-#include <cerrno>
-#include <csignal>
 #include <stdexcept>
 #include <string>
 
 #include <fcntl.h>
-#include <sys/types.h>
-#include <sys/wait.h>
 #include <unistd.h>
+
+#include "peers/forks.hpp"
 
 namespace handoff::lab::spawn {
 
@@ -42,10 +40,7 @@ class Told {
   // The next number to come, which must be the child's.
   [[nodiscard]] pid_t by(pid_t child) const {
     pid_t number = 0;
-    ssize_t n = 0;
-    do {
-      n = read(ends_[0], &number, sizeof number);
-    } while (n < 0 && errno == EINTR);
+    const ssize_t n = peers::uninterrupted([&] { return read(ends_[0], &number, sizeof number); });
     if (n != sizeof number || number != child) {
       throw std::runtime_error("another process than the worker has told that it is ready");
     }
@@ -55,13 +50,5 @@ class Told {
  private:
   std::array<int, 2> ends_{};
 };
-
-// A child of this process that was not waited for yet.
-inline void end_child(pid_t child) {
-  if (child <= 0) return;
-  kill(child, SIGKILL);
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
 
 }  // namespace handoff::lab::spawn

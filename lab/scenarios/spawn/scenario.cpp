@@ -9,65 +9,40 @@
 #include <fmt/format.h>
 #include <handoff/sync/cpu_budget.hpp>
 
-#include "harness/answer_problem.hpp"
+#include "scenarios/rules.hpp"
 #include "scenarios/spawn/work.hpp"
 
 namespace handoff::lab::spawn { namespace {
 
-// An answer is how many did what they were to do.
-class Counted final : public AnswerProblem<std::uint64_t> {
- public:
-  Counted(std::uint64_t all, const char* what, double ns_of_unit, bool is_rate = false)
-      : all_(all), what_(what), ns_of_unit_(ns_of_unit), is_rate_(is_rate) {}
-
-  double metric(const Reading& reading) const override {
-    return is_rate_ ? ns_of_unit_ / reading.ns_per_item() : reading.ns_per_item() / ns_of_unit_;
-  }
-  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
-
- private:
-  std::optional<std::string> fault_of(const std::uint64_t& right) const override {
-    if (right == all_) return {};
-    return fmt::format("{} {} of {}", right, what_, all_);
-  }
-
-  std::uint64_t all_;
-  const char* what_;
-  double ns_of_unit_;
-  bool is_rate_;
-};
-
-// What a claim costs is time of CPUs: claims that are made side by side are no cheaper for that.
-class Claimed final : public AnswerProblem<std::uint64_t> {
- public:
-  Claimed(std::uint64_t rows, std::uint64_t width)
-      : rows_(rows),
-        cpus_(static_cast<double>(std::min<std::uint64_t>(width, sync::cpu_budget().width()))) {}
-
-  double metric(const Reading& reading) const override { return reading.ns_per_item() * cpus_; }
-  std::chrono::nanoseconds slowest_operation() const override { return std::chrono::seconds(10); }
-
- private:
-  std::optional<std::string> fault_of(const std::uint64_t& right) const override {
-    if (right == rows_) return {};
-    return fmt::format("{} rows of {} were done once in each run", right, rows_);
-  }
-
-  std::uint64_t rows_;
-  double cpus_;
-};
+// `all` of these were to come, or be done; the metric of a reading is its own.
+std::shared_ptr<const Problem> counted(std::uint64_t all, const char* what,
+                                       std::function<double(const Reading&)> metric) {
+  return problem_by<std::uint64_t>({.fault = [all, what](const std::uint64_t& right) -> Wrong {
+                                      if (right == all) return {};
+                                      return fmt::format(fmt::runtime(what), right, all);
+                                    },
+                                    .metric = std::move(metric),
+                                    .slowest_operation = std::chrono::seconds(10)});
+}
 
 std::shared_ptr<const Problem> problem_of(const Cell& cell) {
-  if (cell.metric() == "ready") return std::make_shared<Counted>(workers, "workers came", 1e3);
-  if (cell.metric() == "job") return std::make_shared<Counted>(jobs_alone, "jobs were done", 1e3);
-  if (cell.metric() == "jobs") {
-    return std::make_shared<Counted>(jobs_together, "jobs were done", 1e9, true);
+  const std::string& metric = cell.metric();
+  const auto us = [](const Reading& reading) { return reading.ns_per_item() / 1e3; };
+  if (metric == "ready") return counted(workers, "{} workers came of {}", us);
+  if (metric == "job") return counted(jobs_alone, "{} jobs were done of {}", us);
+  if (metric == "attach") return counted(looks, "{} words were read of {}", us);
+  if (metric == "jobs") {
+    return counted(jobs_together, "{} jobs were done of {}",
+                   [](const Reading& reading) { return 1e9 / reading.ns_per_item(); });
   }
-  if (cell.metric() == "claim") {
-    return std::make_shared<Claimed>(cell.number("rows"), cell.number("width"));
+  if (metric == "thread") {
+    return counted(threads, "{} threads ran of {}", &Reading::ns_per_item);
   }
-  if (cell.metric() == "attach") return std::make_shared<Counted>(looks, "words were read", 1e3);
-  return std::make_shared<Counted>(threads, "threads ran", 1);
+  // What a claim costs is time of CPUs: claims that are made side by side are no cheaper for that.
+  const auto cpus = static_cast<double>(
+      std::min<std::uint64_t>(cell.number("width"), sync::cpu_budget().width()));
+  return counted(cell.number("rows"), "{} rows of {} were done once in each run",
+                 [cpus](const Reading& reading) { return reading.ns_per_item() * cpus; });
 }
 
 }}  // namespace handoff::lab::spawn

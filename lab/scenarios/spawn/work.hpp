@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How much an operation starts, and what a started thread does: it stores a word, by which its
-// starter knows that it was another thread.
+// How much an operation starts. What a started thread does: it stores a word, by which its starter
+// knows that it was another thread. What a job does: it answers with its number and its process.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include <sys/types.h>
+#include <unistd.h>
 
 namespace handoff::lab::spawn {
 
@@ -13,11 +16,21 @@ inline constexpr std::uint64_t threads = 50;
 inline constexpr std::uint64_t workers = 10;
 inline constexpr std::uint64_t looks = 100;  // at memory of others
 inline constexpr std::uint64_t jobs_alone = 50;
-// Of one operation, up to 64 at a time.
 inline constexpr std::uint64_t jobs_together = 640;
+inline constexpr std::size_t kInFlight = 64;  // of those, at a time
 // Runs of one operation, and rows claimed at a time.
 inline constexpr std::uint64_t claim_runs = 8;
 inline constexpr std::size_t kBlock = 8;
+// Memory that is attached to.
+inline constexpr std::size_t kMemoryBytes = 1 << 20;
+inline constexpr std::uint64_t kFirstWord = 0x68616E646F666621;
+
+using Number = std::uint64_t;
+struct Answer {
+  Number number;
+  pid_t worker;
+};
+inline Answer do_job(const Number& number) { return {number, getpid()}; }
 
 class Word {
  public:

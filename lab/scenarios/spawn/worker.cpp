@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "scenarios/spawn/jobs.hpp"
+#include "scenarios/spawn/work.hpp"
 
 int main(int argc, char** argv) {
   if (argc == 2) {

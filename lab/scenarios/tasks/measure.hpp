@@ -12,18 +12,43 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "harness/contender.hpp"
+#include "harness/cpus.hpp"
 #include "peers/job.hpp"
-#include "peers/run_batch.hpp"
 #include "scenarios/tasks/batches.hpp"
-#include "scenarios/tasks/contender.hpp"
 
 namespace handoff::lab::tasks {
 
 using peers::Board;
 using peers::Job;
+
+struct Task {
+  explicit Task(const Parameters& given)
+      : metric(given.text("metric")),
+        width(given.number("width")),
+        count(given.number("count", 1)),
+        steps(peers::burn_steps(given.number("work", usual_work_ns(metric)))),
+        idle(given.text("state", usual_state(metric)) == "idle") {
+    if (metric == "crowded" && !stay_on(sched_getcpu())) {
+      throw std::runtime_error("cannot be pinned");
+    }
+  }
+
+  std::string metric;
+  std::size_t width;  // threads that execute, the waiting caller included where it helps
+  std::size_t count;
+  std::size_t steps;  // of work in a task
+  bool idle;          // each batch meets a pool that has been idle for a millisecond
+  peers::Answer* output = nullptr;
+};
+
+// A contender's own, usually `return measure<Pool>(task);`. The task outlives it.
+Operation contender(const Task& task);
 
 namespace detail {
 

@@ -8,9 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "harness/answer_problem.hpp"
 #include "peers/answer.hpp"
-#include "peers/fault.hpp"
+#include "scenarios/rules.hpp"
 #include "scenarios/tasks/batches.hpp"
 
 namespace handoff::lab::tasks { namespace {
@@ -27,41 +26,29 @@ bool is_idle(const Cell& cell) {
   return (state != nullptr ? *state : usual_state(cell.metric())) == "idle";
 }
 
-class Batch final : public AnswerProblem<peers::Answer> {
- public:
-  explicit Batch(const Cell& cell)
-      : metric_(cell.metric()),
-        width_(cell.number("width")),
-        count_(cell.find("count") != nullptr ? cell.number("count") : 1),
-        times_(batches(metric_, count_, is_idle(cell))),
-        work_ns_(cell.find("work") != nullptr ? cell.number("work") : usual_work_ns(metric_)) {}
-
-  double metric(const Reading& reading) const override {
-    if (metric_ == "idle_cpu") return 100 * reading.cpu_ns / reading.wall_ns;
-    if (metric_ == "balance") return least_share(reading.executed, width_);
-    if (metric_ == "spread") return reading.figure("p90") / reading.figure("p50");
-    return reading.ns_per_item() / (is_of_one_task(metric_) ? 1000 : 1);
-  }
-
-  std::chrono::nanoseconds slowest_operation() const override {
-    const std::uint64_t slowest_task_ns = metric_ == "future" ? 1'000'000 : 20'000;  // a thread
-    constexpr std::uint64_t slowest_batch_ns = 10'000'000;  // its threads woken among others' work
-    return std::chrono::milliseconds(500) +
-           std::chrono::nanoseconds(times_ *
-                                    (slowest_batch_ns + count_ * (slowest_task_ns + work_ns_)));
-  }
-
- private:
-  std::optional<std::string> fault_of(const peers::Answer& answer) const override {
-    return peers::fault_of(answer, peers::right_answer(count_, times_));
-  }
-
-  std::string metric_;
-  std::size_t width_;
-  std::size_t count_;
-  std::size_t times_;  // so many batches of it
-  std::uint64_t work_ns_;
-};
+std::shared_ptr<const Problem> batch(const Cell& cell) {
+  const std::string metric = cell.metric();
+  const std::size_t width = cell.number("width");
+  const std::size_t count = cell.find("count") != nullptr ? cell.number("count") : 1;
+  const std::size_t times = batches(metric, count, is_idle(cell));
+  const std::uint64_t work_ns =
+      cell.find("work") != nullptr ? cell.number("work") : usual_work_ns(metric);
+  const std::uint64_t slowest_task_ns = metric == "future" ? 1'000'000 : 20'000;  // a thread
+  constexpr std::uint64_t slowest_batch_ns = 10'000'000;  // its threads woken among others' work
+  return problem_by<peers::Answer>(
+      {.fault = [right = peers::right_answer(count, times)](
+                    const auto& answer) { return peers::fault_of(answer, right); },
+       .metric =
+           [metric, width](const Reading& reading) {
+             if (metric == "idle_cpu") return 100 * reading.cpu_ns / reading.wall_ns;
+             if (metric == "balance") return least_share(reading.executed, width);
+             if (metric == "spread") return reading.figure("p90") / reading.figure("p50");
+             return reading.ns_per_item() / (is_of_one_task(metric) ? 1000 : 1);
+           },
+       .slowest_operation = std::chrono::milliseconds(500) +
+                            std::chrono::nanoseconds(
+                                times * (slowest_batch_ns + count * (slowest_task_ns + work_ns)))});
+}
 
 std::vector<Article> articles() {
   std::vector<Article> articles;
@@ -120,6 +107,6 @@ handoff::lab::ScenarioTable handoff::lab::tasks_scenario() {
                "of the pool when a batch comes: hot (threads awake), or idle for a millisecond",
                {"hot", "idle"}, {"fire_and_forget", "future"}),
            {"width", "threads that execute, the caller included where it helps", {"2"}, {}, 1, 64}},
-      .problem = [](const Cell& cell) { return std::make_shared<Batch>(cell); },
+      .problem = batch,
       .articles = articles()};
 }

@@ -4,7 +4,6 @@
 #include "scenarios/try/contender.hpp"
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -15,42 +14,16 @@
 
 #include <dlfcn.h>
 #include <handoff/core/try_kernel.h>
-#include <sys/mman.h>
 
+#include "peers/forks.hpp"
+#include "peers/threads.hpp"
 #include "scenarios/try/answer.hpp"
 
 namespace handoff::lab::trial {
 namespace {
 
 using Nanoseconds = std::uint64_t;
-
-Nanoseconds clock_ns() {
-  return static_cast<Nanoseconds>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
-
-// Memory that forks share, all zero; given back with this object.
-class Shared {
- public:
-  explicit Shared(std::size_t bytes) : bytes_(bytes) {
-    if (bytes == 0) return;
-    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory_ == MAP_FAILED) {
-      throw Unavailable("there is no room for the " + std::to_string(bytes) +
-                        " bytes of result_bytes");
-    }
-  }
-  ~Shared() {
-    if (memory_ != nullptr) munmap(memory_, bytes_);
-  }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-
-  [[nodiscard]] void* get() const { return memory_; }
-
- private:
-  std::size_t bytes_;
-  void* memory_ = nullptr;
-};
+using peers::clock_ns;
 
 // What one thread or process did of a pass that is looked at.
 struct alignas(64) Member {
@@ -168,8 +141,8 @@ class Kernel {
     return load(path);
   }
 
-  Shared board_;
-  Shared result_;
+  peers::SharedBytes board_;
+  peers::SharedBytes result_;
 };
 
 // A kernel under a way.
@@ -181,7 +154,7 @@ class Passes {
     answer_.in_given_memory = task_.in_given_memory ? 1 : 0;
   }
 
-  void operator()(Burst& burst) {
+  Answer operator()(Burst& burst) {
     if (passes_ == 0) first_passes();
     if (clock_ns() >= next_watch_) watched_pass();
     kernel->reset();
@@ -192,10 +165,8 @@ class Passes {
     burst.figure(kLateNs, static_cast<double>(late_ns_));
     burst.figure(kEarlyNs, static_cast<double>(early_ns_));
     burst.figure(kBetweenNs, static_cast<double>(between_ns_));
-    output_ = answer_;
+    return answer_;
   }
-
-  Answer& output() { return output_; }
 
  private:
   static Task task_of(const Parameters& parameters) {
@@ -278,7 +249,6 @@ class Passes {
   Task task_;
   Operation way_;
   Answer answer_{};
-  Answer output_{};
   std::uint64_t passes_ = 0;
   Nanoseconds next_watch_ = 0;
   Nanoseconds watched_ns_ = 0;
@@ -293,7 +263,7 @@ class Passes {
 
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                              std::span<const std::byte> /*input*/) {
-  auto passes = std::make_shared<trial::Passes>(parameters);
-  return {[passes](Burst& burst) { (*passes)(burst); },
-          std::as_writable_bytes(std::span(&passes->output(), 1))};
+  return answering([passes = std::make_shared<trial::Passes>(parameters)](Burst& burst) {
+    return (*passes)(burst);
+  });
 }

@@ -2,14 +2,10 @@
 // Contenders of `spawn` that misbehave.
 #include <thread>
 
-#include "scenarios/spawn/children.hpp"
-#include "scenarios/spawn/claims.hpp"
-#include "scenarios/spawn/jobs.hpp"
-#include "scenarios/spawn/mapping.hpp"
-#include "scenarios/spawn/threads.hpp"
-#include "scenarios/spawn/workers.hpp"
+#include "scenarios/spawn/measure.hpp"
 
-namespace handoff::lab::spawn { namespace {
+namespace handoff::lab::spawn {
+namespace {
 
 // Starts no thread, but does the work itself.
 void calls(Word& word) { word.store(); }
@@ -35,7 +31,7 @@ class Keeps {
   Keeps() : child_(fork()) {
     while (child_ == 0) pause();
   }
-  ~Keeps() { end_child(child_); }
+  ~Keeps() { peers::end_child(child_); }
   Keeps(const Keeps&) = delete;
   Keeps& operator=(const Keeps&) = delete;
 
@@ -95,11 +91,9 @@ class LooksAway {
   std::uint64_t count_ = 0;
 };
 
-}}  // namespace handoff::lab::spawn
+}  // namespace
 
-handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
-                                             std::span<const std::byte> /*input*/) {
-  using namespace spawn;
+Prepared contender(const Parameters& parameters) {
   return chosen<Prepared(const Parameters&)>({{"peer.calls", measure_threads<calls>},
                                               {"peer.forgets", measure_threads<forgets>},
                                               {"peer.pretends", measure_ready<Pretends>},
@@ -111,3 +105,5 @@ handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                               {"peer.looks_away", measure_attach<LooksAway>}})(
       parameters);
 }
+
+}  // namespace handoff::lab::spawn

@@ -4,18 +4,7 @@
 #include "peers/atomic_queue.hpp"
 #include "scenarios/channels/measure.hpp"
 
-namespace handoff::lab::channels {
-namespace {
-
-template <bool kOneEach>
-struct AtomicQueue : peers::AtomicQueue<Message, capacity, kOneEach> {
-  explicit AtomicQueue(const Task& /*task*/) {}
-};
-
-}  // namespace
-
-Operation contender(const Task& task) {
-  return task.one_each() ? measure<AtomicQueue<true>>(task) : measure<AtomicQueue<false>>(task);
+handoff::lab::Operation handoff::lab::channels::contender(const Task& task) {
+  return task.one_each() ? measure<peers::AtomicQueue<Message, capacity, true>>(task)
+                         : measure<peers::AtomicQueue<Message, capacity, false>>(task);
 }
-
-}  // namespace handoff::lab::channels

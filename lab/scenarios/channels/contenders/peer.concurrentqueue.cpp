@@ -3,15 +3,6 @@
 #include "peers/moodycamel.hpp"
 #include "scenarios/channels/measure.hpp"
 
-namespace handoff::lab::channels {
-namespace {
-
-struct Moodycamel : peers::Moodycamel<Message, capacity> {
-  explicit Moodycamel(const Task& task) : peers::Moodycamel<Message, capacity>(task.producers) {}
-};
-
-}  // namespace
-
-Operation contender(const Task& task) { return measure<Moodycamel>(task); }
-
-}  // namespace handoff::lab::channels
+handoff::lab::Operation handoff::lab::channels::contender(const Task& task) {
+  return measure<peers::Moodycamel<Message, capacity>>(task);
+}

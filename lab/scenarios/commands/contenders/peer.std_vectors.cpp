@@ -8,9 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "peers/apart.hpp"
-#include "scenarios/commands/measure.hpp"
-#include "scenarios/commands/radix.hpp"
+#include "peers/threads.hpp"
+#include "scenarios/commands/sorted_keys.hpp"
 
 namespace handoff::lab::commands {
 namespace {

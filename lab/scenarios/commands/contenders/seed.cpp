@@ -10,8 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "scenarios/commands/measure.hpp"
-#include "scenarios/commands/radix.hpp"
+#include "scenarios/commands/sorted_keys.hpp"
 
 namespace handoff::lab::commands {
 namespace {
@@ -259,14 +258,10 @@ class SeedBuckets {
       : task_(task),
         crew_(crew),
         memory_(task.calls * kBytesEach, crew.threads()),
-        gbuffer_(memory_, task.components(), crew.threads()),
-        shadow_(memory_, task.components(), crew.threads()),
-        lighting_(memory_, task.components(), crew.threads()) {}
+        buckets_{new_bucket(), new_bucket(), new_bucket()} {}
 
   void begin() {
-    gbuffer_.begin();
-    shadow_.begin();
-    lighting_.begin();
+    for (Bucket& bucket : buckets_) bucket.begin();
     memory_.begin();
   }
 
@@ -280,17 +275,17 @@ class SeedBuckets {
               });
   }
   void sort() {
-    gbuffer_.sort();
-    shadow_.sort();
-    lighting_.sort();
+    for (Bucket& bucket : buckets_) bucket.sort();
   }
   void dispatch(Sink& sink) {
     backend::sink = &sink;
-    gbuffer_.submit();
-    shadow_.submit();
-    lighting_.submit();
+    for (Bucket& bucket : buckets_) bucket.submit();
   }
-  std::uint64_t misplaced() { return gbuffer_.falls() + shadow_.falls() + lighting_.falls(); }
+  std::uint64_t misplaced() {
+    std::uint64_t falls = 0;
+    for (Bucket& bucket : buckets_) falls += bucket.falls();
+    return falls;
+  }
 
   double shared_rmw(double claims) const {
     const auto calls = static_cast<double>(task_.calls);
@@ -302,32 +297,32 @@ class SeedBuckets {
   }
 
  private:
+  using Bucket = SeedBucket<kVersion, Key>;
   static constexpr std::size_t kBytesEach = 64;  // of a packet, at most
 
+  Bucket new_bucket() { return {memory_, task_.components(), crew_.threads()}; }
   void add_mesh(std::size_t i) {
     do_other_work(task_.work, i);
-    packet::store(
-        gbuffer_.template add<DrawArguments>(key_of<Key>(task_.keys, kGbuffer, i), &backend::draw),
-        draw_of(kGbuffer, i));
-    packet::store(
-        shadow_.template add<DrawArguments>(key_of<Key>(task_.keys, kShadow, i), &backend::draw),
-        draw_of(kShadow, i));
+    packet::store(buckets_[kGbuffer].template add<DrawArguments>(
+                      key_of<Key>(task_.keys, kGbuffer, i), &backend::draw),
+                  draw_of(kGbuffer, i));
+    packet::store(buckets_[kShadow].template add<DrawArguments>(key_of<Key>(task_.keys, kShadow, i),
+                                                                &backend::draw),
+                  draw_of(kShadow, i));
   }
   void add_light(std::size_t i) {
     do_other_work(task_.work, i);
-    char* const map =
-        lighting_.template add<MapArguments>(key_of<Key>(task_.keys, kLighting, i), &backend::map);
+    char* const map = buckets_[kLighting].template add<MapArguments>(
+        key_of<Key>(task_.keys, kLighting, i), &backend::map);
     packet::store(map, MapArguments{static_cast<std::uint32_t>(i)});
-    packet::store(lighting_.template append<DrawArguments>(map, &backend::light),
+    packet::store(buckets_[kLighting].template append<DrawArguments>(map, &backend::light),
                   draw_of(kLighting, i));
   }
 
   const Task& task_;
   Crew& crew_;
   PacketMemory<kVersion> memory_;
-  SeedBucket<kVersion, Key> gbuffer_;
-  SeedBucket<kVersion, Key> shadow_;
-  SeedBucket<kVersion, Key> lighting_;
+  std::array<Bucket, kPasses> buckets_;
 };
 
 template <int kVersion>
@@ -340,19 +335,12 @@ struct Version {
 
 Operation contender(const Task& task) {
   return chosen<Operation(const Task&)>({
-      // One thread, global new.
       {"seed.v1", measure<Version<1>::Buckets>},
-      // One thread, linear memory.
       {"seed.v2", measure<Version<2>::Buckets>},
-      // Global new, an atomic index.
       {"seed.v3", measure<Version<3>::Buckets>},
-      // Linear memory by an atomic offset, an atomic index.
       {"seed.v4", measure<Version<4>::Buckets>},
-      // As version 4, packets rounded up to cache lines.
       {"seed.v5", measure<Version<5>::Buckets>},
-      // Linear memory of each thread, an atomic index.
       {"seed.v6", measure<Version<6>::Buckets>},
-      // The same, 32 indices at a time for each thread and bucket.
       {"seed.v7", measure<Version<7>::Buckets>},
   })(task);
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // eventpp's callback list, and its queue to listeners. Built twice: with eventpp as it is, and with
 // compat/eventpp, which a user gets by changing one include path.
-#include <memory>
-#include <utility>
-
 #include <eventpp/callbacklist.h>
 #include <eventpp/eventqueue.h>
 
@@ -39,19 +36,10 @@ class EventppProgram {
   eventpp::EventQueue<int, void(const Payload&)> queue_;
 };
 
-Operation eventpp_program(const Task& task) {
-  if (task.metric != "invoke") return measure<EventppProgram>(task);
-  const auto list = std::make_shared<eventpp::CallbackList<void(const Payload&)>>();
-  for (std::size_t i = 0; i < task.listeners; ++i) {
-    list->append([i, sum = task.sum](const Payload& payload) { *sum += heard(i, payload); });
-  }
-  return [&task, list](Burst&) {
-    run_passes(task, [&](const Payload& payload) { (*list)(payload); });
-  };
-}
-
 }  // namespace
 
-Operation contender(const Task& task) { return eventpp_program(task); }
+Operation contender(const Task& task) {
+  return measure_both<eventpp::CallbackList<void(const Payload&)>, EventppProgram>(task);
+}
 
 }  // namespace handoff::lab::events

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // This library: CallbackList, and EventQueue to its listeners or to a visitor.
-#include <memory>
-
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_queue.hpp>
 
@@ -40,14 +38,7 @@ class Own {
 }  // namespace
 
 Operation contender(const Task& task) {
-  if (task.metric != "invoke") return measure<Own>(task);
-  const auto list = std::make_shared<CallbackList<void(const Payload&)>>();
-  for (std::size_t i = 0; i < task.listeners; ++i) {
-    list->append([i, sum = task.sum](const Payload& payload) { *sum += heard(i, payload); });
-  }
-  return [&task, list](Burst&) {
-    run_passes(task, [&](const Payload& payload) { (*list)(payload); });
-  };
+  return measure_both<CallbackList<void(const Payload&)>, Own>(task);
 }
 
 }  // namespace handoff::lab::events

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Boost.Signals2 with its default mutex: a signal and slots.
-#include <memory>
-
 #include <boost/signals2.hpp>
 
-#include "scenarios/events/contender.hpp"
+#include "scenarios/events/measure.hpp"
 
-handoff::lab::Operation handoff::lab::events::contender(const Task& task) {
-  const auto signal = std::make_shared<boost::signals2::signal<void(const Payload&)>>();
-  for (std::size_t i = 0; i < task.listeners; ++i) {
-    signal->connect([i, sum = task.sum](const Payload& payload) { *sum += heard(i, payload); });
+namespace handoff::lab::events {
+namespace {
+
+struct Signal : boost::signals2::signal<void(const Payload&)> {
+  template <class F>
+  void append(F f) {
+    connect(f);
   }
-  return [&task, signal](Burst&) {
-    run_passes(task, [&](const Payload& payload) { (*signal)(payload); });
-  };
-}
+};
+
+}  // namespace
+
+Operation contender(const Task& task) { return detail::invoke<Signal>(task); }
+
+}  // namespace handoff::lab::events

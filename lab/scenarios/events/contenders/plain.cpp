@@ -5,14 +5,12 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "peers/bare_ring.hpp"
-#include "scenarios/events/contender.hpp"
 #include "scenarios/events/function_table.hpp"
 #include "scenarios/events/measure.hpp"
 
@@ -37,18 +35,18 @@ class VectorQueue : public CallsByIndex {
   std::vector<std::pair<int, Payload>> waiting_;
 };
 
-Operation vector(const Task& task) {
-  if (task.metric != "invoke") return measure<VectorQueue>(task);
-  const auto functions = std::make_shared<std::vector<std::function<void(const Payload&)>>>();
-  for (std::size_t i = 0; i < task.listeners; ++i) {
-    functions->emplace_back([i, sum = task.sum](const Payload& p) { *sum += heard(i, p); });
+class VectorList {
+ public:
+  void append(std::function<void(const Payload&)> function) {
+    functions_.push_back(std::move(function));
   }
-  return [&task, functions](Burst&) {
-    run_passes(task, [&](const Payload& payload) {
-      for (const auto& function : *functions) function(payload);
-    });
-  };
-}
+  void operator()(const Payload& payload) {
+    for (const auto& function : functions_) function(payload);
+  }
+
+ private:
+  std::vector<std::function<void(const Payload&)>> functions_;
+};
 
 // The least that many producers need: one atomic addition for an event, a slot of its own, a call
 // by index. The slots are as many as there will ever be events, so nothing is checked.
@@ -162,40 +160,28 @@ class MutexQueue {
 // they are called. A listener that adds another one would wait for itself.
 class Functions {
  public:
-  using Function = std::function<void(const Payload&)>;
-
-  void add(Function function) {
+  void append(std::function<void(const Payload&)> function) {
     const std::lock_guard lock(mutex_);
-    functions_.push_back(std::move(function));
+    functions_.append(std::move(function));
   }
-  void call(const Payload& payload) {
+  void operator()(const Payload& payload) {
     const std::lock_guard lock(mutex_);
-    for (const Function& function : functions_) function(payload);
+    functions_(payload);
   }
 
  private:
   std::mutex mutex_;
-  std::vector<Function> functions_;
+  VectorList functions_;
 };
-
-Operation std_functions(const Task& task) {
-  const auto functions = std::make_shared<Functions>();
-  for (std::size_t i = 0; i < task.listeners; ++i) {
-    functions->add([i, sum = task.sum](const Payload& payload) { *sum += heard(i, payload); });
-  }
-  return [&task, functions](Burst&) {
-    run_passes(task, [&](const Payload& payload) { functions->call(payload); });
-  };
-}
 
 }  // namespace
 
 Operation contender(const Task& task) {
-  return chosen<Operation(const Task&)>({{"limit.vector", vector},
+  return chosen<Operation(const Task&)>({{"limit.vector", measure_both<VectorList, VectorQueue>},
                                          {"limit.mpsc", measure<Slots>},
                                          {"limit.ring", measure<Ring>},
                                          {"peer.mutex_queue", measure<MutexQueue>},
-                                         {"peer.std_functions", std_functions}})(task);
+                                         {"peer.std_functions", detail::invoke<Functions>}})(task);
 }
 
 }  // namespace handoff::lab::events

@@ -178,16 +178,7 @@ class NodeQueue {
 };
 
 template <class Choices>
-Operation measure_style(const Task& task) {
-  if (task.metric != "invoke") return measure<NodeQueue<Choices>>(task);
-  const auto list = std::make_shared<NodeList<Choices>>();
-  for (std::size_t i = 0; i < task.listeners; ++i) {
-    list->append([i, sum = task.sum](const Payload& payload) { *sum += heard(i, payload); });
-  }
-  return [&task, list](Burst&) {
-    run_passes(task, [&](const Payload& payload) { (*list)(payload); });
-  };
-}
+constexpr auto* measure_style = measure_both<NodeList<Choices>, NodeQueue<Choices>>;
 
 // The article's base: a std::mutex taken for every step, nodes from the heap.
 struct Base {

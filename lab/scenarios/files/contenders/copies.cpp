@@ -31,17 +31,15 @@ class OwnCopy final : public Way {
   Children children_;
 };
 
-std::unique_ptr<Way> own_copy(const Task& /*task*/) { return std::make_unique<OwnCopy>(); }
-
 // cp of coreutils, told to copy bytes and not to share blocks: that is what is compared.
-std::unique_ptr<Way> cp(const Task& /*task*/) {
-  return std::make_unique<Copying>("cp", std::vector<std::string>{"-a", "--reflink=never"});
-}
+struct Cp final : Copying {
+  Cp() : Copying("cp", {"-a", "--reflink=never"}) {}
+};
 
 // rsync between two folders of one machine, where it copies whole files.
-std::unique_ptr<Way> rsync(const Task& /*task*/) {
-  return std::make_unique<Copying>("rsync", std::vector<std::string>{"-aHS", "--whole-file"}, true);
-}
+struct Rsync final : Copying {
+  Rsync() : Copying("rsync", {"-aHS", "--whole-file"}, true) {}
+};
 
 // xcp, a cp with threads, where it is installed.
 // It does not promise hard links, owners or times of links.
@@ -50,8 +48,6 @@ class Xcp final : public Copying {
   Xcp() : Copying("xcp", {"--recursive", "--reflink=never", "--no-progress"}) {}
   bool keeps_attributes() const override { return false; }
 };
-
-std::unique_ptr<Way> xcp(const Task& /*task*/) { return std::make_unique<Xcp>(); }
 
 // dd, for trees of a few large files: one after the other, 1 MiB at a time, each synced where the
 // copy must be durable.
@@ -75,16 +71,14 @@ class Dd final : public Way {
   Children children_;
 };
 
-std::unique_ptr<Way> dd(const Task& /*task*/) { return std::make_unique<Dd>(); }
-
 }  // namespace
 
 std::unique_ptr<Way> contender(const Task& task) {
-  return chosen<std::unique_ptr<Way>(const Task&)>({{"own.copy", own_copy},
-                                                    {"peer.cp", cp},
-                                                    {"peer.rsync", rsync},
-                                                    {"peer.xcp", xcp},
-                                                    {"peer.dd", dd}})(task);
+  return chosen<std::unique_ptr<Way>(const Task&)>({{"own.copy", way_of<OwnCopy>},
+                                                    {"peer.cp", way_of<Cp>},
+                                                    {"peer.rsync", way_of<Rsync>},
+                                                    {"peer.xcp", way_of<Xcp>},
+                                                    {"peer.dd", way_of<Dd>}})(task);
 }
 
 }  // namespace handoff::lab::files

@@ -178,17 +178,12 @@ class Fio final : public Way {
   double cpu_seconds_ = 0;
 };
 
-template <FioEngine engine>
-std::unique_ptr<Way> fio(const Task& task) {
-  return std::make_unique<Fio>(task, engine);
-}
-
 }  // namespace
 
 std::unique_ptr<Way> contender(const Task& task) {
   return chosen<std::unique_ptr<Way>(const Task&)>(
-      {{"peer.fio_psync", fio<FioEngine::psync>}, {"peer.fio_io_uring", fio<FioEngine::io_uring>}})(
-      task);
+      {{"peer.fio_psync", way_of<Fio, FioEngine::psync>},
+       {"peer.fio_io_uring", way_of<Fio, FioEngine::io_uring>}})(task);
 }
 
 }  // namespace handoff::lab::files

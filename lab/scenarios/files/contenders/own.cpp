@@ -331,21 +331,16 @@ class OwnEngine final : public Way {
   FileEngine engine_;  // ends before what its requests use
 };
 
-template <FileBackend backend>
-std::unique_ptr<Way> own(const Task& task) {
-  return std::make_unique<OwnEngine>(task, backend);
-}
-
 }  // namespace
 
 std::unique_ptr<Way> contender(const Task& task) {
   return chosen<std::unique_ptr<Way>(const Task&)>(
-      {{"own.automatic", own<FileBackend::automatic>},
-       {"own.caller", own<FileBackend::caller>},
-       {"own.io_thread", own<FileBackend::io_thread>},
-       {"own.pool", own<FileBackend::pool>},
-       {"own.thread_per_request", own<FileBackend::thread_per_request>},
-       {"own.io_uring", own<FileBackend::io_uring>}})(task);
+      {{"own.automatic", way_of<OwnEngine, FileBackend::automatic>},
+       {"own.caller", way_of<OwnEngine, FileBackend::caller>},
+       {"own.io_thread", way_of<OwnEngine, FileBackend::io_thread>},
+       {"own.pool", way_of<OwnEngine, FileBackend::pool>},
+       {"own.thread_per_request", way_of<OwnEngine, FileBackend::thread_per_request>},
+       {"own.io_uring", way_of<OwnEngine, FileBackend::io_uring>}})(task);
 }
 
 }  // namespace handoff::lab::files

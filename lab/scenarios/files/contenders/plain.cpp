@@ -78,20 +78,6 @@ struct Single {
   }
 };
 
-std::unique_ptr<Way> single(const Task& /*task*/) {
-  return std::make_unique<Blocking<Single>>(kArticleBlock);
-}
-
-// The article's one_io_thread: the caller posts the files to one thread.
-std::unique_ptr<Way> io_thread(const Task& /*task*/) {
-  return std::make_unique<Blocking<IoThreads<1>>>(kArticleBlock);
-}
-
-// The article's fake_thread_pool: the caller posts the files to three threads in turns.
-std::unique_ptr<Way> round_robin(const Task& /*task*/) {
-  return std::make_unique<Blocking<IoThreads<3>>>(kArticleBlock);
-}
-
 // The article's one_thread_per_task: as many threads as files, all at once.
 struct ThreadPerFile {
   static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
@@ -100,13 +86,13 @@ struct ThreadPerFile {
   }
 };
 
-std::unique_ptr<Way> thread_per_file(const Task& /*task*/) {
-  return std::make_unique<Blocking<ThreadPerFile>>(kArticleBlock);
-}
-
 // What people write for small files: one std::ofstream after the other.
 class Fstream final : public Way {
  public:
+  explicit Fstream(const Task& task) {
+    if (task.durable) throw Unavailable("a stream cannot sync");
+  }
+
   void write(const Transfer& transfer) override {
     for (std::size_t i = 0; i < transfer.paths.size(); ++i) {
       std::ofstream file(transfer.paths[i], std::ios::binary);
@@ -131,11 +117,6 @@ class Fstream final : public Way {
  private:
   Buffers buffers_{1, kSector};
 };
-
-std::unique_ptr<Way> fstream(const Task& task) {
-  if (task.durable) throw Unavailable("a stream cannot sync");
-  return std::make_unique<Fstream>();
-}
 
 // What people write first: each record is written and synced under a mutex.
 class SyncEach final : public Way {
@@ -170,17 +151,18 @@ class SyncEach final : public Way {
   bool durable_ = true;
 };
 
-std::unique_ptr<Way> sync_each(const Task& /*task*/) { return std::make_unique<SyncEach>(); }
-
 }  // namespace
 
 std::unique_ptr<Way> contender(const Task& task) {
-  return chosen<std::unique_ptr<Way>(const Task&)>({{"seed.single", single},
-                                                    {"seed.io_thread", io_thread},
-                                                    {"seed.round_robin", round_robin},
-                                                    {"seed.thread_per_file", thread_per_file},
-                                                    {"peer.fstream", fstream},
-                                                    {"peer.sync_each", sync_each}})(task);
+  return chosen<std::unique_ptr<Way>(const Task&)>(
+      {{"seed.single", way_of<Blocking<Single>, kArticleBlock>},
+       // The article's one_io_thread: the caller posts the files to one thread.
+       {"seed.io_thread", way_of<Blocking<IoThreads<1>>, kArticleBlock>},
+       // The article's fake_thread_pool: the caller posts the files to three threads in turns.
+       {"seed.round_robin", way_of<Blocking<IoThreads<3>>, kArticleBlock>},
+       {"seed.thread_per_file", way_of<Blocking<ThreadPerFile>, kArticleBlock>},
+       {"peer.fstream", way_of<Fstream>},
+       {"peer.sync_each", way_of<SyncEach>}})(task);
 }
 
 }  // namespace handoff::lab::files

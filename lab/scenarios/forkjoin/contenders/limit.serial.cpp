@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The same recursion in plain calls: the work without any fork.
+#include "peers/serial.hpp"
 #include "scenarios/forkjoin/measure.hpp"
 
-namespace handoff::lab::forkjoin {
-namespace {
-
-struct Calls : Serial {
-  explicit Calls(std::size_t /*width*/) {}
-  template <class F>
-  void enter(const F& root) {
-    root();
-  }
-};
-
-}  // namespace
-
-Operation contender(const Task& task) { return measure<Calls>(task); }
-
-}  // namespace handoff::lab::forkjoin
+handoff::lab::Operation handoff::lab::forkjoin::contender(const Task& task) {
+  return measure<peers::Serial>(task);
+}

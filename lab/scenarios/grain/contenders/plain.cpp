@@ -7,19 +7,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "peers/serial.hpp"
 #include "scenarios/grain/measure.hpp"
 
 namespace handoff::lab::grain {
 namespace {
-
-// The loop on one thread, shared with nobody.
-struct Serial {
-  explicit Serial(std::size_t /*width*/) {}
-  template <class Body>
-  void loop(std::size_t count, const Body& body) {
-    for (std::size_t i = 0; i < count; ++i) body(i);
-  }
-};
 
 // The least that members of a loop need: one line to each of them, with all that it has to know,
 // and one back. All of them spin all the time.
@@ -118,7 +110,7 @@ class Threads {
 }  // namespace
 
 Operation contender(const Task& task) {
-  return chosen<Operation(const Task&)>({{"limit.serial", measure<Serial>},
+  return chosen<Operation(const Task&)>({{"limit.serial", measure<peers::Serial>},
                                          {"limit.spin", measure<Spinners>},
                                          {"peer.std_threads", measure<Threads>}})(task);
 }

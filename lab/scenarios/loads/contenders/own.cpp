@@ -9,31 +9,11 @@
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/event/event_queue.hpp>
 
+#include "peers/serial.hpp"
 #include "scenarios/loads/measure.hpp"
 
 namespace handoff::lab::loads {
 namespace {
-
-// Each piece on the thread that has it, a task as a call.
-struct Serial {
-  explicit Serial(std::size_t /*width*/) {}
-  template <class Body>
-  void loop(std::size_t count, const Body& body) {
-    for (std::size_t i = 0; i < count; ++i) body(i);
-  }
-  template <class F>
-  void enter(const F& root) {
-    root();
-  }
-  struct Group {
-    explicit Group(Serial& /*serial*/) {}
-    template <class F>
-    void run(const F& task) {
-      task();
-    }
-    void wait() {}
-  };
-};
 
 // This library's event queue: a kind is a key with a listener. The caller enqueues, then drains
 // with the other threads, one event at a time: a drain without a limit takes a whole run of events
@@ -106,7 +86,7 @@ class Workers<std::index_sequence<kKinds...>> {
 
 Operation contender(const Task& task) {
   return chosen<Operation(const Task&)>(
-      {{"own.serial", measure<Serial>},
+      {{"own.serial", measure<peers::Serial>},
        {"own.events", measure<Events>},
        {"own.workers", measure<Workers<std::make_index_sequence<kMostKinds>>>}})(task);
 }

@@ -11,16 +11,13 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
-#include <new>
-#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "peers/forks.hpp"
 #include "scenarios/matmul/contender.hpp"
 
 namespace handoff::lab::matmul {
@@ -34,22 +31,16 @@ struct Counters {
 
 class Processes {
  public:
-  explicit Processes(const Task& task)
-      : task_(task),
-        memory_(matrix_memory(sizeof(Counters))),
-        counters_(*new(memory_.get()) Counters) {}
+  explicit Processes(const Task& task) : task_(task) {}
 
   void run() {
-    counters_.next_row.store(0, std::memory_order_relaxed);
-    counters_.completed.store(0, std::memory_order_relaxed);
+    counters_->next_row.store(0, std::memory_order_relaxed);
+    counters_->completed.store(0, std::memory_order_relaxed);
     std::vector<pid_t> workers;
     for (std::size_t i = 0; i < task_.width; ++i) workers.push_back(start());
-    for (const pid_t worker : workers) {
-      while (waitpid(worker, nullptr, 0) < 0 && errno == EINTR) {
-      }
-    }
+    for (const pid_t worker : workers) peers::wait_for(worker);
     const std::size_t claims = (task_.m + claim_ - 1) / claim_;
-    while (counters_.completed.load(std::memory_order_acquire) < claims) std::this_thread::yield();
+    while (counters_->completed.load(std::memory_order_acquire) < claims) std::this_thread::yield();
   }
 
  private:
@@ -63,28 +54,25 @@ class Processes {
 
   void work() {
     for (;;) {
-      const std::size_t first = counters_.next_row.fetch_add(static_cast<std::uint32_t>(claim_),
-                                                             std::memory_order_relaxed);
+      const std::size_t first = counters_->next_row.fetch_add(static_cast<std::uint32_t>(claim_),
+                                                              std::memory_order_relaxed);
       if (first >= task_.m) return;
       rows_(first, std::min(first + claim_, task_.m));
-      counters_.completed.fetch_add(1, std::memory_order_release);
+      counters_->completed.fetch_add(1, std::memory_order_release);
     }
   }
 
   const Task& task_;
   const RowKernel rows_ = task_.rows();
   const std::size_t claim_ = task_.claim_rows();
-  const std::shared_ptr<std::byte> memory_;
-  Counters& counters_;
+  const peers::Common<Counters> counters_;
 };
 
 }  // namespace
 
 std::shared_ptr<std::byte> matrix_memory(std::size_t bytes) {
-  void* const memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
-  return {static_cast<std::byte*>(memory), [bytes](std::byte* from) { munmap(from, bytes); }};
+  const auto memory = std::make_shared<peers::SharedBytes>(bytes);
+  return {memory, static_cast<std::byte*>(memory->get())};
 }
 
 Operation contender(const Task& task) {

@@ -15,10 +15,7 @@ namespace handoff::lab::messages {
 namespace {
 
 template <class Message>
-class Polled : public peers::Moodycamel<Message, capacity> {
- public:
-  explicit Polled(const Task& task) : peers::Moodycamel<Message, capacity>(task.producers) {}
-};
+using Polled = peers::Moodycamel<Message, capacity>;
 
 template <class Message>
 class Waiting
@@ -26,7 +23,7 @@ class Waiting
   using Queue = peers::Moodycamel<Message, capacity, moodycamel::BlockingConcurrentQueue<Message>>;
 
  public:
-  explicit Waiting(const Task& task) : Queue(task.producers) {}
+  using Queue::Queue;
 
   class Consumer : public Queue::Consumer {
    public:

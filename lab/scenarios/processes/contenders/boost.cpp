@@ -16,30 +16,22 @@ namespace {
 // Boost.Lockfree's ring for one producer and one consumer each way, in memory of both processes. It
 // holds no pointers, never sleeps, and trusts the other process.
 template <class Message>
-class SpscQueues {
+using SpscQueue =
+    boost::lockfree::spsc_queue<Message, boost::lockfree::capacity<places_for(sizeof(Message))>>;
+
+template <class Message>
+class SpscQueues : public EachWay<SpscQueue<Message>> {
  public:
-  void open(Side side) {
-    in_ = &(*queues_)[receives_by(side)];
-    out_ = &(*queues_)[sends_by(side)];
-  }
   template <class Make>
   void send(Make&& make) {
     Message message;
     make(message);
-    peers::retry_at_once([&] { return out_->push(message); });
+    peers::retry_at_once([&] { return this->out_->push(message); });
   }
   template <class Take>
   void receive(Take&& take) {
-    peers::retry_at_once([&] { return in_->consume_one(take) != 0; });
+    peers::retry_at_once([&] { return this->in_->consume_one(take) != 0; });
   }
-
- private:
-  using Queue =
-      boost::lockfree::spsc_queue<Message, boost::lockfree::capacity<places_for(sizeof(Message))>>;
-
-  Common<std::array<Queue, 2>> queues_;
-  Queue* in_ = nullptr;
-  Queue* out_ = nullptr;
 };
 
 // Boost.Interprocess's message queue, one each way. Its name is taken away as soon as the queue is

@@ -24,7 +24,7 @@
 #define OMPI_SKIP_MPICXX 1  // its C++ bindings are gone from the standard
 #include <mpi.h>
 
-#include "peers/polling.hpp"
+#include "peers/threads.hpp"
 #include "scenarios/processes/measure.hpp"
 
 namespace handoff::lab::processes {

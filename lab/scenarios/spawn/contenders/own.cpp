@@ -20,15 +20,12 @@
 #include <handoff/process/subprocess.hpp>
 #include <handoff/team/thread_team.hpp>
 
-#include "peers/polling.hpp"
+#include "peers/threads.hpp"
 #include "scenarios/spawn/children.hpp"
-#include "scenarios/spawn/claims.hpp"
-#include "scenarios/spawn/jobs.hpp"
-#include "scenarios/spawn/mapping.hpp"
-#include "scenarios/spawn/threads.hpp"
-#include "scenarios/spawn/workers.hpp"
+#include "scenarios/spawn/measure.hpp"
 
-namespace handoff::lab::spawn { namespace {
+namespace handoff::lab::spawn {
+namespace {
 
 // This library's pool, used as nobody should: made for one task, and closed after it.
 void pool(Word& word) {
@@ -185,11 +182,9 @@ class Named {
   SharedMemory memory_ = made(name_.text());
 };
 
-}}  // namespace handoff::lab::spawn
+}  // namespace
 
-handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
-                                             std::span<const std::byte> /*input*/) {
-  using namespace spawn;
+Prepared contender(const Parameters& parameters) {
   return chosen<Prepared(const Parameters&)>(
       {{"own.pool", measure_threads<pool>},
        {"own.thread_team", measure_threads<thread_team>},
@@ -201,3 +196,5 @@ handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
        {"own.shared_memory", measure_attach<Anonymous>},
        {"own.shared_memory.named", measure_attach<Named>}})(parameters);
 }
+
+}  // namespace handoff::lab::spawn

@@ -9,9 +9,10 @@
 #include <boost/process/posix.hpp>
 
 #include "scenarios/spawn/children.hpp"
-#include "scenarios/spawn/workers.hpp"
+#include "scenarios/spawn/measure.hpp"
 
-namespace handoff::lab::spawn { namespace {
+namespace handoff::lab::spawn {
+namespace {
 
 class Programs {
  public:
@@ -32,9 +33,8 @@ class Programs {
   boost::process::child child_;
 };
 
-}}  // namespace handoff::lab::spawn
+}  // namespace
 
-handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
-                                             std::span<const std::byte> /*input*/) {
-  return spawn::measure_ready<spawn::Programs>(parameters);
-}
+Prepared contender(const Parameters& parameters) { return measure_ready<Programs>(parameters); }
+
+}  // namespace handoff::lab::spawn

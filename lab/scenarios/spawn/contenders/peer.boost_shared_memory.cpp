@@ -5,9 +5,10 @@
 #include <boost/interprocess/mapped_region.hpp>
 #include <boost/interprocess/shared_memory_object.hpp>
 
-#include "scenarios/spawn/mapping.hpp"
+#include "scenarios/spawn/measure.hpp"
 
-namespace handoff::lab::spawn { namespace {
+namespace handoff::lab::spawn {
+namespace {
 
 namespace ipc = boost::interprocess;
 
@@ -34,9 +35,8 @@ class Boost {
   KeptName name_;
 };
 
-}}  // namespace handoff::lab::spawn
+}  // namespace
 
-handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
-                                             std::span<const std::byte> /*input*/) {
-  return spawn::measure_attach<spawn::Boost>(parameters);
-}
+Prepared contender(const Parameters& parameters) { return measure_attach<Boost>(parameters); }
+
+}  // namespace handoff::lab::spawn

@@ -4,13 +4,11 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <deque>
 #include <future>
-#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -22,23 +20,17 @@
 #include <sched.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/protocol.hpp"
 #include "scenarios/spawn/children.hpp"
-#include "scenarios/spawn/claims.hpp"
-#include "scenarios/spawn/jobs.hpp"
-#include "scenarios/spawn/mapping.hpp"
-#include "scenarios/spawn/threads.hpp"
-#include "scenarios/spawn/workers.hpp"
+#include "scenarios/spawn/measure.hpp"
 
-namespace handoff::lab::spawn { namespace {
+namespace handoff::lab::spawn {
+namespace {
 
 void std_thread(Word& word) {
   std::thread([&word] { word.store(); }).join();
@@ -103,7 +95,7 @@ class SpawnedPrograms {
     if (error != 0) throw std::runtime_error("posix_spawn: error " + std::to_string(error));
     return told_.by(child_);
   }
-  void end() { end_child(child_); }
+  void end() { peers::end_child(child_); }
 
  private:
   std::string program_ = worker_program();
@@ -121,12 +113,11 @@ class Forks {
     if (child_ < 0) throw std::runtime_error("no child");
     return told_.by(child_);
   }
-  void end() { end_child(child_); }
+  void end() { peers::end_child(child_); }
 
  private:
   [[noreturn]] void work() const {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(protocol::command_fd);  // the coordinator must see when the contender closes it
+    peers::live_as_child();
     const pid_t own = getpid();
     if (write(told_.writes(), &own, sizeof own) != sizeof own) _exit(1);
     for (;;) pause();
@@ -141,19 +132,13 @@ class Forks {
 // with it.
 template <class T>
 bool take(int socket, T& value) {
-  ssize_t n = 0;
-  do {
-    n = recv(socket, &value, sizeof value, 0);
-  } while (n < 0 && errno == EINTR);
-  return n == sizeof value;
+  return peers::uninterrupted([&] { return recv(socket, &value, sizeof value, 0); }) ==
+         sizeof value;
 }
 template <class T>
 bool give(int socket, const T& value) {
-  ssize_t n = 0;
-  do {
-    n = send(socket, &value, sizeof value, MSG_NOSIGNAL);
-  } while (n < 0 && errno == EINTR);
-  return n == sizeof value;
+  return peers::uninterrupted([&] { return send(socket, &value, sizeof value, MSG_NOSIGNAL); }) ==
+         sizeof value;
 }
 
 class Fed {
@@ -167,7 +152,7 @@ class Fed {
   ~Fed() {
     for (const Worker& worker : workers_) {
       close(worker.socket);
-      end_child(worker.process);
+      peers::end_child(worker.process);
     }
   }
   Fed(const Fed&) = delete;
@@ -202,8 +187,7 @@ class Fed {
     worker.socket = ends[0];
   }
   [[noreturn]] static void work(int socket) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(protocol::command_fd);  // the coordinator must see when the contender closes it
+    peers::live_as_child();
     for (Number number = 0; take(socket, number) && give(socket, do_job(number));) {
     }
     _exit(0);
@@ -242,13 +226,10 @@ class JobPipes {
     const Job job = jobs_.front();
     jobs_.pop_front();
     Answer answer{};
-    ssize_t n = 0;
-    do {
-      n = read(job.answers, &answer, sizeof answer);
-    } while (n < 0 && errno == EINTR);
+    const ssize_t n =
+        peers::uninterrupted([&] { return read(job.answers, &answer, sizeof answer); });
     close(job.answers);
-    while (waitpid(job.child, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    peers::wait_for(job.child);
     return n == sizeof answer ? answer : Answer{};
   }
 
@@ -308,10 +289,6 @@ class SpawnedJobs {
 class Counting {
  public:
   explicit Counting(std::size_t width) {
-    void* const place =
-        mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED) throw std::bad_alloc();
-    shared_ = new (place) Shared;
     make(shared_->begin, width + 1);
     make(shared_->end, width + 1);
     workers_.reserve(width);
@@ -354,8 +331,7 @@ class Counting {
     if (error != 0) throw std::runtime_error("no barrier between processes");
   }
   [[noreturn]] void work() const {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    close(protocol::command_fd);  // the coordinator must see when the contender closes it
+    peers::live_as_child();
     for (;;) {
       pthread_barrier_wait(&shared_->begin);
       const Rows rows = shared_->rows;
@@ -370,11 +346,10 @@ class Counting {
     return shared_->next.fetch_add(kBlock, std::memory_order_relaxed);
   }
   void end() {
-    for (const pid_t worker : workers_) end_child(worker);
-    munmap(shared_, sizeof(Shared));
+    for (const pid_t worker : workers_) peers::end_child(worker);
   }
 
-  Shared* shared_;
+  peers::Common<Shared> shared_;
   std::vector<pid_t> workers_;
 };
 
@@ -434,11 +409,9 @@ class Memfd {
   const int file_ = memfd_create("handoff-lab", MFD_CLOEXEC);
 };
 
-}}  // namespace handoff::lab::spawn
+}  // namespace
 
-handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
-                                             std::span<const std::byte> /*input*/) {
-  using namespace spawn;
+Prepared contender(const Parameters& parameters) {
   return chosen<Prepared(const Parameters&)>({{"limit.clone", measure_threads<kernel_thread>},
                                               {"peer.std_thread", measure_threads<std_thread>},
                                               {"peer.std_async", measure_threads<std_async>},
@@ -452,3 +425,5 @@ handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                               {"peer.shm_open", measure_attach<Posix>},
                                               {"peer.memfd", measure_attach<Memfd>}})(parameters);
 }
+
+}  // namespace handoff::lab::spawn

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // This library's ways.
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <system_error>
 #include <thread>
@@ -15,6 +14,7 @@
 #include <handoff/process/process_team.hpp>
 #include <handoff/team/thread_team.hpp>
 
+#include "peers/job.hpp"
 #include "scenarios/try/contender.hpp"
 
 namespace handoff::lab::trial {
@@ -59,12 +59,8 @@ class Served {
  public:
   explicit Served(const Task& task) : task_(task), block_(task.handed()) {
     handle_ = queue_.append_listener(kBlock, [this](std::size_t first) {
-      const std::size_t last = std::min(first + block_, task_.items);
-      run_items(first, last);
-      // order: release: what the items wrote is there for run(), which acquires the last of them
-      if (left_.fetch_sub(last - first, std::memory_order_release) == last - first) {
-        left_.notify_one();
-      }
+      run_items(first, std::min(first + block_, task_.items));
+      outstanding_.done();
     });
     for (std::size_t i = 1; i < task.width; ++i) threads_.emplace_back([this] { serve(); });
   }
@@ -73,16 +69,12 @@ class Served {
   Served& operator=(const Served&) = delete;
 
   void run() {
-    // order: relaxed: enqueue() hands it on
-    left_.store(task_.items, std::memory_order_relaxed);
+    outstanding_.begin((task_.items + block_ - 1) / block_);
     for (std::size_t first = 0; first < task_.items; first += block_) {
       static_cast<void>(queue_.enqueue(kBlock, first));
     }
     while (queue_.drain(1) > 0) continue;
-    // order: acquire: with the release of the last block
-    for (std::size_t left = 0; (left = left_.load(std::memory_order_acquire)) != 0;) {
-      left_.wait(left, std::memory_order_acquire);  // order: as above
-    }
+    outstanding_.wait();
   }
 
  private:
@@ -95,7 +87,7 @@ class Served {
 
   const Task& task_;
   const std::size_t block_;
-  std::atomic<std::size_t> left_{0};
+  peers::Outstanding outstanding_;
   EventQueue<int, void(std::size_t)> queue_;
   ListenerHandle handle_;
   std::vector<std::jthread> threads_;
