@@ -12,6 +12,7 @@
 #include "scenarios/files/measures.hpp"
 
 namespace handoff::lab::files {
+
 void Report::wrong(Fault fault, std::uint64_t file, std::uint64_t offset, std::uint64_t wanted) {
   faults_.fetch_add(1, std::memory_order_relaxed);
   if (taken_.exchange(true, std::memory_order_acq_rel)) return;
