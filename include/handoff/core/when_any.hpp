@@ -105,7 +105,7 @@ class Race final : public FutureResult<FirstResult<R>> {
     const std::size_t index = winner();
     FutureResult<R>& first = *entries_[index].state;
     if (this->take_failure_of(first)) return Outcome::elsewhere;
-    (void)this->keep([index, &first]() -> FirstResult<R> {
+    (void)this->keep([&]() -> FirstResult<R> {
       if constexpr (std::is_void_v<R>) {
         return {index};
       } else {

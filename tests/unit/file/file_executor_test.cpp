@@ -9,6 +9,7 @@
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/unique_function.hpp>
+#include <handoff/file/detail/file_tap.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <string>
