@@ -17,12 +17,13 @@ void TaskPlace::run_refused(Admission& by, Task& task) noexcept {
       [&]() noexcept { parts.completion.count_unqueued(parts.runner.run_uncounted(task)); });
 }
 
-void TaskPlace::publish_stillborn(Reservation reservation) noexcept {
-  if (Admission* const by = reservation.refused_by) {
+void TaskPlace::publish_stillborn(Task* task, WorkCalls* calls, Worker* worker,
+                                  Admission* refused_by) noexcept {
+  if (refused_by != nullptr) {
     // equivalent(delete): nobody leaves such a place unfilled
-    return by->parts_.completion.count_unqueued(Outcome::cancelled);
+    return refused_by->parts_.completion.count_unqueued(Outcome::cancelled);
   }
-  TaskPlace place(reservation);
+  TaskPlace place(Reservation{.task = task, .calls = calls, .worker = worker});
   place.publish();
 }
 

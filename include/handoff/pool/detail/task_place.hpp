@@ -59,11 +59,13 @@ class [[nodiscard]] TaskPlace {
   // NOLINTNEXTLINE(*-explicit-*): the two are one for all callers
   TaskPlace(const Reservation& reservation) noexcept : reservation_(reservation) {}
 
-  // Where the closure threw: publishes a stillborn task. Inlined: one call that takes its address
-  // would keep the place, and so each hand-over, in memory.
+  // Where the closure threw: publishes a stillborn task. Inlined, as publish() is, and given each
+  // part by itself: one call that takes the reservation would keep it, and so each hand-over, in
+  // memory.
   [[gnu::always_inline]] ~TaskPlace() {
-    if (*this) [[unlikely]]
-      publish_stillborn(reservation_);
+    const auto [task, calls, worker, refused_by, status] = reservation_;
+    if (task != nullptr || refused_by != nullptr) [[unlikely]]
+      publish_stillborn(task, calls, worker, refused_by);
   }
   TaskPlace(const TaskPlace&) = delete;
   TaskPlace& operator=(const TaskPlace&) = delete;
@@ -88,7 +90,7 @@ class [[nodiscard]] TaskPlace {
   }
 
   // The task goes its way. From here on it may be over at any moment.
-  void publish() noexcept {
+  [[gnu::always_inline]] void publish() noexcept {
     const auto [task, calls, worker, refused_by, status] = reservation_;
     if (task == nullptr) return;
     reservation_.task = nullptr;
@@ -121,7 +123,8 @@ class [[nodiscard]] TaskPlace {
     Task task;
   };
   static void run_refused(Admission& by, Task& task) noexcept;
-  [[gnu::cold]] static void publish_stillborn(Reservation reservation) noexcept;
+  [[gnu::cold]] static void publish_stillborn(Task* task, WorkCalls* calls, Worker* worker,
+                                              Admission* refused_by) noexcept;
 
   Reservation reservation_;
   const TaskKind* kind_ = &StillbornKind::kind;
