@@ -63,7 +63,9 @@ class CopyCrew {
   void run(std::vector<CopyWorker>& workers, UniqueFunction<void()>& look) noexcept;
 
  private:
-  CopyWorker& worker_here() noexcept { return (*workers_)[*pool_->worker_index()]; }
+  CopyWorker& worker_here() noexcept {
+    return (*workers_)[*pool_->worker_index()];  // NOLINT(*-unchecked-*): in a task of the pool
+  }
 
   std::vector<UniqueFunction<void(CopyWorker&)>> tasks_;  // pushed while there was no pool
   std::vector<CopyWorker>* workers_ = nullptr;

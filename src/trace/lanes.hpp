@@ -181,7 +181,7 @@ class Lanes {
 
   Lane* make() noexcept {
     Lane* lane = nullptr;
-    (void)detail::attempt([&] { lane = new Lane(events_); });
+    (void)detail::attempt([&] { lane = new Lane(events_); });  // NOLINT(*-exception-at-new)
     return lane;
   }
 

@@ -42,8 +42,9 @@ def compile_it(arguments, text):
 
 
 def first_lines(arguments, said):
-    """Those a user reads. Clang has one more here: that a header came by way of ours."""
-    lines = said.splitlines(True)
+    """Those a user reads: not by way of which other headers one came. Clang has one more here: that
+    it came by way of ours."""
+    lines = [line for line in said.splitlines(True) if not re.match(r" +from ", line)]
     if "clang" in arguments.compiler:
         by_way = f"In file included from {arguments.headers}:"
         lines = [line for line in lines if not line.startswith(by_way)]

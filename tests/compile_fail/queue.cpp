@@ -46,7 +46,7 @@ int main() {
   // handoff::MpmcRing<int> copy = shared;
   // wrong: must move without throwing
   // handoff::SegmentQueue<ThrowingMove> throwing_segments;
-  // wrong: no matching
+  // wrong: (could not|no viable) conver
   // handoff::SegmentQueue<int> bounded(64);
   // wrong: deque
   // handoff::StealDeque<std::string> strings;

@@ -87,7 +87,8 @@ std::set<std::string> public_types() {
   std::set<std::string> types;
   for (const auto& file : fs::recursive_directory_iterator(house / "include/handoff")) {
     const fs::path path = file.path();
-    if (path.extension() != ".hpp" || path.string().find("/detail/") != std::string::npos) continue;
+    static const std::regex unpromised("/(detail|internal)/");
+    if (path.extension() != ".hpp" || std::regex_search(path.string(), unpromised)) continue;
     std::string text = text_of(path);
     static const std::regex inner(R"(namespace detail \{[\s\S]*?\}  // namespace detail)");
     text = std::regex_replace(text, inner, "");

@@ -66,6 +66,7 @@ class SharedFuture {
     }
   }
 
+  // False while it is empty, and once it was moved from.
   [[nodiscard]] bool valid() const noexcept { return shared_ != nullptr; }
   // Whether get() would give the result, or throw, at once.
   [[nodiscard]] bool is_ready() const { return state().is_ready(); }

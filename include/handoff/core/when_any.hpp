@@ -140,6 +140,7 @@ template <class R>
   return first;
 }
 
+// The same of some, named one by one.
 template <class R, std::same_as<Future<R>>... Others>
 [[nodiscard]] Future<FirstResult<R>> when_any(Future<R> future, Others... others) {
   std::vector<Future<R>> futures;
