@@ -13,8 +13,14 @@ from lab_support import PROGRAM, SOURCE, LabTest
 
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(other NONE)
-file(COPY lab/own.fake lab/contenders.json DESTINATION ${CMAKE_BINARY_DIR}/libexec/handoff)
-add_custom_target(handoff_spawn_own.fake)
+file(COPY lab/contenders.json DESTINATION ${CMAKE_BINARY_DIR}/libexec/handoff)
+file(GLOB programs RELATIVE ${CMAKE_SOURCE_DIR}/lab lab/own.fake/*)
+foreach(program IN LISTS programs)
+  add_custom_command(OUTPUT libexec/handoff/${program} COMMAND ${CMAKE_COMMAND} -E copy
+    ${CMAKE_SOURCE_DIR}/lab/${program} libexec/handoff/${program})
+  list(APPEND made ${CMAKE_BINARY_DIR}/libexec/handoff/${program})
+endforeach()
+add_custom_target(programs DEPENDS ${made})
 """
 CELL = """[[cell]]
 name = "{name}"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tasks of a group whose owner runs them all, as the pool's worker sleeps.
+// Tasks of a group whose owner runs them all, as the pool's worker sleeps; and tasks that wait.
 #include <cstdint>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -32,6 +32,7 @@ void groups() {
         group.wait();
       },
       2);
+  count("ThreadPool.post/instructions", [&](std::uint64_t) { pool.post([] {}); });
   pool.resume();
 }
 

@@ -184,12 +184,7 @@ void synchronisation() {
         [&](std::uint64_t) { keep(token.stop_requested()); });
 }
 
-// A worker that is paused sleeps: all that is counted is this thread's.
-void pools() {
-  handoff::ThreadPool pool(1);
-  pool.pause();
-  count("ThreadPool.post/instructions", [&](std::uint64_t) { pool.post([] {}); });
-  pool.resume();
+void teams() {
   handoff::ThreadTeam team(1);
   count("ThreadTeam.run/64 indices, width 1, instructions",
         [&](std::uint64_t) { team.run(64, [](handoff::IndexRange range) { keep(range); }); });
@@ -215,6 +210,6 @@ int main(int argc, char**) {
   memories();
   functions();
   synchronisation();
-  pools();
+  teams();
   handoff::test::groups();
 }
