@@ -21,6 +21,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 # The library itself in less time: nothing here depends on how it is optimised.
 SOON = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
         "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16")
+SMALL_BYTES_MOST = 180 * 1024  # a named pool, a future and a loop, stripped
 settings = None  # the command line
 
 
@@ -103,6 +104,15 @@ class PkgConfig(Consumer):
         call(settings.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", PROJECT / "main.cpp",
              "-o", program, *flags)
         self.assertEqual(call(program).strip(), settings.version)
+
+    def test_a_program_takes_the_rooms_that_it_uses(self):
+        prefix = self.install(settings.build)
+        flags = shlex.split(self.pkg_config(prefix, "--cflags", "--libs"))
+        program = self.folder / "small"
+        call(settings.compiler, "-std=c++20", "-O2", PROJECT / "small.cpp", "-o", program, *flags,
+             "-s", "-Wl,--gc-sections")
+        self.assertEqual(call(program).strip(), "42 499500")
+        self.assertLessEqual(program.stat().st_size, SMALL_BYTES_MOST)
 
     def test_a_program_in_c_finds_its_header(self):
         prefix = self.install(settings.build)
