@@ -357,11 +357,7 @@ void MessageEngine::keep_failure(MessageNode& node) noexcept {
       return parts_->failures.note(failure);
     }
   }
-  const char* const name = parts_->ops.name(node.type);
-  const auto& on_error = parts_->options.on_error;
-  if (!on_error) return parts_->failures.keep(failure, name);
-  parts_->failures.note(failure);
-  on_error({failure, name});
+  parts_->failures.tell(parts_->options.on_error, failure, parts_->ops.name(node.type));
 }
 
 void MessageEngine::give_back(MessageNode& node) noexcept {

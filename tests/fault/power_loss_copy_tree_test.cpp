@@ -323,7 +323,7 @@ class Copy {
   }
 
   const SimulatedDisk& disk() const { return *disk_; }
-  // What is wrong after a loss at each moment that there is to look at; the last one is when it was
+  // Looks for faults after a loss of power at each moment; the last one is when the copy was
   // acknowledged.
   Losses losses() {
     return {*disk_, [this](std::size_t moment, const DiskState& left) {

@@ -288,7 +288,7 @@ const Scenario given_back_beside_a_pass(
 
 // ---- The table, the board and the master -------------------------------------------------------
 
-// Runs, each of which has all its rows, whoever dies; a death costs no block.
+// Each run computes all its rows, whichever process dies: a death loses no block.
 void run_whole(std::size_t blocks, std::uint32_t workers, TeamWaits waits = {},
                std::uint64_t runs = 1) {
   Team team(blocks, 2, waits);

@@ -101,7 +101,7 @@ class JobPool {
   handoff::test::MortalWorkers workers_;
 };
 
-// A job, by its place and number, has its result; whoever dies, a death costs none.
+// The job with this place and number has its result, whichever process dies.
 void expect_result(JobPool& pool, std::size_t place, std::uint64_t number) {
   check(pool.await(place) && pool.result(place) == (number + 6) * 10, "the result of this job");
 }

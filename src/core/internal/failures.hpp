@@ -39,6 +39,14 @@ class Failures {
     (void)attempt([&] { untold_.task = task; });  // else it is told without its name
   }
 
+  // The failure of a task without a group: on_error is told, if there is one.
+  template <class OnError>
+  void tell(const OnError& on_error, const std::exception_ptr& failure, const char* task) noexcept {
+    if (!on_error) return keep(failure, task);
+    note(failure);
+    on_error({failure, task});
+  }
+
   // The first failure of all.
   std::exception_ptr first() const {
     const sync::Lock lock(mutex_);
