@@ -335,8 +335,8 @@ void work_until_dismissed(Board& board, const Work& work) {
   worker.join();
 }
 
-// A job and words of random bytes: a worker works at nothing that is not in the job, and stays in
-// its memory.
+// A job and words of random bytes, each second job small enough for its memory: a worker works at
+// nothing that is not in the job, and stays in its memory.
 TEST(TeamBoard, RandomImagesAreSurvived) {
   auto random = handoff::test::random();
   const auto any = [&] { return random() >> random() % 64; };
@@ -351,7 +351,10 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
     // job's four parts; which workers spin.
     const std::uint64_t run = 1 + random() % 3;
     const std::uint64_t early = any() & ~std::uint32_t{0};
-    const std::uint64_t parts[] = {random(), early, run, any(), any(), any(), any(), any() % 4};
+    const bool fits = image % 2 == 0;
+    const std::uint64_t count = fits ? 1 + random() % 64 : any();
+    const std::uint64_t bytes = fits ? random() % TeamWords::most_bytes : any();
+    const std::uint64_t parts[] = {random(), early, run, count, any(), any(), bytes, any() % 4};
     std::memcpy(static_cast<void*>(&board), parts, sizeof parts);
     for (ClaimWord& word : blocks.all()) {
       Claim claim = Claim::of(any());
