@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A stranger's project, built in each way a stranger may come to the library.
 
-Named by the test class to run: FindPackage, PkgConfig, AddSubdirectory, Shared. Five programs are
-built and run in the first three of these ways: with the compiler of this build by AddSubdirectory
-and InstalledPrograms, with another one or another standard library by Programs. What is installed
+Named by the test class to run: FindPackage, PkgConfig, AddSubdirectory. Five programs are built and
+run in each of these ways: with the compiler of this build by AddSubdirectory and
+InstalledPrograms, with another one or another standard library by Programs. What is installed
 is moved as a whole before it is used, so a path of this machine in it would be found out.
 """
 
@@ -156,8 +156,11 @@ class Programs(InstalledPrograms):
 
 
 class AddSubdirectory(Consumer):
+    """As a shared library: Programs has it static."""
+
     def test_only_the_library_comes_along(self):
-        told = self.expect_it_works(f"-DHANDOFF_SOURCE={SOURCE}", *SOON)
+        shared = ("-DBUILD_SHARED_LIBS=ON", f"-DHANDOFF_SOURCE={SOURCE}", *SOON)
+        told = self.expect_it_works(*shared)
         self.expect_right(self.build / "programs")
         self.assertIn("targets: [handoff;handoff_eventpp]\n", told)
         self.assertIn("options: []\n", told)
@@ -170,18 +173,18 @@ class AddSubdirectory(Consumer):
                      if path.is_file()]
         self.assertEqual(installed, ["bin/stranger"])
 
+        self.found_with_headers_in_another_folder(*shared)
 
-class Shared(Consumer):
-    def test_it_works_with_headers_in_another_folder(self):
-        library = self.folder / "library"
-        call(*configure(SOURCE, library, "-DBUILD_SHARED_LIBS=ON", "-DHANDOFF_TESTS=OFF",
-                        "-DHANDOFF_LAB=OFF", "-DHANDOFF_EXAMPLES=OFF", "-DHANDOFF_COPY=OFF", *SOON,
+    def found_with_headers_in_another_folder(self, *shared):
+        """The same build, asked to install the library too."""
+        call(*configure(PROJECT, self.build, *shared, "-DHANDOFF_INSTALL=ON",
                         "-DCMAKE_INSTALL_INCLUDEDIR=headers/of_handoff"))
-        call("cmake", "--build", library)
-        prefix = self.install(library)
+        call("cmake", "--build", self.build)
+        prefix = self.install(self.build)
         self.assertFalse((prefix / "include").exists())
         self.assertTrue(list(prefix.rglob(f"libhandoff.so.{settings.version}")))
         self.assertFalse(list(prefix.rglob("libhandoff.a")))
+        self.build = self.folder / "by find_package"
         self.expect_it_works(f"-DCMAKE_PREFIX_PATH={prefix}")
 
 

@@ -122,7 +122,7 @@ TEST(ProcessTeamDeaths, TriesOfResetAllAreNoMoreThoughOthersLookForABlock) {
                     .tries = 15,
                     .replacements_per_second = 1000000,
                     .on_crash = OnCrash::reset_all}};
-  for (int round = 0; round < 24; ++round) {
+  for (int round = 0, rounds = test::deep() ? 60 : 5; round < rounds; ++round) {
     board->deaths = 0;
     EXPECT_THROW((void)team.run<die_at_three_before_others_look>(
                      4, Deadly{board.get(), 0, [] { ::raise(SIGKILL); }}, {.block = 1}),
