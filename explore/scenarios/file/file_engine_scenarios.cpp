@@ -309,7 +309,7 @@ const Scenario behind_a_range(
       before.expect(0);
       explore::check(written.get().ok(), "nothing fails");
     },
-    Size::large);
+    Size::huge);
 
 // ... and before those behind it.
 const Scenario range_behind(
@@ -485,7 +485,7 @@ const Scenario thread_each(
       }
       for (auto& future : futures) explore::check(future.get().ok(), "nothing fails");
     },
-    Size::large);
+    Size::huge);
 
 // One at a time, again and again: each place is used again, and its thread ended.
 const Scenario thread_each_again("file_engine/thread_each_again", [] {

@@ -104,7 +104,7 @@ const Scenario durable_threads(
       explore::check(first.get().ok() && disk.is_durable(0), "acknowledged after its sync");
       explore::check(second.get().ok() && disk.is_durable(1), "acknowledged after its sync");
     },
-    Size::large);
+    Size::huge);
 
 // While one syncs, two come: one of them syncs then, for both.
 const Scenario durable_three(
