@@ -35,7 +35,7 @@ EXPLORER = Path("explore/explore")  # below a build
 EQUIVALENT_S = 5  # the budget of what is said to be equivalent: only to see that it may be
 SAVE_S = 60  # so often what was recorded is written down
 
-# Whose duty a room's mutants are: the explorer's and these programs'.
+# Whose duty a room's mutants are: the explorer's, PROMISES', and these programs'.
 TESTS = {
     "core": ("unit_core", "unit_pool", "unit_team", "conformance_executors",
              "conformance_bulks"),  # futures and loops do their work on a pool and on a team
@@ -46,8 +46,7 @@ TESTS = {
     "team": ("unit_team", "conformance_executors", "conformance_bulks"),
     "pool": ("unit_pool", "model_tests", "stress_thread_pool", "conformance_executors",
              "conformance_bulks"),
-    "event": ("unit_event", "stress_callback_list", "stress_event_queue",
-              "conformance_deferred"),
+    "event": ("unit_event", "stress_callback_list", "stress_event_queue", "conformance_deferred"),
     "bus": ("unit_bus", "model_tests", "stress_message_bus", "stress_message_workers",
             "stress_broadcast", "conformance_broadcasts", "conformance_deferred"),
     "command": ("unit_command", "model_tests", "stress_command"),
@@ -57,6 +56,9 @@ TESTS = {
     "trace": ("unit_trace",),
     "probe": ("unit_trace",),
 }
+# What types of several rooms promise alike.
+PROMISES = ("conformance_closes", "conformance_closes_engines", "conformance_refusals",
+            "conformance_reentry")
 SHARES = (  # what must hold of a sample: (what, at least)
     ("killed of those not equivalent", 0.97),
     ("not by time-out of those killed", 0.85),
@@ -171,7 +173,7 @@ def build_in(folder, name, flags, programs):
 def build(folder, rooms):
     """The programs of these rooms; their paths. The explorer is no use without optimisation; the
     tests are built faster than they run, and look for leaks and for memory used too late."""
-    tests = sorted({name for room in rooms for name in TESTS[room]})
+    tests = sorted({*PROMISES, *(name for room in rooms for name in TESTS[room])})
     (folder / "build.log").write_bytes(b"")
     build_in(folder, "explorer", ["-DCMAKE_CXX_FLAGS_RELEASE=-O1"], [EXPLORER.name])
     build_in(folder, "tests", ["-DCMAKE_CXX_FLAGS_RELEASE=-O0", "-DHANDOFF_SANITIZE=address"],
@@ -219,7 +221,7 @@ class Trials:
     def __init__(self, folder, mutants, records, digests):
         self.path = folder / "results.jsonl"
         self.digests = {Path(program).name: digest for program, digest in digests.items()}
-        self.duty = {room: {EXPLORER.name, *names} for room, names in TESTS.items()}
+        self.duty = {room: {EXPLORER.name, *PROMISES, *names} for room, names in TESTS.items()}
         self.killers = {}
         self.hints = collections.defaultdict(list)
         self.passing = collections.defaultdict(list)
