@@ -3,19 +3,17 @@
 // Handles that remove listeners: one (ListenerHandle), one at the end of a scope (ScopedListener),
 // all of an object (ListenerGroup).
 //
-//   handoff::ScopedListener scoped = list.append(f);   // removed at its end, which waits for a
-//   call
-//                                                      //   that runs on another thread
+//   handoff::ScopedListener scoped = list.append(f);   // removed and waited for at its end
 //   handoff::ListenerGroup group;                      // a member, the last one of its class
-//   group.add(list.append([this] { ... }));            // ... and so are all of these
+//   group.add(list.append(f));                         // all of them, at its end
 //   handoff::ListenerHandle handle = list.append(f);
 //   handle.remove();            // new passes do not call it; a pass on another thread still may
 //   handle.remove_and_wait();   // afterwards it is not running and will not run
 //
 // For: the listeners of lists, dispatchers, event queues and message buses. Elsewhere they are
 // called connection, scoped connection, and observer, receiver or trackable. No handle keeps the
-// list or the function alive; it may outlive both. Not for: an object that a std::shared_ptr owns
-// and that any listener may end: let the listener hold a std::weak_ptr (docs/guide/events.md).
+// list or the function alive; it may outlive both. Not for: objects that listeners of others end,
+// on two threads: give them shared owners, and the listener a std::weak_ptr (docs/guide/events.md).
 // Concurrency: several threads may use different handles on one listener at once, but one handle
 // only like an int; a group too. Listeners may be removed while any thread dispatches.
 // Order: a group removes the youngest first, and waits when all are removed.
@@ -26,7 +24,7 @@
 // the second goes on at once, while the first still runs.
 // Destroys: the function, at once if no thread is in a pass over its list, else when the last such
 // pass ends, on that thread.
-// Allocates: ListenerGroup::add() alone, a pointer each. Throws: it too, std::bad_alloc.
+// Allocates, and throws std::bad_alloc: only ListenerGroup::add().
 #pragma once
 
 #include <cstddef>
