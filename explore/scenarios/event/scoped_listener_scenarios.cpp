@@ -114,11 +114,12 @@ const Scenario of_an_object("listener_group/of_an_object", [] {
 // The group needs the place of a listener whose only call may still run, and must not forget it.
 const Scenario makes_room("listener_group/makes_room", [] {
   List list;
+  List elsewhere;
   sync::cell<int> owned;
   ListenerGroup group;
   group.add(list.append([&] { owned.write() += 1; }, {.calls = 1}));
   explore::Thread caller([&] { list(); });
-  group.add(list.append([] {}));
+  group.add(elsewhere.append([] {}));
   explore::outcome(group.size());
   group.clear();
   owned.write() += 1;
