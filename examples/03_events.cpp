@@ -17,9 +17,9 @@ int main() {
 
   {
     int readings = 0;
-    const handoff::ScopedListener counter(
-        sensors.append_listener("temperature", [&](int) { ++readings; }),
-        handoff::Removal::and_wait);  // whatever other threads dispatch, `readings` may end here
+    // Whatever other threads dispatch, `readings` may end when this has ended.
+    const handoff::ScopedListener counter =
+        sensors.append_listener("temperature", [&](int) { ++readings; });
     sensors.dispatch("temperature", 21);
     sensors.dispatch("temperature", 3000);
     sensors.dispatch("humidity", 60);

@@ -140,13 +140,21 @@ class PassRegistry {
     passes_ended().notify_all();
   }
 
+  // From here on each pass that may miss what is hidden is found by somebody_passes(). A fence
+  // only if somebody else may be in a pass.
+  static void order_passes() noexcept {
+    const sync::Lock lock(registry_mutex);
+    Look at_all;
+    at_all.look(false);
+  }
+
   // Whether a thread but `me` is in a pass over `subject` that began by `epoch`.
-  static bool somebody_passes(const PassSubject& subject, std::uint64_t epoch, const PassRecord& me,
+  static bool somebody_passes(const PassSubject& subject, std::uint64_t epoch, const PassRecord* me,
                               bool ask) noexcept {
     const sync::Lock lock(registry_mutex);
     bool found = false;
     (void)any_of(kAllGroups, [&](PassRecord& record) {
-      PassSlot* const slot = &record == &me ? nullptr : blocker(record, subject, epoch);
+      PassSlot* const slot = &record == me ? nullptr : blocker(record, subject, epoch);
       if (slot == nullptr) return false;
       found = true;
       if (ask) slot->asked.store(true, sync::order::relaxed);  // order: relaxed, see EP-3
@@ -412,24 +420,22 @@ void PassRecord::appear(std::uint64_t present) noexcept {
   if (quiet_ >= kQuiet) PassRegistry::leave_fences();
 }
 
-void await_passes(PassSubject subject) {
-  PassRecord& me = PassRecord::mine();
+void await_passes(PassSubject subject) noexcept {
+  if (nobody_passes()) return;  // equivalent(delete): only speed: the long way finds nobody either
   const std::uint64_t epoch = PassRegistry::next_epoch();
-  sync::asymmetric_fence_heavy();
+  PassRegistry::order_passes();
+  PassRecord* const me = sync::thread_slot<PassRecord*, PassRecord>::get();
   for (sync::Backoff backoff; PassRegistry::somebody_passes(subject, epoch, me, false);) {
     if (backoff.snooze()) continue;
-    if (!PassRegistry::begin_wait(me, subject, epoch)) {
-      misuse(
-          "remove_and_wait() in a callback would wait for a thread that waits for this one; "
-          "use remove() in callbacks");
-    }
+    // Nobody waits for a thread that has been in no pass.
+    if (me != nullptr && !PassRegistry::begin_wait(*me, subject, epoch)) return;
     const auto all_ended = [&] {
       if (!PassRegistry::somebody_passes(subject, epoch, me, true)) return true;
       sync::asymmetric_fence_heavy();
       return !PassRegistry::somebody_passes(subject, epoch, me, false);
     };
     (void)passes_ended().await(all_ended, sync::no_deadline, {}, sync::Spin::never);
-    PassRegistry::end_wait(me);
+    if (me != nullptr) PassRegistry::end_wait(*me);
     return;  // equivalent(delete): the loop's condition is false by then
   }
 }

@@ -86,6 +86,13 @@ struct ListSubject {
     t.place("end of a listener that is waited for", [](auto& s, const Inside& inside) {
       (void)s.list.append([ends = Ends(inside)](int) {}).remove_and_wait();
     });
+    t.place("end of a scoped listener", [](auto& s, const Inside& inside) {
+      const ScopedListener scoped = s.list.append([ends = Ends(inside)](int) {});
+    });
+    t.place("end of a group of listeners", [](auto& s, const Inside& inside) {
+      ListenerGroup group;
+      (void)group.add(s.list.append([ends = Ends(inside)](int) {}));
+    });
     t.place("end of listeners that are cleared", [](auto& s, const Inside& inside) {
       (void)s.list.append([ends = Ends(inside)](int) {});
       s.list.clear();
@@ -106,6 +113,12 @@ struct ListSubject {
     t.call("append and remove", [](auto& s) { (void)s.list.append([](int) {}).remove(); });
     t.call("remove", [](auto& s) { (void)s.list.remove(s.first); });
     t.call("remove and wait", [](auto& s) { (void)s.list.remove_and_wait(s.second); });
+    t.call("scoped", [](auto& s) { const ScopedListener scoped = s.list.append([](int) {}); });
+    t.call("group", [](auto& s) {
+      ListenerGroup group;
+      (void)group.add(s.list.append([](int) {}));
+      (void)group.add(s.first);
+    });
     t.call("clear", [](auto& s) { s.list.clear(); });
     t.call("for_each", [](auto& s) { s.list.for_each([](const ListenerHandle&) {}); });
     t.call("find", [](auto& s) { (void)s.list.find(Comparable{nullptr}); });

@@ -188,6 +188,43 @@ TEST(CallbackListStress, CountsAreSharedByAllThreads) {
   }
 }
 
+// Objects with listeners in two lists end in their own listeners, in those of others, nested, and
+// on a thread that calls nothing, while two threads call. What a listener touches of its object it
+// touches before it ends anything: from there on another thread may end the object.
+TEST(CallbackListStress, ObjectsEndInListenersAndBesideThem) {
+  struct Object {
+    std::atomic<int> heard{0};
+    ListenerGroup listeners;
+  };
+  using List = test::Audited<CallbackList<void(std::uint64_t)>>;
+  std::array<std::atomic<Object*>, 8> slots{};
+  std::array<List, 2> lists;
+  const auto end = [&](std::size_t slot) { delete slots[slot].exchange(nullptr); };
+  std::atomic<std::uint64_t> draws{0};
+  {
+    const Callers callers(2, [&] {
+      const std::uint64_t draw = draws.fetch_add(1) * 0x9e3779b97f4a7c15U >> 32;
+      lists[draw % 2](draw / 2);
+    });
+    const std::size_t rounds = test::rounds(5'000);
+    for (std::size_t round = 0; round < rounds; ++round) {
+      auto object = std::make_unique<Object>();
+      for (List& list : lists) {
+        object->listeners.add(list.append([&, heard = &object->heard](std::uint64_t draw) {
+          heard->fetch_add(1, std::memory_order_relaxed);
+          if (draw % 16 == 0) end(draw / 16 % 8);
+          if (draw % 16 == 1) lists[draw / 16 % 2](draw / 16);
+        }));
+      }
+      const std::size_t slot = round % slots.size();
+      end(slot);
+      slots[slot] = object.release();
+    }
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) end(slot);
+    for (const List& list : lists) EXPECT_TRUE(list.empty());
+  }
+}
+
 // Lists end inside their own callbacks while handles are used elsewhere.
 TEST(CallbackListStress, ListsEndInCallbacks) {
   const std::size_t rounds = test::rounds(20'000);

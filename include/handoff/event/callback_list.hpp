@@ -3,9 +3,9 @@
 // A list of functions that are called together.
 //
 //   handoff::CallbackList<void(const Reading&)> on_reading;
-//   auto handle = on_reading.append([](const Reading& r) { ... });
+//   handoff::ScopedListener scoped = on_reading.append([](const Reading& r) { ... });
 //   on_reading(reading);            // calls them, in order, on this thread
-//   handle.remove_and_wait();       // afterwards it is not running and will not run
+//   scoped.reset();                 // or its end: it is not running and will not run
 //
 // For: signals and slots, hooks, observers; any number of threads may call while others add and
 // remove. Not for: one function (UniqueFunction); events by key (EventDispatcher) or for later
@@ -25,7 +25,7 @@
 //   Both take a lock. The first removal after another thread's pass has the kernel order the CPUs,
 //   which takes microseconds.
 // - Blocks: calls never; adding and removing for a few instructions of other threads;
-//   remove_and_wait() until passes end.
+//   remove_and_wait(), and the end of a ScopedListener, until passes end.
 // - Allocates: the constructor and adding. Throws: both, std::bad_alloc. An empty function is
 //   misuse.
 // - Exceptions: an exception that leaves a listener ends the pass and reaches the caller.

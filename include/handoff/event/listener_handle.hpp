@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: MIT
 //
-// Handle that removes a listener.
+// Handles that remove listeners: one (ListenerHandle), one at the end of a scope (ScopedListener),
+// all of an object (ListenerGroup).
 //
-//   ListenerHandle handle = list.append(f);
+//   handoff::ScopedListener scoped = list.append(f);   // removed and waited for at its end
+//   handoff::ListenerGroup group;                      // a member, the last one of its class
+//   group.add(list.append(f));                         // all of them, at its end
+//   handoff::ListenerHandle handle = list.append(f);
 //   handle.remove();            // new passes do not call it; a pass on another thread still may
 //   handle.remove_and_wait();   // afterwards it is not running and will not run
 //
-//   ScopedListener scoped = list.append(f);                   // remove() at its end: a call that
-//                                                             //   runs goes on
-//   ScopedListener sure(list.append(f), Removal::and_wait);   // remove_and_wait() at its end
-//
-// For: callback lists, dispatchers and queues alike. A handle keeps neither the list nor the
-// function alive; it may outlive both, and then every call returns false.
+// For: the listeners of lists, dispatchers, event queues and message buses. Elsewhere they are
+// called connection, scoped connection, and observer, receiver or trackable. No handle keeps the
+// list or the function alive; it may outlive both. Not for: objects that listeners of others end,
+// on two threads: give them shared owners, and the listener a std::weak_ptr (docs/guide/events.md).
 // Concurrency: several threads may use different handles on one listener at once, but one handle
-// only like an int. Listeners may be removed while any thread dispatches.
-// Blocks: remove_and_wait(), until passes that began earlier on other threads are over. It
-// does not wait for passes of the calling thread. If two threads wait for each other this way, the
-// second one reports misuse; its listener is removed all the same.
+// only like an int; a group too. Listeners may be removed while any thread dispatches.
+// Order: a group removes the youngest first, and waits when all are removed.
+// Blocks: remove_and_wait(), and the ends of ScopedListener and ListenerGroup, until passes over
+// the list that began earlier on other threads are over: hold no lock then that a listener takes.
+// In a listener they do not wait for the calling thread, so it may end its own handle; nor for a
+// thread that waits for the calling one: of two listeners that remove each other on two threads,
+// the second goes on at once, while the first still runs.
 // Destroys: the function, at once if no thread is in a pass over its list, else when the last such
 // pass ends, on that thread.
-// Allocates: nothing. Throws: remove_and_wait() only, on misuse.
+// Allocates, and throws std::bad_alloc: only ListenerGroup::add().
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -52,8 +56,9 @@ class ListenerHandle {
     return listener_.get() != nullptr && detail::ListenerList::remove(*listener_.get());
   }
 
-  // ... and returns when the listener is not running on another thread.
-  bool remove_and_wait() const {
+  // ... and returns when the listener is not running on another thread; or at once, if that thread
+  // waits for this one.
+  bool remove_and_wait() const noexcept {
     const bool removed = remove();
     if (listener_.get() != nullptr) detail::await_passes(listener_.get()->seen_by());
     return removed;
@@ -70,27 +75,17 @@ class ListenerHandle {
   detail::ListenerRef listener_;
 };
 
-// What the end of a ScopedListener or a ListenerGroup does.
-enum class Removal : std::uint8_t {
-  now,       // remove()
-  and_wait,  // remove_and_wait(): what the listener refers to may go next
-};
-
-// Removes one listener at its own end, and waits for no call that runs on another thread, unless it
-// is made with Removal::and_wait: take that where what the listener refers to goes next.
+// Removes one listener at its own end, as remove_and_wait() does.
 class ScopedListener {
  public:
   ScopedListener() noexcept = default;
-  ScopedListener(ListenerHandle handle,  // NOLINT(google-explicit-constructor)
-                 Removal removal = Removal::now) noexcept
-      : handle_(std::move(handle)), removal_(removal) {}
-  ScopedListener(ScopedListener&& other) noexcept
-      : handle_(std::exchange(other.handle_, {})), removal_(other.removal_) {}
+  ScopedListener(ListenerHandle handle) noexcept  // NOLINT(google-explicit-constructor)
+      : handle_(std::move(handle)) {}
+  ScopedListener(ScopedListener&& other) noexcept : handle_(other.release()) {}
   ScopedListener& operator=(ScopedListener&& other) noexcept {
     if (this != &other) {
       reset();
-      handle_ = std::exchange(other.handle_, {});
-      removal_ = other.removal_;
+      handle_ = other.release();
     }
     return *this;
   }
@@ -99,34 +94,26 @@ class ScopedListener {
   // The handle that it owns.
   const ListenerHandle& handle() const noexcept { return handle_; }
 
-  // Lets the listener stay.
+  // Lets the listener stay. release().remove() removes it and does not wait.
   ListenerHandle release() noexcept { return std::exchange(handle_, {}); }
 
-  // A circle of waits ends the program here: it cannot be thrown.
-  void reset() noexcept {
-    const ListenerHandle handle = release();
-    if (removal_ == Removal::now) {
-      handle.remove();
-    } else {
-      handle.remove_and_wait();
-    }
-  }
+  // Removes it now, as the destructor does. In a listener it may end what this is a member of.
+  void reset() noexcept { release().remove_and_wait(); }
 
  private:
   ListenerHandle handle_;
-  Removal removal_ = Removal::now;
 };
 
-// Removes many at its own end, the youngest first. One thread owns it.
+// Removes many at its own end, the youngest first, and waits for all: as the last member of a
+// class, for the listeners that use the object.
 class ListenerGroup {
  public:
-  explicit ListenerGroup(Removal removal = Removal::now) noexcept : removal_(removal) {}
+  ListenerGroup() noexcept = default;
   ListenerGroup(ListenerGroup&&) noexcept = default;
   ListenerGroup& operator=(ListenerGroup&& other) noexcept {
     if (this != &other) {
       clear();
-      listeners_ = std::move(other.listeners_);
-      removal_ = other.removal_;
+      listeners_ = std::exchange(other.listeners_, {});
     }
     return *this;
   }
@@ -134,21 +121,21 @@ class ListenerGroup {
 
   // Throws std::bad_alloc; the listener is removed then.
   const ListenerHandle& add(ListenerHandle handle) {
-    ScopedListener scoped(std::move(handle), removal_);
-    return listeners_.emplace_back(std::move(scoped)).handle();
+    ScopedListener scoped(std::move(handle));
+    if (listeners_.size() == listeners_.capacity()) make_room();
+    return listeners_.emplace_back(scoped.release());
   }
 
   // Removes all, as the destructor does.
-  void clear() noexcept {
-    while (!listeners_.empty()) listeners_.pop_back();
-  }
+  void clear() noexcept;
 
-  // How many it has.
+  // How many it has. Those that have removed themselves count until it needs their place.
   std::size_t size() const noexcept { return listeners_.size(); }
 
  private:
-  std::vector<ScopedListener> listeners_;
-  Removal removal_;
+  void make_room();
+
+  std::vector<ListenerHandle> listeners_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -42,6 +42,9 @@ HANDOFF_COUNT_CASE(callback_list) {
          [&] { handle = list.append([](int i) { keep(i); }); });
     note("CallbackList.call/one listener", counts, [&] { list(1); });
     note("ListenerHandle.remove/alone", counts, [&] { handle.remove(); });
+    handoff::ScopedListener scoped = list.append([](int i) { keep(i); });
+    list(1);
+    note("ScopedListener.reset/alone", counts, [&] { scoped.reset(); });
   });
   handoff::ListenerHandle handles[8];
   for (auto& handle : handles) handle = list.append([](int i) { keep(i); });

@@ -4,6 +4,7 @@
 #include <handoff/bus/message_bus.hpp>
 
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -48,6 +49,30 @@ TEST(Subscribers, EachGetsItsType) {
   EXPECT_EQ(bus.drain(), 1U) << "done, though nobody hears of it";
   EXPECT_EQ(came, "");
   EXPECT_EQ(bus.tally().done, 4U);
+}
+
+// A subscription ends with what holds it: a scope, or an object that ends in its own subscriber.
+TEST(Subscribers, EndWithTheirScopeOrTheirObject) {
+  Bus bus;
+  std::string came;
+  struct Object {
+    ListenerGroup subscriptions;
+  };
+  auto object = std::make_unique<Object>();
+  object->subscriptions.add(bus.subscribe<Reading>([&](const Reading&) {
+    came += 'o';
+    object.reset();
+  }));
+  object->subscriptions.add(bus.subscribe<Command>([&](const Command&) { came += 'x'; }));
+  {
+    const ScopedListener scoped = bus.subscribe<Reading>([&](const Reading&) { came += 's'; });
+    EXPECT_EQ(bus.publish(Reading{}), Status::ok);
+    bus.drain();
+  }
+  EXPECT_EQ(bus.publish(Reading{}), Status::ok);
+  EXPECT_EQ(bus.publish(Command{}), Status::ok);
+  EXPECT_EQ(bus.drain(), 2U);
+  EXPECT_EQ(came, "os");
 }
 
 TEST(Subscribers, TheyMayDoAnythingToTheirBus) {

@@ -124,7 +124,7 @@ TEST(CallbackList, HandlesRemoveInTheirDestructors) {
   Trace trace;
   {
     const ScopedListener a = list.append(trace.say('a'));
-    ScopedListener b(list.append(trace.say('b')), Removal::and_wait);
+    ScopedListener b = list.append(trace.say('b'));
     ScopedListener c = list.append(trace.say('c'));
     ScopedListener d = list.append(trace.say('d'));
     c = std::move(d);  // c's own goes

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Listeners and events at the end of a thread: destructors of thread_locals may still use them;
-// those of thread-specific data, which come later, may enqueue but not pass over listeners. Where
+// those of thread-specific data, which come later, may enqueue and remove but not call. Where
 // the system has no key left to tell of the end, it is noticed all the same.
 #include <pthread.h>
 
 #include <gtest/gtest.h>
+#include <atomic>
+#include <barrier>
 #include <functional>
 #include <handoff/core/misuse.hpp>
 #include <handoff/event/callback_list.hpp>
@@ -99,6 +101,33 @@ TEST(ThreadEnd, AfterItAPassIsMisuse) {
   }).join();
   EXPECT_TRUE(refused);
   EXPECT_EQ(calls, 1);
+}
+
+// It is in no pass, so nobody waits for it, and it may wait.
+TEST(ThreadEnd, AfterItAListenerMayStillBeRemovedAndWaitedFor) {
+  LaterKey key;
+  CallbackList<void()> list;
+  std::barrier<> inside(2);
+  std::atomic<bool> left{false};
+  ScopedListener scoped = list.append([&] {
+    inside.arrive_and_wait();
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+    left.store(true, std::memory_order_relaxed);
+  });
+  bool waited = false;
+  std::function<void()> late = [&] {
+    inside.arrive_and_wait();
+    scoped.reset();
+    waited = left.load(std::memory_order_relaxed);
+  };
+  std::jthread ends([&] {
+    CallbackList<void()> other;
+    other();
+    key.call(late);
+  });
+  list();
+  ends.join();
+  EXPECT_TRUE(waited);
 }
 
 TEST(ThreadEnd, AfterItAThreadMayEnqueueButIsNotAloneAnyMore) {

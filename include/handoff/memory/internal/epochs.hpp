@@ -12,7 +12,7 @@
 // records answer remove_and_wait(). The proof is in docs/design/callback_list.md.
 // For: the lists of event/. Not for: users.
 // Concurrency: everything by any thread. Blocks: await_passes(), and for some instructions what
-// retires. Allocates: nothing. Throws: await_passes(), on misuse.
+// retires. Allocates: nothing. Throws: nothing.
 // Source: epochs are K. Fraser's (2004), asymmetric fences for readers are those of liburcu.
 #pragma once
 
@@ -86,8 +86,9 @@ class Garbage {
 };
 
 // Returns when no other thread is in a pass over `subject` that began before. This thread's own
-// passes do not count. Misuse if one of those threads waits, directly or not, for this one.
-void await_passes(PassSubject subject);
+// passes do not count. Nor are those threads waited for that wait, directly or not, for this one:
+// then it returns at once.
+void await_passes(PassSubject subject) noexcept;
 
 // Whether no thread is in a pass, so that nobody can see any more what was hidden before this. A
 // false may be out of date.
