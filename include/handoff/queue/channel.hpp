@@ -198,6 +198,7 @@ class Channel {
 
   // --- Range-for: pops, and ends when the channel is closed and drained. ---
 
+  // Holds the item that was popped last.
   using Iterator = detail::PopIterator<Channel>;
   Iterator begin() { return Iterator(*this); }
   std::default_sentinel_t end() const noexcept { return {}; }

@@ -66,6 +66,7 @@ class RendezvousChannel {
 
  public:
   using value_type = T;
+  // Holds the item that was popped last.
   using Iterator = detail::PopIterator<RendezvousChannel>;
 
   RendezvousChannel() noexcept = default;
