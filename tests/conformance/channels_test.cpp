@@ -88,7 +88,7 @@ TEST(Rendezvous, stress) {
   auto dice = random(8);
   for (const unsigned producers : {1U, 3U}) {
     for (const unsigned consumers : {1U, 3U}) {
-      in_parts(rounds(2'000), [&](std::size_t items) {
+      in_parts(deep() ? 10'000 : 1'000, [&](std::size_t items) {
         Met queue;
         const Verdict verdict = stress(queue, {.producers = producers,
                                                .consumers = consumers,
