@@ -176,7 +176,7 @@ class OfBroadcast {
  public:
   static constexpr unsigned producers = kMany ? 3 : 1, consumers = 1;
   static constexpr CloseBy by = kMany ? CloseBy::anybody : CloseBy::producer;
-  static constexpr unsigned ways_in = 5, ways_out = 2;
+  static constexpr unsigned ways_in = 6, ways_out = 2;
 
   OfBroadcast(const ClosePlan& plan, CloseLog& log)
       : log_(log), queue_(plan.capacity), consumer_(queue_.consumer()) {}
@@ -189,6 +189,7 @@ class OfBroadcast {
       if (way == 1) return queue_.push(std::move(item));
       if (way == 2) return queue_.push(std::move(item), 100us);
       if (way == 3) return queue_.push(CloseSource(CloseItem(item.number)));
+      if (way == 4) return queue_.emplace(CloseSource(CloseItem(item.number)));
       auto claim = queue_.claim();
       if (!claim) return claim.status();
       claim.emplace(std::move(item));

@@ -140,12 +140,6 @@ struct QueueSubject {
   }
 };
 
-using QueueSubjects =
-    testing::Types<QueueSubject<SpscRing<Ends>>, QueueSubject<MpscRing<Ends>>,
-                   QueueSubject<MpmcRing<Ends>>, QueueSubject<SegmentQueue<Ends>>,
-                   QueueSubject<Channel<Ends>>, QueueSubject<Channel<Ends, SpscRing<Ends>>>,
-                   QueueSubject<UnboundedChannel<Ends>>, RendezvousSubject>;
-
 struct RendezvousSubject {
   RendezvousChannel<Ends> queue;
 
@@ -180,6 +174,12 @@ struct RendezvousSubject {
     t.call("close", [](auto& s) { s.queue.close(); });
   }
 };
+
+using QueueSubjects =
+    testing::Types<QueueSubject<SpscRing<Ends>>, QueueSubject<MpscRing<Ends>>,
+                   QueueSubject<MpmcRing<Ends>>, QueueSubject<SegmentQueue<Ends>>,
+                   QueueSubject<Channel<Ends>>, QueueSubject<Channel<Ends, SpscRing<Ends>>>,
+                   QueueSubject<UnboundedChannel<Ends>>, RendezvousSubject>;
 
 // ---- Latest -------------------------------------------------------------------------------------
 
