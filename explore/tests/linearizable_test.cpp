@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // Histories of queues: the checker on histories whose answer is known, on a wrong queue, and on
-// MpmcRing with what docs/design/rings.md says about `full` and `empty`.
+// MpmcRing with what docs/design/rings.md says about `full` and `empty`; and on RendezvousChannel,
+// whose pushes and pops happen two by two.
 #include "explore/linearizable.hpp"
 
 #include <gtest/gtest.h>
 #include <explore/engine/explore.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 
 #include <algorithm>
@@ -156,6 +158,68 @@ TEST(Linearizable, mpmc_ring_keeps_its_rule) {
 TEST(Linearizable, mpmc_ring_is_weaker_than_a_queue) {
   const auto result = explore_history<Ring>(is_fifo);
   EXPECT_EQ(result.fault, Fault::assertion) << result.report();
+}
+
+// A rendezvous: what a push offers is taken before anything else happens. A call that failed left
+// nothing.
+bool meets(Items& offered, const Call& timed) {
+  const QueueCall& call = timed.call;
+  if (!call.done) return offered.empty();
+  if (call.is_push) {
+    offered.push_back(call.item);
+    return offered.size() == 1;
+  }
+  if (offered.empty() || offered.front() != call.item) return false;
+  offered.clear();
+  return true;
+}
+// ... and the two calls of an item overlap: nothing stays offered.
+bool is_rendezvous(const Calls& calls) {
+  const auto has_met = [&](const Call& call) {
+    return !call.call.done || std::any_of(calls.begin(), calls.end(), [&](const Call& other) {
+      return other.call.done && other.call.is_push != call.call.is_push &&
+             other.call.item == call.call.item && other.overlaps(call);
+    });
+  };
+  return std::all_of(calls.begin(), calls.end(), has_met) &&
+         test::linearizable(calls, Items{}, meets);
+}
+
+TEST(Linearizable, histories_of_a_rendezvous) {
+  EXPECT_TRUE(is_rendezvous({push(1, 0, 2), pop(1, 1, 3), push(2, 4, 5, false)}));
+  EXPECT_TRUE(is_rendezvous({push(1, 0, 3), push(2, 1, 5), pop(2, 2, 4), pop(1, 2, 6)}));
+  EXPECT_FALSE(is_rendezvous({push(1, 0, 1), pop(1, 2, 3)})) << "stored";
+  EXPECT_FALSE(is_rendezvous({push(1, 0, 2)})) << "lost";
+  EXPECT_FALSE(is_rendezvous({push(1, 0, 4), pop(1, 1, 2), pop(1, 3, 5)})) << "twice";
+  EXPECT_FALSE(is_rendezvous({push(1, 0, 3, false), pop(1, 1, 2)})) << "taken, and kept";
+}
+
+// Two timed pushes against a timed pop and one that does not wait.
+TEST(Linearizable, rendezvous_channel_keeps_its_rule) {
+  test::History<QueueCall> history;
+  const auto result = explore::run({.memory = explore::Memory::sequential, .deviations = 2}, [&] {
+    history.clear();
+    RendezvousChannel<int> channel;
+    const auto push_one = [&](int item) {
+      history.call({true, item}, [&](QueueCall& call) {
+        call.done = channel.push(item, sync::Deadline{}) == Status::ok;
+      });
+    };
+    {
+      Thread first([&] { push_one(1); });
+      Thread second([&] { push_one(2); });
+      Thread third([&] {
+        history.call({false}, [&](QueueCall& call) {
+          call.done = channel.pop(call.item, sync::Deadline{}) == Status::ok;
+        });
+      });
+      history.call({false},
+                   [&](QueueCall& call) { call.done = channel.try_pop(call.item) == Status::ok; });
+    }
+    explore::check(is_rendezvous(history.calls()), "the history is one of a rendezvous");
+  });
+  EXPECT_TRUE(result.ok()) << result.report();
+  EXPECT_GT(result.executions, 100U);
 }
 
 }  // namespace

@@ -9,7 +9,11 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 void refuse_capacity(std::size_t asked, std::size_t most) {
-  if (asked == 0) misuse("a queue, bus or broadcast was made with a capacity of 0: say 1 or more");
+  if (asked == 0) {
+    misuse(
+        "a queue, bus or broadcast was made with a capacity of 0: say 1 or more; a channel without "
+        "places is a RendezvousChannel");
+  }
   raise(std::length_error("a ring has between 1 and " + std::to_string(most) + " places, not " +
                           std::to_string(asked)));
 }

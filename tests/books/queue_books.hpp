@@ -8,6 +8,7 @@
 #include <string>
 
 #include <handoff/queue/channel.hpp>
+#include <handoff/queue/detail/rendezvous.hpp>
 #include <handoff/queue/detail/ring.hpp>
 #include <handoff/queue/detail/ring_segments.hpp>
 #include <handoff/queue/detail/ring_tickets.hpp>
@@ -15,6 +16,7 @@
 #include <handoff/queue/internal/ring_positions.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 #include <handoff/queue/steal_deque.hpp>
@@ -151,6 +153,42 @@ struct Books<Channel<T, Queue>> {
       return fault;
     }
     return Books<Queue>::fault(channel.queue_);
+  }
+};
+
+// Nobody waits.
+template <>
+struct Books<Rendezvous> {
+  static std::string fault(const Rendezvous& meeting) {
+    if (std::string fault = fault_of(meeting.pushes_, "push"); !fault.empty()) return fault;
+    if (std::string fault = fault_of(meeting.pops_, "pop"); !fault.empty()) return fault;
+    return Books<SelectList>::fault(meeting.selects_);
+  }
+  static std::size_t in_line(Rendezvous& meeting, const Rendezvous::Line& line) {
+    const sync::Lock lock(meeting.mutex_);
+    std::size_t count = 0;
+    for (const auto* party = line.first.read(); party != nullptr; party = party->next_.read()) {
+      ++count;
+    }
+    return count;
+  }
+  static std::string fault_of(const Rendezvous::Line& line, const std::string& side) {
+    if (line.first.read() != nullptr) return "Rendezvous: a " + side + " stands in line";
+    if (line.last.read() != nullptr) return "Rendezvous: the last " + side + " has not left";
+    return {};
+  }
+};
+template <class T>
+struct Books<RendezvousChannel<T>> {
+  // How many stand in line; while it is in use, too.
+  static std::size_t pushes(RendezvousChannel<T>& channel) {
+    return Books<Rendezvous>::in_line(channel.meeting_, channel.meeting_.pushes_);
+  }
+  static std::size_t pops(RendezvousChannel<T>& channel) {
+    return Books<Rendezvous>::in_line(channel.meeting_, channel.meeting_.pops_);
+  }
+  static std::string fault(const RendezvousChannel<T>& channel) {
+    return Books<Rendezvous>::fault(channel.meeting_);
   }
 };
 

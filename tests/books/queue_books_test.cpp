@@ -56,6 +56,13 @@ struct Books<Break> {
 
   static SelectList& selects(Channel<int>& channel) { return channel.selects_; }
   static MpmcRing<int>& queue(Channel<int>& channel) { return channel.queue_; }
+
+  static auto& last_push(RendezvousChannel<int>& channel) {
+    return channel.meeting_.pushes_.last.write();
+  }
+  static auto& first_pop(RendezvousChannel<int>& channel) {
+    return channel.meeting_.pops_.first.write();
+  }
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
@@ -128,6 +135,14 @@ TEST(QueueBooks, Channel) {
   Break::selects(channel).remove(node);
   expect_reported(channel, Break::tail(Break::queue(channel)), 12U,
                   "TicketRing: more items than places");
+}
+
+TEST(QueueBooks, RendezvousChannel) {
+  RendezvousChannel<int> channel;
+  detail::Rendezvous::Party party(nullptr);
+  expect_reported(channel, Break::last_push(channel), &party,
+                  "Rendezvous: the last push has not left");
+  expect_reported(channel, Break::first_pop(channel), &party, "Rendezvous: a pop stands in line");
 }
 
 TEST(QueueBooks, AnAuditTells) {

@@ -22,11 +22,13 @@
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 #include <span>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -76,6 +78,15 @@ struct ConsumeBytes : Place<std::span<const std::byte>> {
     SharedByteRing::Producer out(made.ring);
     ASSERT_EQ(out.try_push(std::as_bytes(std::span("ab"))), Status::ok);
     EXPECT_EQ(in.consume(std::forward<decltype(f)>(f)), 1U);
+  }
+};
+
+struct OnItemMet : Place<Item> {
+  static void call(auto&& f) {
+    RendezvousChannel<Item> channel;
+    std::thread producer([&] { EXPECT_EQ(channel.push(Item()), Status::ok); });
+    EXPECT_EQ(select(on_item(channel, std::forward<decltype(f)>(f))), Status::ok);
+    producer.join();
   }
 };
 
@@ -281,9 +292,9 @@ struct Inspect : ConstPlace<std::uint32_t, std::string_view> {
 using QueuePlaces =
     testing::Types<Consume<SpscRing<Item>>, Consume<MpscRing<Item>>, Consume<MpmcRing<Item>>,
                    Consume<SegmentQueue<Item>>, Consume<Channel<Item>>,
-                   Consume<UnboundedChannel<Item>>, OnItem, ConsumeShared<SharedRing<Item>>,
-                   ConsumeShared<SharedMpscRing<Item>, 1>, ConsumeShared<SharedBroadcast<Item>>,
-                   ConsumeBytes>;
+                   Consume<UnboundedChannel<Item>>, OnItem, OnItemMet,
+                   ConsumeShared<SharedRing<Item>>, ConsumeShared<SharedMpscRing<Item>, 1>,
+                   ConsumeShared<SharedBroadcast<Item>>, ConsumeBytes>;
 using BusPlaces = testing::Types<ConsumeBroadcast<Broadcast<Item>>,
                                  ConsumeBroadcast<Broadcast<Item, Overwriting>>, ReadLatest,
                                  ReadNewer, ConsumeByKey, Subscribe, DrainBus, CloseBus, Workers,

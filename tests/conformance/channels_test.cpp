@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// The transfer suite on SegmentQueue and on Channel, around each kind of queue.
+// The transfer suite on SegmentQueue and on Channel, around each kind of queue; its stress on a
+// rendezvous, too.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstddef>
+#include <utility>
 
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 
@@ -65,5 +69,36 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferManyProducers, FromMany);
 INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferManyConsumers, ToMany);
 // Without a bound all pushes are over before a close comes: tests/unit/queue races those.
 INSTANTIATE_TYPED_TEST_SUITE_P(Channels, TransferCloseRace, Raced);
+
+// Nothing lies in a rendezvous, so either side waits a moment for the other. Many of these waits
+// end just as the other side comes.
+struct Met : RendezvousChannel<StressItem> {
+  static Status at_once(Status status, Status otherwise) {
+    return status == Status::timed_out ? otherwise : status;
+  }
+  Status try_push(StressItem&& item) {
+    return at_once(push(std::move(item), std::chrono::microseconds(20)), Status::full);
+  }
+  Status try_pop(StressItem& out) {
+    return at_once(pop(out, std::chrono::microseconds(20)), Status::empty);
+  }
+};
+
+TEST(Rendezvous, stress) {
+  auto dice = random(8);
+  for (const unsigned producers : {1U, 3U}) {
+    for (const unsigned consumers : {1U, 3U}) {
+      in_parts(deep() ? 10'000 : 1'000, [&](std::size_t items) {
+        Met queue;
+        const Verdict verdict = stress(queue, {.producers = producers,
+                                               .consumers = consumers,
+                                               .items_each = items / producers + 1,
+                                               .seed = dice()});
+        ASSERT_TRUE(verdict.good()) << verdict;
+        ASSERT_EQ(verdict.accepted, (items / producers + 1) * producers);
+      });
+    }
+  }
+}
 
 }}  // namespace handoff::test

@@ -17,6 +17,7 @@
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/queue/spsc_ring.hpp>
@@ -104,7 +105,7 @@ class OfChannel : public OfQueue<Channel<CloseItem, Queue>, kProducers, kConsume
     if (way < 3) return Base::offer(self, way, items);
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 3) return queue_.push(std::move(item));
-      if (way == 4) return queue_.push(CloseSource(CloseItem(item.number)));
+      if (way == 4) return queue_.emplace(CloseSource(CloseItem(item.number)));
       return queue_.push(std::move(item), 100us);
     });
   }
@@ -126,6 +127,46 @@ class OfChannel : public OfQueue<Channel<CloseItem, Queue>, kProducers, kConsume
   }
 };
 
+class OfRendezvous {
+ public:
+  static constexpr unsigned producers = 3, consumers = 3;
+  static constexpr CloseBy by = CloseBy::anybody;
+  static constexpr unsigned ways_in = 4, ways_out = 4;
+
+  OfRendezvous(const ClosePlan&, CloseLog& log) : log_(log) {}
+
+  std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
+    return one_by_one(items, [&](CloseItem& item) {
+      if (way == 0) return queue_.push(std::move(item));
+      if (way == 1) return queue_.emplace(CloseSource(CloseItem(item.number)));
+      // The other side may be one that does not wait either.
+      return queue_.push(std::move(item), way == 2 ? Until(100us) : Until(0us));
+    });
+  }
+  void serve(unsigned, unsigned way) {
+    if (way == 0) {
+      for (CloseItem& item : queue_) log_.handled(item);
+      return;
+    }
+    CloseItem item;
+    for (Status status = Status::ok; status != Status::closed;) {
+      if (way == 1) {
+        status = select(on_item(queue_, [&](CloseItem next) { log_.handled(next); }));
+        continue;
+      }
+      status = way == 2 ? queue_.pop(item, 100us) : queue_.try_pop(item);
+      if (status == Status::ok) log_.handled(item);
+      if (status == Status::empty) std::this_thread::yield();
+    }
+  }
+  void close() { queue_.close(); }
+  std::uint64_t dropped() { return 0; }
+
+ private:
+  CloseLog& log_;
+  RendezvousChannel<CloseItem> queue_;
+};
+
 // ---- Broadcasts, and the newest values ----
 
 template <class Policies>
@@ -135,7 +176,7 @@ class OfBroadcast {
  public:
   static constexpr unsigned producers = kMany ? 3 : 1, consumers = 1;
   static constexpr CloseBy by = kMany ? CloseBy::anybody : CloseBy::producer;
-  static constexpr unsigned ways_in = 5, ways_out = 2;
+  static constexpr unsigned ways_in = 6, ways_out = 2;
 
   OfBroadcast(const ClosePlan& plan, CloseLog& log)
       : log_(log), queue_(plan.capacity), consumer_(queue_.consumer()) {}
@@ -148,6 +189,7 @@ class OfBroadcast {
       if (way == 1) return queue_.push(std::move(item));
       if (way == 2) return queue_.push(std::move(item), 100us);
       if (way == 3) return queue_.push(CloseSource(CloseItem(item.number)));
+      if (way == 4) return queue_.emplace(CloseSource(CloseItem(item.number)));
       auto claim = queue_.claim();
       if (!claim) return claim.status();
       claim.emplace(std::move(item));
@@ -420,7 +462,7 @@ using Queues =
 using Channels =
     testing::Types<OfChannel<MpmcRing<CloseItem>, 3, 3>, OfChannel<MpscRing<CloseItem>, 3, 1>,
                    OfChannel<SpscRing<CloseItem>, 1, 1, CloseBy::producer>,
-                   OfChannel<SegmentQueue<CloseItem, 3>, 3, 3>>;
+                   OfChannel<SegmentQueue<CloseItem, 3>, 3, 3>, OfRendezvous>;
 using Newest = testing::Types<OfBroadcast<BroadcastPolicies>, OfBroadcast<OneProducer>,
                               OfBroadcast<Overwrites<BroadcastPolicies>>, OfLatest, OfLatestByKey>;
 using EventQueues =

@@ -24,6 +24,7 @@
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 
@@ -113,6 +114,33 @@ struct OfLatestByKey {
 
   LatestByKey<int, T> queue;
   std::atomic<int> next{0};
+};
+
+// Nothing lies in it: a push finds no room unless somebody pops.
+template <class T>
+struct OfRendezvous {
+  using Item = T;
+  static constexpr bool bounded = true;
+
+  explicit OfRendezvous(std::size_t) {}
+  Status try_push(Item&& item) { return queue.try_push(std::move(item)); }
+  Status try_push(const Item& item)
+    requires std::is_copy_constructible_v<Item>
+  {
+    return queue.try_push(item);
+  }
+  Status push(Item&& item, const Until& until) { return queue.push(std::move(item), until); }
+  Status try_pop(Item& out) { return queue.try_pop(out); }
+  void close() { queue.close(); }
+
+  RendezvousChannel<T> queue;
+};
+
+// ... and one whose calls wait for the other side.
+struct OfWaitingRendezvous : OfRendezvous<int> {
+  using OfRendezvous<int>::OfRendezvous;
+  Status try_push(int item) { return queue.push(item, milliseconds(1)); }
+  Status try_pop(int& out) { return queue.pop(out, milliseconds(1)); }
 };
 
 // Of shared memory: both ends in one process.
@@ -344,6 +372,38 @@ std::string with_a_child() {
   return face.try_pop(out) == Status::ok ? "it is the same queue" : "it is a copy";
 }
 
+std::string rendezvous_once_closed() {
+  OfRendezvous<int> face(0);
+  face.close();
+  int out = 0;
+  return "pushes return " + both(said(face.try_push(1)), said(face.push(1, Until()))) +
+         "; pops return " + said(face.try_pop(out));
+}
+
+// Whether what a push and a pop do here allocates.
+std::string rendezvous_allocates() {
+  RendezvousChannel<int> queue;
+  std::thread consumer([&] {
+    while (queue.pop()) {
+    }
+  });
+  const std::string told = allocations([&] { (void)queue.push(1); });
+  queue.close();
+  consumer.join();
+  return told;
+}
+
+// Whether a forked child closes its own copy, or the same channel.
+std::string rendezvous_in_a_child() {
+  RendezvousChannel<int> queue;
+  const auto close = [&] {
+    queue.close();
+    return queue.try_push(1) == Status::closed;
+  };
+  if (!child_ends(close)) return "not to be used";
+  return queue.closed() ? "it is the same queue" : "it is a copy";
+}
+
 // Two producers, each with its own slot, and one consumer.
 std::string slots_used_by() {
   using Ring = SharedMpscRing<int>;
@@ -438,6 +498,11 @@ ContractTable transfer_table() {
               row<Segments, 2, 2>("`SegmentQueue`", "`try_push`"),
               row<Waiting, 2, 2>("`Channel`", "`push`, `try_push`"),
               row<WaitingGrows, 2, 2>("`UnboundedChannel`", "`push`, `try_push`"),
+              {"`RendezvousChannel`", "`push`, `try_push`", with_no_room<OfRendezvous<int>>(),
+               rendezvous_once_closed(), of_refused<OfRendezvous<std::unique_ptr<int>>>(),
+               "no place: a push needs a pop", used_by<OfWaitingRendezvous, 2, 2>(),
+               rendezvous_allocates(), copy_that_throws<OfRendezvous<Copied>>(),
+               rendezvous_in_a_child()},
               row<ToEach, 2, 1>("`Broadcast`", "`push`, `try_push`, `claim`", " per consumer"),
               row<OfLatestByKey, 2, 2>("`LatestByKey`", "`push`, `try_push`"),
               {"`Latest`", "`store`", with_no_room<OfLatest<int>>(), once_closed<OfLatest<int>>(),

@@ -17,6 +17,7 @@
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/queue/spsc_ring.hpp>
@@ -132,9 +133,45 @@ struct QueueSubject {
     t.call("close", [](auto& s) { s.queue.close(); });
     if constexpr (kIsChannel) {
       t.call("push", [](auto& s) { (void)s.queue.push(Ends(), 0ns); });
+      t.call("emplace", [](auto& s) { (void)s.queue.emplace(0ns); });
       t.call("pop", [](auto& s) { (void)s.queue.pop(0ns); });
       t.call("try_select", [](auto& s) { (void)try_select(on_item(s.queue, [](Ends) {})); });
     }
+  }
+};
+
+struct RendezvousSubject {
+  RendezvousChannel<Ends> queue;
+
+  // While another thread pushes one.
+  template <class Take>
+  static void meet(RendezvousSubject& s, Ends item, const Take& take) {
+    std::thread producer([&] { (void)s.queue.push(std::move(item)); });
+    take();
+    producer.join();
+  }
+
+  static void fill(Table<RendezvousSubject>& t) {
+    t.place("end of what a pop replaces", [](auto& s, const Inside& inside) {
+      meet(s, Ends(), [&] {
+        Ends out(inside);
+        (void)s.queue.pop(out);
+      });
+    });
+    t.place("end of a popped item", [](auto& s, const Inside& inside) {
+      meet(s, Ends(inside), [&] { (void)s.queue.pop(); });
+    });
+    t.place("end of a refused item",
+            [](auto& s, const Inside& inside) { (void)s.queue.try_push(Ends(inside)); });
+    t.place("handler of a select", [](auto& s, const Inside& inside) {
+      meet(s, Ends(), [&] { (void)select(on_item(s.queue, [&](Ends) { inside(); })); });
+    });
+    t.call("try_push", [](auto& s) { (void)s.queue.try_push(Ends()); });
+    t.call("push", [](auto& s) { (void)s.queue.push(Ends(), 0ns); });
+    t.call("try_pop", [](auto& s) { (void)s.queue.try_pop(); });
+    t.call("pop", [](auto& s) { (void)s.queue.pop(0ns); });
+    t.call("try_select", [](auto& s) { (void)try_select(on_item(s.queue, [](Ends) {})); });
+    t.call("close", [](auto& s) { s.queue.close(); });
   }
 };
 
@@ -142,7 +179,7 @@ using QueueSubjects =
     testing::Types<QueueSubject<SpscRing<Ends>>, QueueSubject<MpscRing<Ends>>,
                    QueueSubject<MpmcRing<Ends>>, QueueSubject<SegmentQueue<Ends>>,
                    QueueSubject<Channel<Ends>>, QueueSubject<Channel<Ends, SpscRing<Ends>>>,
-                   QueueSubject<UnboundedChannel<Ends>>>;
+                   QueueSubject<UnboundedChannel<Ends>>, RendezvousSubject>;
 
 // ---- Latest -------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 #include <memory>
@@ -63,8 +64,12 @@ auto try_calls() {
 }
 template <class Given>
 auto waiting_calls() {
-  return std::tuple(Call{"push", true, [](auto& subject, Given& given, const Until& until) {
+  return std::tuple(Call{"push", true,
+                         [](auto& subject, Given& given, const Until& until) {
                            return subject.queue.push(std::move(given), until);
+                         }},
+                    Call{"emplace", true, [](auto& subject, Given& given, const Until& until) {
+                           return subject.queue.emplace(until, std::move(given));
                          }});
 }
 
@@ -90,6 +95,26 @@ struct OfChannel : OfQueue<Item, Queue> {
   static auto calls() {
     return std::tuple_cat(try_calls<Given, Item>(), waiting_calls<Given>());
   }
+};
+
+// Nobody waits in its pop: it is full.
+template <class Item>
+struct Met {
+  static constexpr bool converts = true, fills = true;
+  template <class Given>
+  static auto calls() {
+    const Call moved{"try_push", false, [](auto& subject, Given& given, const Until&) {
+                       return subject.queue.try_push(std::move(given));
+                     }};
+    const Call emplaced{"try_emplace", false, [](auto& subject, Given& given, const Until&) {
+                          return subject.queue.try_emplace(std::move(given));
+                        }};
+    return std::tuple_cat(std::tuple(moved, emplaced), waiting_calls<Given>());
+  }
+  void fill(Item&&) {}
+  void close() { queue.close(); }
+
+  RendezvousChannel<Item> queue;
 };
 
 template <class Item>
@@ -418,16 +443,18 @@ struct Family {
 };
 template <class Family>
 class Refusals : public testing::Test {};
-using All = testing::Types<
-    QueueFamily<MpmcRing>, QueueFamily<MpscRing>, QueueFamily<SpscRing>, QueueFamily<Segments>,
-    ChannelFamily<MpmcRing>, ChannelFamily<MpscRing>, ChannelFamily<SpscRing>,
-    ChannelFamily<Segments>, BroadcastFamily<BroadcastPolicies>, BroadcastFamily<OneProducer>,
-    Family<NewestValue>, Family<NewestByKey>, EventFamily<EventPolicies>,
-    EventFamily<Bounded<OnFull::reject>>, EventFamily<Bounded<OnFull::wait>>,
-    EventFamily<Bounded<OnFull::overwrite_oldest>>, EventFamily<Coalesces<Bounded<OnFull::reject>>>,
-    BusFamily<BusPolicies>, BusFamily<Bounded<OnFull::wait, BusPolicies>>,
-    BusFamily<LanedBusPolicies>, BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>,
-    BusFamily<Boxes>, Family<Workers>, Family<Object>, Family<Files>, Family<Pool>>;
+using All =
+    testing::Types<QueueFamily<MpmcRing>, QueueFamily<MpscRing>, QueueFamily<SpscRing>,
+                   QueueFamily<Segments>, ChannelFamily<MpmcRing>, ChannelFamily<MpscRing>,
+                   ChannelFamily<SpscRing>, ChannelFamily<Segments>, Family<Met>,
+                   BroadcastFamily<BroadcastPolicies>, BroadcastFamily<OneProducer>,
+                   Family<NewestValue>, Family<NewestByKey>, EventFamily<EventPolicies>,
+                   EventFamily<Bounded<OnFull::reject>>, EventFamily<Bounded<OnFull::wait>>,
+                   EventFamily<Bounded<OnFull::overwrite_oldest>>,
+                   EventFamily<Coalesces<Bounded<OnFull::reject>>>, BusFamily<BusPolicies>,
+                   BusFamily<Bounded<OnFull::wait, BusPolicies>>, BusFamily<LanedBusPolicies>,
+                   BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>, BusFamily<Boxes>,
+                   Family<Workers>, Family<Object>, Family<Files>, Family<Pool>>;
 TYPED_TEST_SUITE(Refusals, All);
 
 TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) {

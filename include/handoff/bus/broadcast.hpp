@@ -165,6 +165,17 @@ class Broadcast {
   Status push(From&& message, const Until& until = {}) {
     return wait_for_room([&] { return try_push(std::forward<From>(message)); }, until);
   }
+  // The same, with the message made of `args` in its place. A limit comes first.
+  template <class... Args>
+    requires std::is_constructible_v<T, Args...>
+  Status emplace(Args&&... args) {
+    return wait_for_room([&] { return try_emplace(std::forward<Args>(args)...); }, {});
+  }
+  template <class... Args>
+    requires std::is_constructible_v<T, Args...>
+  Status emplace(const Until& until, Args&&... args) {
+    return wait_for_room([&] { return try_emplace(std::forward<Args>(args)...); }, until);
+  }
 
   // Places in a row, as many as have room and `most` at most, to be filled in place. One without a
   // place says why in status().

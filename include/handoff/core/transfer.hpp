@@ -16,8 +16,8 @@
 // - close(): no push that begins after it is accepted, and what was accepted can be popped.
 // - What came before a push happens before the pop of its item.
 // What it does not promise: which threads may push and pop, an order, and a bound.
-// Its models: SpscRing, MpscRing, MpmcRing, SegmentQueue, Channel. docs/guide/contract.md has them
-// side by side.
+// Its models: SpscRing, MpscRing, MpmcRing, SegmentQueue, Channel, RendezvousChannel.
+// docs/guide/contract.md has them side by side.
 #pragma once
 
 #include <concepts>

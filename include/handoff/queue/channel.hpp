@@ -13,7 +13,8 @@
 //   Channel<Frame, SpscRing<Frame>> stage(8);       // one producer, one consumer: the cheapest
 //
 // For: pipelines, results on their way back, work for threads that wait for it. Not for: tasks (a
-// pool runs them); a thread that must not sleep (the rings).
+// pool runs them); a thread that must not sleep (the rings); a push that waits until its item is
+// taken (RendezvousChannel).
 // Several channels at once: select.hpp.
 //
 // Names: those of P0260, C++'s concurrent queues. async_push and async_pop are reserved for
@@ -57,6 +58,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/transfer.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/queue/detail/pop_iterator.hpp>
 #include <handoff/queue/detail/select_list.hpp>
 #include <handoff/queue/internal/ring_item.hpp>
 #include <handoff/queue/internal/ring_slots.hpp>
@@ -126,31 +128,26 @@ class Channel {
   }
 
   // Waits while the channel is full. ok, closed, timed_out or stopped.
-  Status push(T&& item, const Until& until = {}) {
-    if constexpr (kBounded) {
-      return wait_for_room([&] { return queue_.try_push(std::move(item)); }, until);
-    } else {
-      return try_push(std::move(item));
-    }
-  }
+  Status push(T&& item, const Until& until = {}) { return put(until, std::move(item)); }
   Status push(const T& item, const Until& until = {})
     requires std::copy_constructible<T>
   {
-    return push(T(item), until);  // a copy that throws does so before any waiting
+    return put(until, T(item));  // a copy that throws does so before any waiting
   }
   template <detail::ConvertsToItem<T> From>
   Status push(From&& item, const Until& until = {}) {
-    if constexpr (kBounded) {
-      Status status = Status::closed;
-      return wait_for_room(
-          [&] {
-            make([&] { status = queue_.try_push(std::forward<From>(item)); });
-            return status;
-          },
-          until);
-    } else {
-      return try_push(std::forward<From>(item));
-    }
+    return put(until, std::forward<From>(item));
+  }
+  // The same, with the item made of `args` in its place. A limit comes first: emplace(10ms, 1, 2).
+  template <class... Args>
+    requires std::is_constructible_v<T, Args...>
+  Status emplace(Args&&... args) {
+    return put({}, std::forward<Args>(args)...);
+  }
+  template <class... Args>
+    requires std::is_constructible_v<T, Args...>
+  Status emplace(const Until& until, Args&&... args) {
+    return put(until, std::forward<Args>(args)...);
   }
 
   // No push that begins after this succeeds. Wakes all waiting threads.
@@ -167,7 +164,7 @@ class Channel {
   // The same for items that have no empty state to begin with; nothing where that says not ok.
   [[nodiscard]] std::optional<T> try_pop() {
     std::optional<T> item;
-    (void)popped(take(item));
+    (void)look(item);
     return item;
   }
   std::size_t try_pop_batch(std::span<T> out) {
@@ -202,7 +199,7 @@ class Channel {
   // --- Range-for: pops, and ends when the channel is closed and drained. ---
 
   // Holds the item that was popped last.
-  class Iterator;
+  using Iterator = detail::PopIterator<Channel>;
   Iterator begin() { return Iterator(*this); }
   std::default_sentinel_t end() const noexcept { return {}; }
 
@@ -276,6 +273,21 @@ class Channel {
 
   // --- Taking and waiting. ---
 
+  template <class... Args>
+  Status put(const Until& until, Args&&... args) {
+    if constexpr (kBounded) {
+      Status status = Status::closed;
+      return wait_for_room(
+          [&] {
+            make([&] { status = queue_.try_emplace(std::forward<Args>(args)...); });
+            return status;
+          },
+          until);
+    } else {
+      return try_emplace(std::forward<Args>(args)...);
+    }
+  }
+
   Status pushed(Status status) noexcept {
     if (status == Status::ok) announce_items(1);
     return status;
@@ -326,6 +338,10 @@ class Channel {
     return looked(queue_.closed() && queue_.empty() ? Status::closed : Status::empty);
   }
 
+  // For a select.
+  Status look(std::optional<T>& item) noexcept { return popped(take(item)); }
+  detail::SelectList& selects() noexcept { return selects_; }
+
   template <class Attempt>
   Status wait_for_item(const Attempt& attempt, const Until& until) {
     Status status = attempt();
@@ -356,29 +372,6 @@ class Channel {
   sync::EventCount readers_;  // wait for an item
   sync::EventCount writers_;  // wait for room
   detail::SelectList selects_;
-};
-
-template <class T, class Queue>
-class Channel<T, Queue>::Iterator {
- public:
-  using value_type = T;
-  using difference_type = std::ptrdiff_t;
-
-  explicit Iterator(Channel& channel) : channel_(&channel), item_(channel.pop()) {}
-
-  T& operator*() const noexcept { return *item_; }
-  Iterator& operator++() {
-    item_ = channel_->pop();
-    return *this;
-  }
-  void operator++(int) { ++*this; }
-  friend bool operator==(const Iterator& it, std::default_sentinel_t) noexcept {
-    return !it.item_.has_value();
-  }
-
- private:
-  Channel* channel_;
-  mutable std::optional<T> item_;  // the range's own, in whose place it stands
 };
 
 // A push never waits and is never refused for want of room.

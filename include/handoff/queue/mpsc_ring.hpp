@@ -23,9 +23,7 @@
 // Closed: any thread may close(). The close is exact: it happens between two claims, and no push
 //   that begins after it succeeds. Pops then drain, and then return `closed`; pushes return
 //   `closed`.
-// Exceptions: nothing that may throw runs in a claimed place: try_emplace does not compile with a
-//   constructor that may throw, and try_push(const T&) copies first. If a visitor throws, its item
-//   is consumed and the rest stay.
+// Exceptions: as in an MpmcRing.
 // Destructor: destroys the items that are left.
 // The calls: ring.hpp. Protocol: ring_tickets.hpp. Proof: docs/design/rings.md.
 #pragma once

@@ -8,10 +8,10 @@
 //   while (select(on_item(frames, show), on_item(orders, obey)) == Status::ok) {
 //   }                                         // until all of them are closed and drained
 //
-// For: a thread that serves several channels. Not for: one channel (pop); dozens of channels (let
-// the producers share one that carries a std::variant).
-// Concurrency: any thread that may pop from all the channels.
-// Order: each call of a thread starts with a different channel than the one before, so that a busy
+// For: a thread that serves several channels, RendezvousChannels too. Not for: one channel (pop);
+// dozens of channels (let the producers share one that carries a std::variant). Concurrency: any
+// thread that may pop from all the channels. Order: each call of a thread starts with a different
+// channel than the one before, so that a busy
 //   channel does not starve the rest. Within a channel: its own order.
 // Blocks: select(), while all channels are empty and at least one is not closed, as long as its
 //   Until says; try_select() never. The thread that has slept longest on a channel is
@@ -35,6 +35,7 @@
 #include <handoff/core/until.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/detail/select_list.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -84,9 +85,9 @@ class SelectCase final : public detail::SelectSource {
   void handle() { detail::call_and_drop(handler_, std::move(*item_)); }
 
  private:
-  Status look() noexcept override { return channel_.popped(channel_.take(item_)); }
+  Status look() noexcept override { return channel_.look(item_); }
   void pass_on() noexcept override { channel_.pass_items_on(); }
-  detail::SelectList& sleepers() noexcept override { return channel_.selects_; }
+  detail::SelectList& sleepers() noexcept override { return channel_.selects(); }
 
   Source& channel_;
   Handler handler_;
@@ -97,6 +98,13 @@ class SelectCase final : public detail::SelectSource {
 template <class T, class Queue, class Handler>
 SelectCase<Channel<T, Queue>, std::decay_t<Handler>> on_item(Channel<T, Queue>& channel,
                                                              Handler&& handler) {
+  static_assert(std::is_invocable_v<std::decay_t<Handler>&, T&&>,
+                "on_item: the handler takes an item of the channel");
+  return {channel, std::forward<Handler>(handler)};
+}
+template <class T, class Handler>
+SelectCase<RendezvousChannel<T>, std::decay_t<Handler>> on_item(RendezvousChannel<T>& channel,
+                                                                Handler&& handler) {
   static_assert(std::is_invocable_v<std::decay_t<Handler>&, T&&>,
                 "on_item: the handler takes an item of the channel");
   return {channel, std::forward<Handler>(handler)};

@@ -5,6 +5,7 @@
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
+#include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/queue/spsc_ring.hpp>
@@ -253,6 +254,15 @@ HANDOFF_COUNT_CASE(channel_segments) {
   use_all_segments(channel);
   two_threads(channel, "Channel<SegmentQueue>");
   sleeping(channel, "Channel<SegmentQueue>");
+}
+
+HANDOFF_COUNT_CASE(rendezvous) {
+  handoff::RendezvousChannel<Item> channel;
+  const std::string type = "RendezvousChannel";
+  full(channel, type);
+  rounds([&](bool counts) { pop(channel, type + ".pop/empty", counts); });
+  sleeping(channel, type);
+  saturated(channel, type);
 }
 
 HANDOFF_COUNT_CASE(select) {

@@ -8,16 +8,24 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include <handoff/core/future.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/pool/thread_pool.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 
@@ -68,6 +76,54 @@ TEST(Channel, a_visitor_makes_room) {
   EXPECT_THROW(channel.consume([](int& item) { throw item; }), int);
   EXPECT_EQ(channel.pop(), 2);
   writer.join();
+}
+
+// Which constructor made it, and of what.
+struct Made {
+  explicit Made(std::unique_ptr<int> its_number) noexcept : number(std::move(its_number)) {}
+  Made(std::chrono::milliseconds its_age, int its_number)
+      : age(its_age), number(std::make_unique<int>(its_number)) {}
+  std::chrono::milliseconds age{0};
+  std::unique_ptr<int> number;
+};
+
+template <class TheChannel>
+void emplace_three(TheChannel& channel) {
+  EXPECT_EQ(channel.emplace(std::make_unique<int>(1)), Status::ok);
+  EXPECT_EQ(channel.emplace(1h, std::make_unique<int>(2)), Status::ok) << "a limit";
+  EXPECT_EQ(channel.emplace(5ms, 3), Status::ok) << "of all of them, if that can be";
+  EXPECT_EQ(*channel.pop()->number, 1);
+  EXPECT_EQ(*channel.pop()->number, 2);
+  const auto last = channel.pop();
+  EXPECT_EQ(last->age, 5ms);
+  EXPECT_EQ(*last->number, 3);
+}
+
+TEST(Channel, emplace_makes_the_item_in_its_place) {
+  Channel<Made> bounded(4);
+  emplace_three(bounded);
+  UnboundedChannel<Made> unbounded;
+  emplace_three(unbounded);
+}
+
+TEST(Channel, emplace_waits_and_leaves_its_arguments_if_refused) {
+  Channel<Made> channel(1);
+  ASSERT_EQ(channel.emplace(5ms, 1), Status::ok);
+  auto argument = std::make_unique<int>(2);
+  EXPECT_EQ(channel.emplace(handoff::Until(1ms), std::move(argument)), Status::timed_out);
+  std::stop_source source;
+  source.request_stop();
+  EXPECT_EQ(channel.emplace(source.get_token(), std::move(argument)), Status::stopped);
+  ASSERT_NE(argument, nullptr);
+  std::thread writer([&] { EXPECT_EQ(channel.emplace(std::move(argument)), Status::ok); });
+  let_them_sleep();
+  EXPECT_EQ(*channel.pop()->number, 1);
+  writer.join();
+  EXPECT_EQ(*channel.pop()->number, 2);
+  channel.close();
+  auto late = std::make_unique<int>(3);
+  EXPECT_EQ(channel.emplace(std::move(late)), Status::closed);
+  EXPECT_NE(late, nullptr);
 }
 
 TEST(Channel, close_wakes_readers_and_writers) {
@@ -229,6 +285,41 @@ TEST(Channel, unbounded_pushes_never_wait) {
   int next = 0;
   for (const int item : channel) ASSERT_EQ(item, next++);
   EXPECT_EQ(next, 10'000);
+}
+
+// The idiom of docs/guide/messages.md: whatever becomes of a task comes out, as soon as it is
+// known.
+TEST(Channel, results_as_they_are_ready) {
+  using Outcome = std::variant<int, std::exception_ptr>;
+  UnboundedChannel<Outcome> ready;
+  handoff::ThreadPool pool({.width = 2});
+  const auto feed = [&](handoff::Future<int> future) {
+    (void)std::move(future)
+        .then([](int result) { return Outcome(result); })
+        .on_failure([](std::exception_ptr why) { return Outcome(std::move(why)); })
+        .then([&ready](Outcome outcome) { (void)ready.push(std::move(outcome)); });
+  };
+  feed(pool.submit([] { return 1; }));
+  feed(pool.submit([]() -> int { throw std::runtime_error("no result"); }));
+  feed(pool.submit([] { return 2; }, {.until = std::chrono::steady_clock::time_point()}));
+  feed(pool.submit([] { return 4; }));
+  std::multiset<std::string> came;
+  for (int i = 0; i < 4; ++i) {
+    const std::optional<Outcome> outcome = ready.pop(1min);
+    ASSERT_TRUE(outcome.has_value());
+    if (const int* const result = std::get_if<int>(&*outcome)) {
+      came.insert(std::to_string(*result));
+      continue;
+    }
+    try {
+      std::rethrow_exception(std::get<std::exception_ptr>(*outcome));
+    } catch (const handoff::NotRun& dropped) {
+      came.insert(handoff::to_string(dropped.status()));
+    } catch (const std::runtime_error& failed) {
+      came.insert(failed.what());
+    }
+  }
+  EXPECT_EQ(came, (std::multiset<std::string>{"1", "4", "no result", "timed_out"}));
 }
 
 TEST(Channel, failing_allocation_of_an_unbounded_push) {

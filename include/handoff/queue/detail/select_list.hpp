@@ -35,10 +35,12 @@ class Selection {
     return true;
   }
 
-  sync::Wakeup sleep(sync::Deadline deadline, const sync::StopToken& stop) {
+  // Until it is fired.
+  sync::Wakeup sleep(sync::Deadline deadline, const sync::StopToken& stop,
+                     sync::Spin spin = sync::Spin::never, const char* cause = "wait") {
     // order: relaxed, as in fire(): leaving the lists follows, under their mutexes.
-    return wake_.await([this] { return fired_.load(sync::order::relaxed); }, deadline, stop,
-                       sync::Spin::never);
+    return wake_.await([this] { return fired_.load(sync::order::relaxed); }, deadline, stop, spin,
+                       cause);
   }
 
  private:
