@@ -427,7 +427,8 @@ using All = testing::Types<
     EventFamily<Bounded<OnFull::overwrite_oldest>>, EventFamily<Coalesces<Bounded<OnFull::reject>>>,
     BusFamily<BusPolicies>, BusFamily<Bounded<OnFull::wait, BusPolicies>>,
     BusFamily<LanedBusPolicies>, BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>,
-    BusFamily<Boxes>, Family<Workers>, Family<Object>, Family<Files>, Family<Pool>>;
+    BusFamily<PriorityBusPolicies>, BusFamily<Boxes>, Family<Workers>, Family<Object>,
+    Family<Files>, Family<Pool>>;
 TYPED_TEST_SUITE(Refusals, All);
 
 TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) {
