@@ -3,8 +3,8 @@
 // What all calls of a bus go through: its rings, claims that may wait, messages handed out one by
 // one, the close and the books. Not for users.
 //
-// Ring 0 is shared by all producers; those behind it belong to one producer each. By priority there
-// is a ring for each class, the most urgent first, and all producers share all of them.
+// Ring 0 is shared by all producers; those behind it belong to one producer each. By priority all
+// producers share all rings, one for each class, the most urgent first.
 // Concurrency: as the members of message_bus.hpp that call them.
 #pragma once
 
@@ -95,10 +95,10 @@ class BusCore {
   ~BusCore() {
     // equivalent(swap) all: a request that is destroyed ends cancelled; nothing is given back
     how_ = Closing::abandon;  // equivalent(delete): a request that is destroyed ends cancelled
-    limited_ = true;  // equivalent(delete): a request that is destroyed ends cancelled
+    limited_ = true;          // equivalent(delete): a request that is destroyed ends cancelled
     (void)take([](auto&, const auto&) {}, ~std::size_t{0});
     std::destroy_n(lanes_taken_, layout_.rings);  // equivalent(delete): nothing to give back
-    std::destroy_n(rings_, layout_.rings);  // equivalent(delete): nothing to give back
+    std::destroy_n(rings_, layout_.rings);        // equivalent(delete): nothing to give back
   }
   BusCore(const BusCore&) = delete;
   BusCore& operator=(const BusCore&) = delete;
@@ -254,7 +254,13 @@ class BusCore {
   bool any() noexcept {
     const std::size_t rings = rings_used();
     for (std::size_t i = 0; i < rings; ++i) {
-      if (Ring::is_message(next_mark(rings_[i]))) return true;
+      Ring& ring = rings_[i];
+      for (Ticket head = ring.head();; head += 2) {
+        const auto mark = ring.mark_at(head);
+        if (mark == Ring::kNothing) break;
+        if (mark != Ring::kSkipped) return true;
+        step_over(ring, head);
+      }
     }
     return false;
   }
@@ -500,7 +506,6 @@ class BusCore {
     }
   }
 
-  // How many were handed out: this one, or none.
   template <class Each>
   [[gnu::always_inline]] std::size_t take_one(const Look& look, typename Ring::Mark mark,
                                               Each& each) {
