@@ -17,7 +17,7 @@ struct WordsOfWay {
 };
 
 // Ways that are written alike for every question.
-constexpr std::array<WordsOfWay, 22> words_of_ways{{
+constexpr std::array<WordsOfWay, 24> words_of_ways{{
     {"own.thread_team", "handoff::ThreadTeam: run()",
      "handoff::ThreadTeam team; team.run(n, [&](handoff::IndexRange r) "
      "{ for (auto i : r) f(i); });"},
@@ -40,6 +40,11 @@ constexpr std::array<WordsOfWay, 22> words_of_ways{{
     {"own.bus.lanes", "handoff::LanedMessageBus: producer().publish()",
      "handoff::LanedMessageBus<A, B> lanes; auto producer = lanes.producer(); "
      "auto s = producer.publish(A{});"},
+    {"own.bus.priorities", "handoff::PriorityMessageBus: publish(), all of one priority",
+     "handoff::PriorityMessageBus<A, B> bus({.capacity = 4096}); auto s = bus.publish(A{});"},
+    {"own.bus.four_priorities", "handoff::PriorityMessageBus: publish(), of each priority in turn",
+     "handoff::PriorityMessageBus<A, B> bus({.capacity = 4096}); "
+     "auto s = bus.publish(A{}, handoff::Priority::urgent);"},
     {"own.channel", "handoff::Channel: push() and pop()",
      "handoff::Channel<A> channel(1024); auto s = channel.push(a);"},
     {"own.ring", "handoff::SpscRing, MpscRing or MpmcRing: try_push() and try_pop()",

@@ -136,7 +136,8 @@ Backlog::Backlog(const ThreadPoolOptions& options, Crew& crew, WaitingRoom& room
       unqueued_(unqueued),
       claimer_(crew, room, threads),
       source_(make_source(options.mode, room.is_bounded(), claimer_, crew.width())),
-      notes_(0) {}
+      notes_(0),
+      starvation_limit_(options.starvation_limit) {}
 
 Backlog::~Backlog() { delete side_queues_.made(); }
 
@@ -170,13 +171,27 @@ Task* Backlog::take_noted(Worker& worker, std::uint32_t notes) noexcept {
   if ((notes & kPaused) != 0) return nullptr;
   const SideQueues* const queues = side_queues_.look();
   if (queues == nullptr) return source_->next(worker);
-  Task* task = nullptr;
-  if (queues->high() != nullptr) task = claimer_.claim(*queues->high(), worker, 1);
-  SmallTaskQueue* const own = queues->own(worker.index);
-  if (task == nullptr && own != nullptr) task = Claimer::claim_unbounded(*own, worker);
-  if (task == nullptr) task = source_->next(worker);
-  if (task == nullptr && queues->low() != nullptr) task = claimer_.claim(*queues->low(), worker, 1);
-  return task;
+  return worker.turns.next(starvation_limit_, [&](std::size_t of) noexcept {
+    return take_of(static_cast<TaskClass>(of), worker, *queues);
+  });
+}
+
+Task* Backlog::take_of(TaskClass which, Worker& worker, const SideQueues& queues) noexcept {
+  const auto claim = [&](Priority priority) noexcept {
+    SmallTaskQueue* const queue = queues.of_priority(priority);
+    return queue != nullptr ? claimer_.claim(*queue, worker, 1) : nullptr;
+  };
+  switch (which) {
+    case TaskClass::urgent: return claim(Priority::urgent);
+    case TaskClass::high: return claim(Priority::high);
+    case TaskClass::for_worker: {
+      SmallTaskQueue* const own = queues.own(worker.index);
+      return own != nullptr ? Claimer::claim_unbounded(*own, worker) : nullptr;
+    }
+    case TaskClass::normal: return source_->next(worker);
+    case TaskClass::low: return claim(Priority::low);
+  }
+  return nullptr;
 }
 
 bool Backlog::queues_have_tasks() const noexcept {

@@ -95,6 +95,7 @@ class Backlog {
   enum Notes : std::uint32_t { kPaused = 1, kSideQueues = 2 };
 
   Task* take_noted(Worker& worker, std::uint32_t notes) noexcept;
+  Task* take_of(TaskClass which, Worker& worker, const SideQueues& queues) noexcept;
 
   Crew& crew_;
   WorkerThreads& threads_;
@@ -102,6 +103,7 @@ class Backlog {
   Claimer claimer_;
   const std::unique_ptr<TaskSource> source_;
   sync::atomic<std::uint32_t> notes_;  // Notes
+  const std::uint32_t starvation_limit_;  // 0: none
   Late<SideQueues> side_queues_;
   sync::Mutex making_;
   sync::Mutex pausing_;

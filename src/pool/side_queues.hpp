@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The queues of a pool beside that of its mode: tasks of high and of low priority, and those that
+// The queues of a pool beside that of its mode: tasks of each priority but normal, and those that
 // one worker has to run.
 //
 // Most pools have no such tasks. So each queue is made when somebody first asks for it, and until
@@ -11,6 +11,7 @@
 // Proof: docs/design/thread_pool.md.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,8 +39,11 @@ class SideQueues {
   SideQueues& operator=(const SideQueues&) = delete;
 
   // Null once closed. Throws std::bad_alloc.
-  Task* reserve(Priority priority) { return reserve_in(of(priority)); }
-  Task* reserve_for(std::size_t worker) { return reserve_in(own_[worker].queue); }
+  Task* reserve(Priority priority) {
+    const std::size_t which = at(priority);
+    return reserve_in(of_[which], std::uint32_t{1} << which);
+  }
+  Task* reserve_for(std::size_t worker) { return reserve_in(own_[worker].queue, 0); }
 
   // While somebody expects a worker it neither sleeps nor ends.
   void expect(std::size_t worker) noexcept {
@@ -52,14 +56,20 @@ class SideQueues {
   }
 
   // Null: not made.
-  SmallTaskQueue* high() const noexcept { return high_.made(); }
-  SmallTaskQueue* low() const noexcept { return low_.made(); }
+  SmallTaskQueue* of_priority(Priority priority) const noexcept { return of_[at(priority)].made(); }
   SmallTaskQueue* own(std::size_t worker) const noexcept {
     return worker < own_.size() ? own_[worker].queue.made() : nullptr;
   }
 
   // Whether there is a task, or a place for one, that any worker may take.
-  bool has_tasks() const noexcept { return has_tickets(high_) || has_tickets(low_); }
+  bool has_tasks() const noexcept {
+    // order: seq_cst, as Late::look(), which it saves.
+    const std::uint32_t made = made_.load(sync::order::seq_cst);
+    for (std::size_t i = 0; made != 0 && i < of_.size(); ++i) {
+      if ((made >> i & 1) != 0 && has_tickets(of_[i])) return true;
+    }
+    return false;
+  }
   // ... or that this one has to, now or soon.
   bool has_tasks_for(std::size_t worker) const noexcept {
     if (worker >= own_.size()) return false;
@@ -94,28 +104,34 @@ class SideQueues {
     sync::atomic<std::uint32_t> expected{0};
   };
 
-  Queue& of(Priority priority) noexcept { return priority == Priority::high ? high_ : low_; }
+  static constexpr std::size_t at(Priority priority) noexcept {
+    return priority == Priority::low ? 2 : static_cast<std::size_t>(priority);
+  }
 
   static bool has_tickets(const Queue& late) noexcept {
     const SmallTaskQueue* const queue = late.look();
     return queue != nullptr && queue->has_tickets();
   }
 
-  Task* reserve_in(Queue& late) {
-    SmallTaskQueue* const queue = late.get(
-        making_, [this] { return closed_.read() ? nullptr : std::make_unique<SmallTaskQueue>(); });
+  Task* reserve_in(Queue& late, std::uint32_t bit) {
+    SmallTaskQueue* const queue = late.get(making_, [&]() -> std::unique_ptr<SmallTaskQueue> {
+      if (closed_.read()) return nullptr;
+      auto made = std::make_unique<SmallTaskQueue>();
+      made_.fetch_or(bit, sync::order::seq_cst);  // order: seq_cst, before what comes into it
+      return made;
+    });
     return queue != nullptr ? queue->reserve() : nullptr;
   }
 
   template <class F>
   void for_each(F&& visit) const noexcept {
-    visit(high_.made());  // equivalent(swap): sums, closes and ends of single queues, in any order
-    visit(low_.made());
+    // equivalent(swap) all: sums, closes and ends of single queues, in any order
+    for (const Queue& queue : of_) visit(queue.made());
     for (const Own& own : own_) visit(own.queue.made());
   }
 
-  Queue high_;
-  Queue low_;
+  std::array<Queue, 3> of_;  // urgent, high, low
+  sync::atomic<std::uint32_t> made_{0};  // which of them
   std::vector<Own> own_;  // by worker
   sync::Mutex making_;
   sync::cell<bool> closed_;

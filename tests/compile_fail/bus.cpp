@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <handoff/bus/message_bus.hpp>
 
@@ -43,6 +44,8 @@ int buses() {
   // handoff::BasicMessageBus<Waits, int> waits;
   // wrong: lanes
   // MessageBus<Reading> laned({.lanes = 4});
+  // wrong: starvation_limit
+  // MessageBus<Reading> limited({.starvation_limit = 4});
   // wrong: deleted
   // MessageBus<Reading> one;
   // MessageBus<Reading> other = one;
@@ -54,6 +57,8 @@ int buses() {
 int main() {
   MessageBus<Reading, std::string, Asked> bus;
   if (bus.publish(Reading{1}) != bus.publish(std::string("text"))) return 1;
+  handoff::PriorityMessageBus<Reading> first;
+  if (first.publish(Reading{1}, handoff::Priority::urgent) != Status::ok) return 1;
 
   // wrong: Stranger(.|\n)*none of the messages of the bus
   // if (bus.publish(Stranger{1}) != Status::ok) return 1;
@@ -73,6 +78,20 @@ int main() {
   // bus.subscribe<Reading>(handoff::topic_is("a"), [](const Reading&) {});
   // wrong: sender
   // if (bus.publish(Reading{1}, {.sender = 1}) != Status::ok) return 1;
+  // wrong: a PriorityMessageBus takes a Priority
+  // if (bus.publish(Reading{1}, handoff::Priority::urgent) != Status::ok) return 1;
+  // wrong: a PriorityMessageBus takes a Priority
+  // if (bus.try_publish(Reading{1}, handoff::Priority::urgent) != Status::ok) return 1;
+  // wrong: a PriorityMessageBus takes a Priority
+  // if (bus.publish_batch(std::vector<Reading>(1), handoff::Priority::low) != 1) return 1;
+  // wrong: hands its messages out as they came
+  // if (bus.publish(Reading{1}, {.priority = handoff::Priority::high}) != Status::ok) return 1;
+  // wrong: other buses take an Admission
+  // if (first.publish(Reading{1}, handoff::Admission::urgent) != Status::ok) return 1;
+  // wrong: each priority has places of its own
+  // if (first.publish(Reading{1}, {.admission = {}}) != Status::ok) return 1;
+  // wrong: pressure
+  // if (first.pressure() != handoff::Pressure::none) return 1;
   // wrong: Request<Question, Reply> is none of the types
   // auto future = bus.request<std::string>(Reading{1});
   // wrong: takes what the request is declared to be answered with

@@ -386,7 +386,7 @@ class OfBus {
     }
     return one_by_one(items, [&](CloseItem& item) {
       if (way == 1) return producer.publish(std::move(item));
-      if (way == 2) return bus_.try_publish(std::move(item), Admission::urgent);
+      if (way == 2) return bus_.try_publish(std::move(item), urgent());
       if (way == 3) return bus_.publish(std::as_const(item));
       auto claim = producer.template claim<CloseItem>(std::move(item));
       if (!claim) return claim.status();
@@ -409,6 +409,11 @@ class OfBus {
   }
 
  private:
+  static constexpr auto urgent() {
+    if constexpr (Policies::order == MessageOrder::by_priority) return Priority::urgent;
+    else return Admission::urgent;
+  }
+
   CloseLog& log_;
   Bus bus_;
 };
@@ -475,7 +480,8 @@ using EventQueues =
                    OfEventQueue<Coalesces<Bounded<OnFull::overwrite_oldest>>>>;
 using Buses =
     testing::Types<OfBus<BusPolicies>, OfBus<Bounded<OnFull::wait, BusPolicies>>,
-                   OfBus<LanedBusPolicies>, OfBus<Bounded<OnFull::wait, LanedBusPolicies>>>;
+                   OfBus<LanedBusPolicies>, OfBus<Bounded<OnFull::wait, LanedBusPolicies>>,
+                   OfBus<PriorityBusPolicies>>;
 using Working = testing::Types<OfWorkers<true, OnFull::wait>, OfWorkers<false, OnFull::wait>,
                                OfWorkers<true, OnFull::run_here>, OfWorkers<false, OnFull::reject>,
                                OfActiveObject<true>, OfActiveObject<false>>;

@@ -130,6 +130,10 @@ TEST(AnyDeferred, IsServed) {
   ASSERT_EQ(lanes.publish(1), Status::ok);
   lanes.shut();
   EXPECT_EQ(serve(lanes, source.token()), 1U);
+  PriorityMessageBus<int> by_priority;
+  ASSERT_EQ(by_priority.publish(1), Status::ok);
+  by_priority.shut();
+  EXPECT_EQ(serve(by_priority, source.token()), 1U);
 }
 
 }}  // namespace handoff::test

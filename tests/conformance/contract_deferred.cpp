@@ -295,6 +295,8 @@ ContractTable deferred_table() {
           row<OfMessages<MessageBus<int>>>("`MessageBus`", "`publish`, `try_publish`, `claim`"),
           row<OfMessages<LanedMessageBus<int>>>("`LanedMessageBus`",
                                                 "`publish`, `try_publish`, `claim`"),
+          row<OfMessages<PriorityMessageBus<int>>>("`PriorityMessageBus`",
+                                                   "`publish`, `try_publish`, `claim`"),
           command_row(),
       }};
 }

@@ -121,7 +121,7 @@ using Buses = testing::Types<
     BusBy<Waits<BusPolicies>, kPublish, kVisit>, BusBy<Waits<LanedBusPolicies>, kPublish, kVisit>,
     BusBy<Waits<BusPolicies>, kPublish, kAll>, BusBy<Waits<LanedBusPolicies>, kPublish, kAll>,
     BusBy<BusPolicies, kPublish, kVisitOneByOne>, BusBy<BusPolicies, kClaim, kVisit>,
-    BusBy<Boxes, kPublish, kVisit>>;
+    BusBy<Boxes, kPublish, kVisit>, BusBy<Waits<PriorityBusPolicies>, kPublish, kVisit>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(MessageBuses, DeferredSuite, Buses);
 
 // A right queue, as simple as can be, and wrong ones around it that go wrong at one call.

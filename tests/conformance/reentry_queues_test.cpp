@@ -376,7 +376,7 @@ struct BusSubject {
     t.call("wait", [](auto& s) { (void)s.bus.wait(0ns); });
     t.call("looks", [](auto& s) {
       (void)s.bus.tally();
-      (void)(s.bus.size() + s.bus.closed() + s.bus.refused(Admission::normal));
+      (void)(s.bus.size() + s.bus.closed() + s.bus.refused());
     });
     t.call("shut", [](auto& s) { s.bus.shut(); });
     t.call("close for good", [](auto& s) { (void)s.bus.close(Closing::finish); });
@@ -492,7 +492,7 @@ using BusSubjects = testing::Types<
     BroadcastSubject<OneProducer>, BroadcastSubject<test::Overwrites<BroadcastPolicies>>,
     BusSubject<BusPolicies>, BusSubject<test::Bounded<OnFull::wait, BusPolicies>>,
     BusSubject<LanedBusPolicies>, BusSubject<test::Bounded<OnFull::wait, LanedBusPolicies>>,
-    ActiveSubject, WorkersSubject>;
+    BusSubject<PriorityBusPolicies>, ActiveSubject, WorkersSubject>;
 
 // ---- The canary ---------------------------------------------------------------------------------
 

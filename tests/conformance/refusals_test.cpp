@@ -443,18 +443,17 @@ struct Family {
 };
 template <class Family>
 class Refusals : public testing::Test {};
-using All =
-    testing::Types<QueueFamily<MpmcRing>, QueueFamily<MpscRing>, QueueFamily<SpscRing>,
-                   QueueFamily<Segments>, ChannelFamily<MpmcRing>, ChannelFamily<MpscRing>,
-                   ChannelFamily<SpscRing>, ChannelFamily<Segments>, Family<Met>,
-                   BroadcastFamily<BroadcastPolicies>, BroadcastFamily<OneProducer>,
-                   Family<NewestValue>, Family<NewestByKey>, EventFamily<EventPolicies>,
-                   EventFamily<Bounded<OnFull::reject>>, EventFamily<Bounded<OnFull::wait>>,
-                   EventFamily<Bounded<OnFull::overwrite_oldest>>,
-                   EventFamily<Coalesces<Bounded<OnFull::reject>>>, BusFamily<BusPolicies>,
-                   BusFamily<Bounded<OnFull::wait, BusPolicies>>, BusFamily<LanedBusPolicies>,
-                   BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>, BusFamily<Boxes>,
-                   Family<Workers>, Family<Object>, Family<Files>, Family<Pool>>;
+using All = testing::Types<
+    QueueFamily<MpmcRing>, QueueFamily<MpscRing>, QueueFamily<SpscRing>, QueueFamily<Segments>,
+    ChannelFamily<MpmcRing>, ChannelFamily<MpscRing>, ChannelFamily<SpscRing>,
+    ChannelFamily<Segments>, Family<Met>, BroadcastFamily<BroadcastPolicies>,
+    BroadcastFamily<OneProducer>, Family<NewestValue>, Family<NewestByKey>,
+    EventFamily<EventPolicies>, EventFamily<Bounded<OnFull::reject>>,
+    EventFamily<Bounded<OnFull::wait>>, EventFamily<Bounded<OnFull::overwrite_oldest>>,
+    EventFamily<Coalesces<Bounded<OnFull::reject>>>, BusFamily<BusPolicies>,
+    BusFamily<Bounded<OnFull::wait, BusPolicies>>, BusFamily<LanedBusPolicies>,
+    BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>, BusFamily<PriorityBusPolicies>,
+    BusFamily<Boxes>, Family<Workers>, Family<Object>, Family<Files>, Family<Pool>>;
 TYPED_TEST_SUITE(Refusals, All);
 
 TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) {

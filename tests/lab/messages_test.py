@@ -6,14 +6,16 @@ from lab_support import DEEP, ScenarioTest, whole_lab
 
 ORDERS = {"own.bus.lanes": "per producer", "peer.moodycamel": "per producer",
           "peer.zeromq_inproc": "per producer", "peer.nng_inproc": "per producer",
-          "own.workers": "none", "seed.worker_pool": "none",
+          "own.workers": "none", "own.bus.four_priorities": "none", "seed.worker_pool": "none",
           "peer.atomic_queue": "none"}  # of the others: fifo
 SINGLY = {"own.workers", "peer.onetbb_queue", "peer.zeromq_inproc",
           "peer.nng_inproc"}  # polled or asleep
 SLOW = {"peer.nng_inproc"}  # sent fewer
 SPINNING = {"own.ring", "peer.boost_lockfree"}
 ANYHOW = {"own.channel", "peer.moodycamel"}
-BUSES = {"own.bus", "own.bus.lanes", "own.bus.subscribers"}  # anyhow, to one consumer
+TIMED = {"own.bus", "own.bus.lanes", "own.bus.subscribers"}  # anyhow, to one consumer
+BUSES = TIMED | {"own.bus.priorities"}  # the same, but for latencies
+SOLO = BUSES | {"own.bus.four_priorities"}  # the same, one message at a time
 LATENCIES = ("latency_p50", "latency_p99", "latency_p999", "latency_max")
 
 
@@ -45,12 +47,12 @@ class Messages(ScenarioTest):
 
     @whole_lab
     def test_one_producer_and_a_consumer_that_spins(self):
-        self.assert_all_right(self.throughput(), ANYHOW | BUSES | SINGLY | SPINNING
+        self.assert_all_right(self.throughput(), ANYHOW | SOLO | SINGLY | SPINNING
                               | {"limit.ring", "peer.atomic_queue", "seed.async_bus"})
 
     @whole_lab
     def test_one_producer_and_a_consumer_that_sleeps(self):
-        self.assert_all_right(self.throughput(consumer="sleeps"), ANYHOW | BUSES | SINGLY
+        self.assert_all_right(self.throughput(consumer="sleeps"), ANYHOW | SOLO | SINGLY
                               | {"limit.ring", "seed.async_bus", "seed.worker_pool"})
 
     @whole_lab
@@ -64,7 +66,7 @@ class Messages(ScenarioTest):
 
     @whole_lab
     def test_several_producers_and_consumers(self):
-        self.assert_all_right(self.throughput(producers=4), ANYHOW | BUSES | SINGLY | SPINNING
+        self.assert_all_right(self.throughput(producers=4), ANYHOW | SOLO | SINGLY | SPINNING
                               | {"peer.atomic_queue", "seed.async_bus"})
         self.assert_all_right(self.throughput(producers=3, consumers=2, consumer="sleeps"),
                               ANYHOW | SINGLY | {"seed.worker_pool"}, consumers=2)
@@ -80,7 +82,7 @@ class Messages(ScenarioTest):
     @whole_lab
     def test_a_word_and_a_kilobyte(self):
         for size in (8, 1024):
-            self.assert_all_right(self.throughput(bytes=size), ANYHOW | BUSES | SINGLY | SPINNING
+            self.assert_all_right(self.throughput(bytes=size), ANYHOW | SOLO | SINGLY | SPINNING
                                   | {"limit.ring", "peer.atomic_queue", "seed.async_bus"})
 
     @whole_lab
@@ -109,7 +111,7 @@ class Messages(ScenarioTest):
         for metric in by_all:
             for load in (10, 95):
                 for consumer in ("spins", "sleeps"):
-                    for name in (*BUSES, "own.channel", "own.workers", "limit.ring",
+                    for name in (*TIMED, "own.channel", "own.workers", "limit.ring",
                                  "seed.async_bus"):
                         self.assertIn((name, metric, load, consumer), cells)
                 self.assertIn(("own.ring", metric, load, "spins"), cells)

@@ -148,6 +148,57 @@ void no_wake_up_is_lost() {
 }
 TEST(MessageBusStress, NoWakeUpIsLost) { no_wake_up_is_lost<BusPolicies>(); }
 TEST(MessageBusStress, NoWakeUpIsLostOfLanes) { no_wake_up_is_lost<LanedBusPolicies>(); }
+TEST(MessageBusStress, NoWakeUpIsLostByPriority) { no_wake_up_is_lost<PriorityBusPolicies>(); }
+
+// While producers of normal messages go on, an urgent one that another thread has published is the
+// next behind the handler that waited for that.
+void urgent_comes_next(std::size_t producers) {
+  BusOf<PriorityBusPolicies, std::uint64_t> bus({.capacity = 64, .on_full = OnFull::wait});
+  const std::uint64_t alarms = test::rounds(2'000);
+  std::atomic<std::uint64_t> wanted{0};
+  std::atomic<std::uint64_t> published{0};
+  std::vector<std::thread> threads;
+  for (std::size_t me = 0; me < producers; ++me) {
+    threads.emplace_back([&] {
+      while (bus.publish(std::uint64_t{0}) == Status::ok) {
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    for (std::uint64_t number = 1; number <= alarms; ++number) {
+      while (wanted < number) std::this_thread::yield();
+      ASSERT_EQ(bus.publish(number, Priority::urgent), Status::ok);
+      published = number;
+    }
+  });
+  std::uint64_t alarm = 0;
+  std::uint64_t due = 0;  // which one is to come next
+  std::size_t wrong = 0;
+  const auto handler = [&](std::uint64_t number) {
+    wrong += number != due ? 1 : 0;
+    due = 0;
+    if (number != 0 || alarm == alarms) return;
+    wanted = ++alarm;
+    while (published < alarm) std::this_thread::yield();
+    due = alarm;
+  };
+  while (alarm < alarms || due != 0) {
+    ASSERT_EQ(bus.wait(), Status::ok);
+    bus.drain(handler);
+  }
+  bus.shut();
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0U);
+}
+TEST(MessageBusStress, AnUrgentMessageComesNext) {
+  for (const std::size_t producers : {1U, 2U, 8U}) urgent_comes_next(producers);
+}
+
+template <class Policies>
+constexpr auto urgent_of() {
+  if constexpr (Policies::order == MessageOrder::by_priority) return Priority::urgent;
+  else return Admission::urgent;
+}
 
 // Closed at any instant, in each strength, while producers publish and a handler throws now and
 // then: what publish() said is what the Tally says.
@@ -171,7 +222,7 @@ void closed_at_any_instant(std::uint64_t seed, std::size_t strength, OnFull on_f
             ++accepted;
           }
         } else {
-          said = me == 2 ? bus.publish(mine(), Admission::urgent) : producer.publish(mine());
+          said = me == 2 ? bus.publish(mine(), urgent_of<Policies>()) : producer.publish(mine());
           if (said == Status::ok) ++accepted;
         }
       }
@@ -224,6 +275,7 @@ TEST(MessageBusStress, TheTallyIsExactWheneverItIsClosed) {
       for (const OnFull on_full : {OnFull::reject, OnFull::wait}) {
         closed_at_any_instant<BusPolicies>(seed, strength, on_full);
         closed_at_any_instant<LanedBusPolicies>(seed, strength, on_full);
+        closed_at_any_instant<PriorityBusPolicies>(seed, strength, on_full);
       }
       if (HasFailure()) return;
     }

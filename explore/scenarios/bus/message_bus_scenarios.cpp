@@ -28,12 +28,13 @@ template <class Policies>
 using BusOf = test::Audited<BasicMessageBus<Policies, int>>;
 using Total = BusOf<BusPolicies>;
 using Laned = BusOf<LanedBusPolicies>;
+using ByPriority = BusOf<PriorityBusPolicies>;
 
 template <class Bus>
 typename Bus::Options options(std::size_t capacity, const Reserve& reserve = {}) {
   typename Bus::Options made;
   made.capacity = capacity;
-  made.reserve = reserve;
+  if constexpr (requires { made.reserve; }) made.reserve = reserve;
   made.spin_for = std::chrono::nanoseconds(0);
   if constexpr (requires { made.lanes; }) made.lanes = 2;
   return made;
@@ -209,6 +210,8 @@ void closed_is_seen() {
 }
 const Scenario seen_total("message_bus/closed_is_seen", [] { closed_is_seen<Total>(); });
 const Scenario seen_lanes("message_bus/closed_is_seen_in_lanes", [] { closed_is_seen<Laned>(); });
+const Scenario seen_by_priority("message_bus/closed_is_seen_by_priority",
+                                [] { closed_is_seen<ByPriority>(); });
 
 // The depth is never what it cannot be, whenever it is looked at.
 const Scenario depth("message_bus/depth", [] {
@@ -397,5 +400,110 @@ const Scenario removed("message_bus/subscriber_removed", [] {
   explore::outcome(static_cast<std::uint64_t>(calls.read()));
   consumer.join();
 });
+
+// ---- By priority --------------------------------------------------------------------------------
+
+// Two producers, each in the ring of its priority, and a consumer that sleeps.
+const LargeScenario producers_by_priority("message_bus/priorities", [] {
+  ByPriority bus(options<ByPriority>(1));
+  explore::Thread one(
+      [&] { explore::check(bus.publish(11, Priority::urgent) == Status::ok, "there is room"); });
+  explore::Thread two(
+      [&] { explore::check(bus.publish(21, Priority::low) == Status::ok, "there is room"); });
+  Order order;
+  while (order.count < 2) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+  one.join();
+  two.join();
+  explore::check(bus.tally().done == 2 && bus.tally().balanced(), "the books are right");
+});
+
+// What was published before a handler ended is the next one.
+const Scenario urgent_next("message_bus/urgent_next", [] {
+  ByPriority bus(options<ByPriority>(2));
+  explore::check(bus.publish(1) == Status::ok, "there is room");
+  explore::check(bus.publish(2) == Status::ok, "there is room");
+  sync::atomic<int> published(0);
+  explore::Thread other([&] {
+    explore::check(bus.publish(9, Priority::urgent) == Status::ok, "there is room");
+    published.store(1, sync::order::release);  // order: release pairs with the acquire below
+  });
+  bool is_due = false;
+  bool came = false;
+  const auto handler = [&](int number) {
+    explore::check(!is_due || number == 9, "the urgent one is next");
+    came = came || number == 9;
+    // order: acquire pairs with the release above
+    is_due = !came && published.load(sync::order::acquire) == 1;
+  };
+  const std::size_t count = bus.drain(handler);
+  other.join();
+  explore::check(count + bus.drain(handler) == 3, "all of them");
+  explore::outcome(count);
+});
+
+// Who was refused as closed is so from then on, in each priority; and the Tally is exact.
+const Scenario close_by_priority("message_bus/close_by_priority", [] {
+  ByPriority bus(options<ByPriority>(1));
+  std::uint64_t accepted = 0;
+  explore::Thread producer([&] {
+    bool closed = false;
+    for (const Priority priority : {Priority::urgent, Priority::low}) {
+      const Status status = bus.publish(1, priority);
+      explore::check(!closed || status == Status::closed, "closed is closed");
+      closed = status == Status::closed;
+      accepted += closed ? 0U : 1U;
+    }
+  });
+  explore::Thread closer([&] { bus.shut(); });
+  std::uint64_t taken = 0;
+  while (bus.wait() == Status::ok) taken += bus.drain([](int) {});
+  const Tally tally = bus.tally();
+  producer.join();
+  closer.join();
+  explore::check(taken == accepted, "what was accepted was handed out");
+  explore::check(tally.done == taken && tally.accepted == taken, "the Tally was exact");
+  explore::outcome(taken);
+});
+
+// A claim of one priority that is dropped, while the consumer waits for another one's message.
+const Scenario dropped_by_priority("message_bus/claim_dropped_by_priority", [] {
+  ByPriority bus(options<ByPriority>(1));
+  explore::Thread producer([&] {
+    auto claim = bus.claim_with<int>({.priority = Priority::urgent}, 9);
+    explore::check(bus.publish(11) == Status::ok, "there is room");
+    claim.drop();
+    explore::check(bus.publish(12, Priority::low) == Status::ok, "there is room");
+  });
+  Order order;
+  while (order.count < 2) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+  producer.join();
+  explore::check(bus.tally().accepted == 2, "what was dropped was none");
+});
+
+// A producer that waits for a place of its priority, beside another priority's.
+const Scenario room_by_priority("message_bus/waits_for_room_by_priority", [] {
+  ByPriority bus(waiting<ByPriority>(1));
+  explore::check(bus.publish(21, Priority::high) == Status::ok, "there is room");
+  explore::Thread producer([&] {
+    explore::check(bus.publish(11, Priority::low) == Status::ok, "never closed");
+    explore::check(bus.publish(12, Priority::low) == Status::ok, "never closed");
+  });
+  Order order;
+  while (order.count < 3) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+});
+
+const Scenario abandoned_by_priority("message_bus/abandon_by_priority",
+                                     [] { abandoned<ByPriority>(); });
+const Scenario closed_waiters_by_priority("message_bus/close_ends_waits_by_priority",
+                                          [] { close_ends_waits<PriorityBusPolicies>(); });
 
 }}  // namespace message_bus_scenarios

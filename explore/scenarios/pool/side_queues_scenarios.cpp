@@ -32,7 +32,7 @@ const Scenario made_once("side_queues/made_once", [] {
   use();
   other.join();
   Task node;
-  while (queues.high()->claim(1, [&node] { return &node; }) != 0) ++places;
+  while (queues.of_priority(Priority::high)->claim(1, [&node] { return &node; }) != 0) ++places;
   explore::check(places == 2, "each has a place in the same queue");
   explore::check(queues.accepted() == 2, "and is counted");
 });

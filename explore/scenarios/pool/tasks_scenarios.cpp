@@ -75,6 +75,24 @@ const SingleScenario turns_fixed("thread_pool/turns_fixed", [] { turns(PoolMode:
 const SingleScenario turns_active("thread_pool/turns_active",
                                   [] { turns(PoolMode::active, true); });
 
+// Urgent ones first; and a limit lets the others begin.
+void limited(PoolMode mode, unsigned limit, const char* expected) {
+  OpenOnce gate;
+  ThreadPoolOptions options = one_of(mode);
+  options.starvation_limit = limit;
+  test::HeldPool pool(gate, options);
+  std::string order;
+  pool.post([&order] { order += 'n'; });
+  for (int i = 0; i < 3; ++i) pool.post([&order] { order += 'u'; }, {.priority = Priority::urgent});
+  gate.open();
+  check_tally(pool.close(), 5, 0, 0);
+  explore::check(order == expected, "in this order");
+}
+const SingleScenario urgent_first("thread_pool/urgent_first",
+                                  [] { limited(PoolMode::stealing, 0, "uuun"); });
+const SingleScenario starvation_limit("thread_pool/starvation_limit",
+                                      [] { limited(PoolMode::fixed, 2, "uunu"); });
+
 // What a task hands over comes before what was there: the other way round where the queue is all
 // there is.
 std::string order_of_made(PoolMode mode) {

@@ -6,7 +6,8 @@
 //   handoff::MessageBus<Reading, Alarm> bus({.capacity = 256, .reserve = {.urgent = 10}});
 //   handoff::Status s = bus.publish(Alarm{7}, handoff::Admission::urgent);
 //
-// It does not change the order: what was let in is handed out as it came.
+// It does not change the order: what was let in is handed out as it came. In a PriorityMessageBus
+// the most urgent comes first, and each priority has places of its own.
 #pragma once
 
 #include <cstdint>

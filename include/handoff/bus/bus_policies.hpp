@@ -21,11 +21,12 @@ namespace handoff { inline namespace HANDOFF_ABI {
 enum class MessageOrder : std::uint8_t {
   total,         // one for all producers, the same for all that look
   per_producer,  // each producer's own: what two producers publish comes in any order
+  by_priority,  // the most urgent first; those of one Priority as in `total`
 };
 
 // Those of a MessageBus, to derive from.
 struct BusPolicies {
-  // total or per_producer.
+  // One of the three.
   static constexpr MessageOrder order = MessageOrder::total;
 
   // The size up to which a message lies in its place. A larger one is allocated, so that it does
@@ -43,6 +44,12 @@ struct BusPolicies {
 struct LanedBusPolicies : BusPolicies {
   // As above.
   static constexpr MessageOrder order = MessageOrder::per_producer;
+};
+
+// Those of a PriorityMessageBus, to derive from.
+struct PriorityBusPolicies : BusPolicies {
+  // As above.
+  static constexpr MessageOrder order = MessageOrder::by_priority;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

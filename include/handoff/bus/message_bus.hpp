@@ -4,7 +4,6 @@
 //
 //   handoff::MessageBus<Reading, Command> bus({.capacity = 4096});
 //   handoff::Status s = bus.publish(Reading{7, 21.5});                    // any thread
-//   s = bus.publish(Command::stop, handoff::Admission::urgent);           // into a kept place, too
 //   bus.drain(handoff::overloaded{[](const Reading& r) { ... },           // the consumer: to one
 //                                 [](const Command& c) { ... }});         //   visitor, inlined
 //   auto handle = bus.subscribe<Reading>([](const Reading& r) { ... });   // any thread
@@ -13,26 +12,27 @@
 // For: components that talk by value; a thread that owns a state; logging, telemetry. Not for: one
 // type and several consumers (Channel); events by key, without a bound (EventQueue); work (a pool).
 // A LanedMessageBus gives each Producer (bus.producer()) a lane of its own: cheaper, and only each
-// producer's own order is kept.
+// producer's own order is kept. A PriorityMessageBus hands out the most urgent message first.
 //
 // Contract: deferred tier.
 // - Concurrency: publish*(), try_publish(), claim*(), request(), producer(), subscribe(), shut()
-//   and the figures are thread-safe. A Producer belongs to one thread at a time. There is one
-//   consumer: one thread at a time calls drain(), wait(), close(), record(), stop_recording() and
-//   replay(). Handlers may publish, subscribe, unsubscribe, shut and close; in a handler of the
-//   same bus drain(), replay() and wait() are misuse.
+//   and the figures are thread-safe. A Producer belongs to one thread at a time. One thread at a
+//   time, the consumer, calls drain(), wait(), close(), record(), stop_recording() and replay().
+//   Handlers may publish, subscribe, unsubscribe, shut and close; drain(), replay() and wait() of
+//   the same bus are misuse there.
 // - Order: a MessageBus is FIFO per producer, and causal between producers. A LanedMessageBus keeps
-//   the order of each Producer, and of bus.publish(), which counts as one producer. What came
-//   before a publish() happens before the handler.
-// - A drain ends: it hands out what is there, and no more than there are places.
+//   the order of each Producer, and of bus.publish(), which counts as one producer. In a
+//   PriorityMessageBus an urgent message comes next after the handler that runs now; each priority
+//   has the order of a MessageBus, and different ones have none among themselves. What came before
+//   a publish() happens before the handler.
 // - Blocks: wait(); publish(), if on_full says wait; close(), until all that was accepted has its
-//   outcome. An open claim, or a publish() under way, holds back what was claimed later: by all
-//   producers, or in its lane.
-// - Cost: a publish() is one compare-and-swap, and plain stores in a lane. If the consumer is
-//   awake, waking it costs one load.
+//   outcome. An open claim, or a publish() under way, holds back what was claimed later, in its
+//   lane or of its priority where there are any.
+// - Cost: a publish() is one compare-and-swap, or plain stores in a lane, and one load if the
+//   consumer is awake.
 // - Allocates: the constructor (unless memory is lent), subscribe(), request(), recordings, and
 //   messages larger than Policies::inline_bytes.
-// - Full: the places that options.reserve keeps are for messages that are urgent enough. In a
+// - Full: options.reserve keeps places for urgent messages; by priority each has its own. In a
 //   handler of the same bus publish() says `full` and does not wait.
 // - Exceptions: one from a handler ends the drain() and reaches its caller. If a message's
 //   constructor throws, it was never published.
@@ -102,7 +102,7 @@ class BasicMessageBus
       "handoff::OnFull::wait}");
 
  public:
-  // MessageBusOptions, or LanedMessageBusOptions.
+  // MessageBusOptions, LanedMessageBusOptions or PriorityMessageBusOptions.
   using Options = typename Core::Options;
   // What handlers may take as their second argument.
   using Meta = MessageMeta<Policies>;
@@ -158,8 +158,8 @@ class BasicMessageBus
 
   // --- The consumer. ---
 
-  // Hands out what is there, `most` messages at most; returns how many: 0 if there is none. A
-  // message that nobody has subscribed to is done.
+  // Hands out what is there, `most` messages at most, and no more than there are places, so it
+  // ends; returns how many: 0 if there is none. A message that nobody has subscribed to is done.
   std::size_t drain(std::size_t most = kAll) {
     return take([&](auto& delivery, auto& message, const auto& meta) { delivery(message, meta); },
                 Delivery(subscribers_), most);
@@ -207,17 +207,19 @@ class BasicMessageBus
   // Messages that wait, what is being made or handled among them.
   [[nodiscard]] std::size_t size() const noexcept { return core_.depth(); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  // Places: of a lane, where there are any.
+  // Places: of a lane, or of a priority, where there are any.
   [[nodiscard]] std::size_t capacity() const noexcept { return core_.capacity(); }
   // How full the bus is, or its fullest lane, where there are any.
-  [[nodiscard]] Pressure pressure() const noexcept { return core_.pressure(); }
+  [[nodiscard]] Pressure pressure() const noexcept
+    requires(!Core::kClassRings)
+  {
+    return core_.pressure();
+  }
   // How many calls were refused for want of room, or stopped waiting for it: of a class, or all.
-  [[nodiscard]] std::uint64_t refused(Admission admission) const noexcept {
-    return core_.refused(admission);
+  [[nodiscard]] std::uint64_t refused(typename Core::Class of) const noexcept {
+    return core_.refused(of);
   }
-  [[nodiscard]] std::uint64_t refused() const noexcept {
-    return refused(Admission::urgent) + refused(Admission::normal) + refused(Admission::low);
-  }
+  [[nodiscard]] std::uint64_t refused() const noexcept { return core_.refused(); }
 
   // --- Recordings, of messages that are trivially copyable. ---
 
@@ -405,7 +407,12 @@ using MessageBus = BasicMessageBus<BusPolicies, Messages...>;
 template <class... Messages>
 using LanedMessageBus = BasicMessageBus<LanedBusPolicies, Messages...>;
 
-static_assert(Deferred<MessageBus<int>> && Deferred<LanedMessageBus<int>>);
+// The most urgent first.
+template <class... Messages>
+using PriorityMessageBus = BasicMessageBus<PriorityBusPolicies, Messages...>;
+
+static_assert(Deferred<MessageBus<int>> && Deferred<LanedMessageBus<int>> &&
+              Deferred<PriorityMessageBus<int>>);
 
 }}  // namespace handoff::HANDOFF_ABI
 

@@ -4,6 +4,7 @@
 //
 //   handoff::MessageBus<Reading> bus({.capacity = 4096, .on_full = handoff::OnFull::wait});
 //   handoff::LanedMessageBus<Reading> laned({.capacity = 256, .lanes = 4});
+//   handoff::PriorityMessageBus<Reading, Alarm> first({.capacity = 256, .starvation_limit = 9});
 #pragma once
 
 #include <chrono>
@@ -46,6 +47,23 @@ struct LanedMessageBusOptions {
 
   // As above.
   Reserve reserve = {};
+  std::chrono::nanoseconds spin_for{-1};
+};
+
+// What a bus that hands out the most urgent message first is told.
+struct PriorityMessageBusOptions {
+  // As above, of each priority: readings that fill their places leave those of alarms alone.
+  std::size_t capacity = 1024;
+
+  // As above.
+  OnFull on_full = OnFull::reject;
+
+  // How many more urgent messages may pass one that waits at the front of its priority; then it
+  // comes: with 9, one of ten is a normal one however many urgent ones there are. 0: any number, so
+  // it may wait for ever.
+  unsigned starvation_limit = 0;
+
+  // As above.
   std::chrono::nanoseconds spin_for{-1};
 };
 

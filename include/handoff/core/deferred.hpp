@@ -19,8 +19,8 @@
 //   the exact Tally. close() finishes.
 // - Its end destroys what is left and calls no handler.
 // What it does not promise: the name of the call that hands over, an order, and a bound.
-// Its models: EventQueue, MessageBus, LanedMessageBus. docs/guide/contract.md has them side by
-// side.
+// Its models: EventQueue, MessageBus, LanedMessageBus, PriorityMessageBus. docs/guide/contract.md
+// has them side by side.
 #pragma once
 
 #include <concepts>

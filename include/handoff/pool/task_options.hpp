@@ -35,9 +35,11 @@ struct TaskOptions {
   [[no_unique_address]] detail::CalledUntil<0> deadline = {};  // no field
   [[no_unique_address]] detail::CalledUntil<1> stop = {};  // no field
 
-  // A worker that looks for its next task takes those of high priority first, and those of low
-  // priority where it would have nothing else to do: as long as there are others they may wait for
-  // ever. No running task is interrupted, and a task that waits for its own ones runs those alone.
+  // The next task of a worker, when the one that it runs has ended, is an urgent one, then one of
+  // high priority, whatever lies in its own deque; one of low priority, where it would have nothing
+  // else to do. Less urgent ones may wait for ever, unless the pool has a starvation_limit. No
+  // running task is interrupted, a loop's part included, and a task that waits for its own ones
+  // runs those alone.
   Priority priority = Priority::normal;
 
   // The worker that runs it, by index, below width(); any, if none is named. Tasks for a worker

@@ -42,6 +42,10 @@ struct ThreadPoolOptions {
   // What happens to one task too many: reject, wait or run_here.
   OnFull on_full = OnFull::wait;
 
+  // How many more urgent tasks a worker may begin while a less urgent one waits; then it begins one
+  // of that priority, if one is there. 0: any number, so a less urgent one may wait for ever.
+  unsigned starvation_limit = 0;
+
   // `cached`: how many threads stay; 0: as many as CPUs, and no more than the width.
   std::size_t core = 0;
 

@@ -83,6 +83,10 @@ HANDOFF_COUNT_CASE(laned_message_bus) {
   bus_rows<handoff::LanedMessageBus<Reading>>("LanedMessageBus");
 }
 
+HANDOFF_COUNT_CASE(priority_message_bus) {
+  bus_rows<handoff::PriorityMessageBus<Reading>>("PriorityMessageBus");
+}
+
 HANDOFF_COUNT_CASE(message_bus_lane) {
   handoff::LanedMessageBus<Reading> bus;
   Helper other;

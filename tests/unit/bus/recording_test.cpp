@@ -118,7 +118,7 @@ struct RecordingTest : testing::Test {
     Digest<typename B::Meta> digest;
     for (int i = 0; i < messages; ++i) {
       typename B::Given given;
-      if constexpr (requires { given.sender; }) {
+      if constexpr (requires(typename B::Meta meta) { meta.sender; }) {
         given.sender = random();
         if (random() % 2 == 0) given.topic = i % 3 == 0 ? "a" : "a/longer/name";
       }

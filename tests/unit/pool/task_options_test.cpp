@@ -36,7 +36,7 @@ class TaskOptionsTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(TaskOptionsTest);
 
 // Those of normal priority have an order in some modes only.
-TEST_P(TaskOptionsTest, HighBeforeNormalBeforeLowAndEachInItsOrder) {
+TEST_P(TaskOptionsTest, TheMostUrgentFirstAndEachPriorityInItsOrder) {
   using Of = std::pair<Priority, int>;
   const auto of = [](Priority priority, int i) {
     return Of(priority, priority == Priority::normal ? 0 : i);
@@ -47,15 +47,17 @@ TEST_P(TaskOptionsTest, HighBeforeNormalBeforeLowAndEachInItsOrder) {
   ThreadPool pool(options(1));
   hold(pool, gate);
   for (int i = 0; i < 200; ++i) {
-    for (const Priority priority : {Priority::low, Priority::normal, Priority::high}) {
+    for (const Priority priority :
+         {Priority::low, Priority::normal, Priority::high, Priority::urgent}) {
       pool.post([&order, one = of(priority, i)] { order.push_back(one); }, {.priority = priority});
     }
   }
-  for (const Priority priority : {Priority::high, Priority::normal, Priority::low}) {
+  for (const Priority priority :
+       {Priority::urgent, Priority::high, Priority::normal, Priority::low}) {
     for (int i = 0; i < 200; ++i) expected.push_back(of(priority, i));
   }
   gate.open();
-  EXPECT_EQ(pool.close().done, 601U);
+  EXPECT_EQ(pool.close().done, 801U);
   EXPECT_TRUE(order == expected);
 }
 
@@ -74,6 +76,44 @@ TEST_P(TaskOptionsTest, HighComesNextWhateverWaits) {
   gate.open();
   EXPECT_EQ(pool.wait(1h), Status::ok);  // does not help
   EXPECT_EQ(order, "1hnnnl");
+}
+
+// The next one after the task that runs now, though that one has made tasks of its own and a batch
+// of others has been claimed.
+TEST_P(TaskOptionsTest, AnUrgentOneFromOutsideIsNextWhateverTheWorkerHas) {
+  std::string order;
+  Gate begun;
+  Gate posted;
+  ThreadPool pool(options(1));
+  pool.post([&] {
+    for (int i = 0; i < 3; ++i) pool.post([&] { order += 'o'; });
+    begun.open();
+    posted.wait();
+  });
+  begun.wait();
+  const int normal = test::deep() ? 1'000'000 : 1'000;
+  for (int i = 0; i < normal; ++i) pool.post([&] { order += 'n'; });
+  pool.post([&] { order += 'h'; }, {.priority = Priority::high});
+  pool.post([&] { order += 'u'; }, {.priority = Priority::urgent});
+  posted.open();
+  (void)pool.close();
+  EXPECT_EQ(order.substr(0, 2), "uh");
+  EXPECT_EQ(order.size(), static_cast<std::size_t>(normal) + 5);
+}
+
+TEST_P(TaskOptionsTest, ALimitKeepsTheOthersAlive) {
+  std::string order;
+  Gate gate;
+  auto limited = options(1);
+  limited.starvation_limit = 3;
+  ThreadPool pool(limited);
+  hold(pool, gate);
+  pool.post([&] { order += 'l'; }, {.priority = Priority::low});
+  for (int i = 0; i < 3; ++i) pool.post([&] { order += 'n'; });
+  for (int i = 0; i < 12; ++i) pool.post([&] { order += 'h'; }, {.priority = Priority::high});
+  gate.open();
+  EXPECT_EQ(pool.close().done, 17U);
+  EXPECT_EQ(order, "hhhlnhhhnhhhnhhh");
 }
 
 TEST_P(TaskOptionsTest, WhatIsRefusedIsUnmoved) {

@@ -59,7 +59,7 @@ struct Combination {
 };
 
 std::string name_of(const Combination& of, const char* wait) {
-  constexpr std::array priorities = {"high", "normal", "low"};
+  constexpr std::array priorities = {"urgent", "high", "normal", "low"};
   return std::string(wait) + ", " + test::name_of(of.mode) + ", capacity " +
          std::to_string(of.capacity) + ", width " + std::to_string(of.width) + ", " +
          priorities[static_cast<std::size_t>(of.priority)] + ", queued " + name_of(of.queued);

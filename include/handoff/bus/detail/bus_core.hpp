@@ -3,7 +3,8 @@
 // What all calls of a bus go through: its rings, claims that may wait, messages handed out one by
 // one, the close and the books. Not for users.
 //
-// Ring 0 is shared by all producers; those behind it belong to one producer each.
+// Ring 0 is shared by all producers; those behind it belong to one producer each. By priority all
+// producers share all rings, one for each class, the most urgent first.
 // Concurrency: as the members of message_bus.hpp that call them.
 #pragma once
 
@@ -20,11 +21,12 @@
 #include <handoff/bus/bus_policies.hpp>
 #include <handoff/bus/detail/bus_figures.hpp>
 #include <handoff/bus/detail/bus_memory.hpp>
+#include <handoff/bus/detail/bus_order.hpp>
+#include <handoff/bus/detail/bus_taker.hpp>
 #include <handoff/bus/detail/message_ring.hpp>
 #include <handoff/bus/detail/message_slot.hpp>
 #include <handoff/bus/detail/message_types.hpp>
 #include <handoff/bus/detail/parked.hpp>
-#include <handoff/bus/message_bus_options.hpp>
 #include <handoff/bus/message_meta.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
@@ -46,8 +48,6 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/fence.hpp>
-#include <handoff/sync/internal/this_thread.hpp>
-#include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -55,15 +55,18 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class Policies, class... Messages>
-class BusCore : BusFigures {
+class BusCore {
  public:
   using Admission = handoff::Admission;  // not that of pools
   static constexpr bool kLanes = Policies::order == MessageOrder::per_producer;
+  static constexpr bool kClassRings = kByPriority<Policies>;
+  using Order = BusOrder<Policies::order>;
+  using Class = typename Order::Class;
   using Slot = MessageSlot<Policies, Messages...>;
   using Types = MessageTypes<Messages...>;
   using Meta = MessageMeta<Policies>;
   using Carried = CarriedMeta<Policies>;
-  using Options = std::conditional_t<kLanes, LanedMessageBusOptions, MessageBusOptions>;
+  using Options = typename Order::Options;
   using Ring = MessageRing<Slot>;
   using Ticket = typename Ring::Ticket;
   using Claim = typename Ring::Claim;
@@ -75,17 +78,18 @@ class BusCore : BusFigures {
   };
 
   static std::size_t bytes_needed(const Options& options) {
-    return Layout(options).bytes + Layout::kAlignment - 1;
+    return layout_for(options).bytes + Layout::kAlignment - 1;
   }
 
   // `lent`: the memory that it is to lie in, if there is any.
   template <class... Lent>
   explicit BusCore(const Options& options, std::uint64_t start = 0, Lent... lent)
-      : layout_(options),
-        limits_(limits_for(layout_.places, options.reserve)),
+      : layout_(layout_for(options)),
+        limits_(limits_for(layout_.places, reserve_of(options))),
         spin_for_(options.spin_for),
         memory_(layout_.bytes, Layout::kAlignment, lent...),
-        waits_(waits_when_full(options.on_full)) {
+        waits_(waits_when_full(options.on_full)),
+        turns_(options) {
     make_rings(start);
   }
   ~BusCore() {
@@ -103,8 +107,22 @@ class BusCore : BusFigures {
 
   Port shared_port() const noexcept { return {&rings_[0], false}; }
 
+  // The one of its class, where there is one for each.
+  template <class Given>
+  Port port_for(const Port& port, const Given& given) const noexcept {
+    if constexpr (kClassRings) return {&rings_[index_of(given.priority)], false};
+    return port;
+  }
+  // Each class has all places of its ring.
+  template <class Given>
+  static Admission admission_of(const Given& given) noexcept {
+    if constexpr (kClassRings) return Admission::urgent;
+    else return given.admission;
+  }
+
   // A lane that nobody has, or the shared ring.
   Port take_lane() noexcept {
+    if constexpr (!kLanes) return shared_port();
     for (std::size_t i = 1; i < layout_.rings; ++i) {
       // order: acquire pairs with the release in give_lane(): what its producer before did.
       if (lanes_taken_[i - 1].exchange(true, sync::order::acquire)) continue;
@@ -167,10 +185,10 @@ class BusCore : BusFigures {
 
   // Which message of the bus it is.
   std::uint64_t id_of(const Ring& ring, Ticket ticket) const noexcept {
-    if constexpr (!kLanes) {
+    if constexpr (!kLanes && !kClassRings) {
       return ticket / 2;
     } else {
-      return ticket / 2 * layout_.rings + static_cast<std::uint64_t>(&ring - rings_);
+      return ticket / 2 * layout_.rings + ring_index(ring);
     }
   }
 
@@ -200,7 +218,8 @@ class BusCore : BusFigures {
   // of them. What each() throws ends the call; its message counts as failed.
   template <class Each>
   std::size_t take(Each&& each, std::size_t most) {
-    const Taking taking(*this);
+    const BusTaker::Taking taking(taker_);
+    if constexpr (kClassRings) return take_by_priority(most, each);
     std::size_t count = 0;
     const std::size_t rings = rings_used();
     std::size_t at = next_ring_ < rings ? next_ring_ : 0;  // equivalent(bound): it begins anew
@@ -217,7 +236,7 @@ class BusCore : BusFigures {
   // they may do the same, and do not wait for room either.
   template <class Replay>
   std::size_t take_elsewhere(Replay&& replay) {
-    const Taking taking(*this);
+    const BusTaker::Taking taking(taker_);
     return replay();
   }
 
@@ -249,7 +268,7 @@ class BusCore : BusFigures {
   // --- The close and the books. ---
 
   void shut() noexcept {
-    rings_[0].close_among();
+    close_shared();
     if constexpr (kLanes) {
       for (std::size_t i = 1; i < layout_.rings; ++i) rings_[i].close_alone();
       sync::asymmetric_fence_heavy();  // partner is the light half in claim_alone()
@@ -287,40 +306,20 @@ class BusCore : BusFigures {
     (void)arrivals_.wait(ready, std::chrono::nanoseconds(-1), {}, "wait");
   }
   // Whether this thread, or another one, is in take().
-  bool is_taking() const noexcept {
-    return taker_.load(sync::order::relaxed) != nullptr;  // order: relaxed, its own comes before
-  }
-  bool is_taking_here() const noexcept {
-    // order: relaxed, as above
-    return taker_.load(sync::order::relaxed) == sync::this_thread_id();
-  }
+  bool is_taking() const noexcept { return taker_.is_taking(); }
+  bool is_taking_here() const noexcept { return taker_.is_taking_here(); }
 
   Tally tally() const noexcept {
-    Tally tally;
-    {
-      const sync::Lock lock(failure_mutex_);
-      tally.first_failure = first_failure_;
-    }
-    tally.failed = now(failed_);  // equivalent(swap) all: one answer, of figures of a moment
-    tally.cancelled = now(cancelled_);
-    tally.expired = now(expired_);
-    const std::uint64_t stepped_over = now(stepped_over_);
-    // Then the heads are where the tails end, but for claims that are taken back.
-    const bool over = over_.load(sync::order::relaxed);  // order: relaxed, as all figures here
-    std::uint64_t passed = 0;
-    std::uint64_t claimed = 0;
-    std::uint64_t dropped = 0;
-    for (std::size_t i = 0; i < layout_.rings; ++i) {
-      passed += rings_[i].passed();
-      dropped += rings_[i].dropped();
-      claimed += rings_[i].claimed();
-    }
-    // While calls are under way some of these are older than others.
-    const std::uint64_t ended = less(passed, stepped_over);
-    tally.accepted = over ? ended : detail::max(less(claimed, dropped), ended);
-    tally.done = less(ended, tally.failed + tally.cancelled + tally.expired);
-    tally.pending = tally.accepted - ended;
-    return tally;
+    // order: relaxed, as all figures here
+    return figures_.tally(over_.load(sync::order::relaxed), [this]() noexcept {
+      BusFigures::Rings rings;
+      for (std::size_t i = 0; i < layout_.rings; ++i) {
+        rings.passed += rings_[i].passed();
+        rings.dropped += rings_[i].dropped();
+        rings.claimed += rings_[i].claimed();
+      }
+      return rings;
+    });
   }
 
   std::size_t depth() const noexcept {
@@ -334,56 +333,25 @@ class BusCore : BusFigures {
     if (!every_ring_has_room(Admission::normal)) return Pressure::normal;
     return every_ring_has_room(Admission::low) ? Pressure::none : Pressure::low;
   }
-  std::uint64_t refused(Admission of) const noexcept { return now(refused_[index_of(of)]); }
+  std::uint64_t refused(Class of) const noexcept { return refused_[index_of(of)].now(); }
+  std::uint64_t refused() const noexcept {
+    std::uint64_t sum = 0;
+    for (const BusFigure& of : refused_) sum += of.now();
+    return sum;
+  }
 
  private:
   template <class>
   friend struct Books;
 
-  // Slots of all rings, then the rings, then which lanes are taken.
-  struct Layout {
-    static constexpr std::size_t kAlignment =
-        detail::max(alignof(Slot), sync::destructive_span, alignof(Ring));
-
-    explicit Layout(const Options& options) : rings(rings_for(options)) {
-      constexpr std::size_t spare = 2 * kAlignment;  // what the rounding up may take
-      places = places_for(options.capacity, rings, sizeof(Slot) + sizeof(Ring) + spare);
-      ring_bytes = round_up(places * sizeof(Slot));
-      rings_at = ring_bytes * rings;
-      bytes = rings_at + sizeof(Ring) * rings + sizeof(sync::atomic<bool>) * rings;
-    }
-    static std::size_t rings_for(const Options& options) noexcept {
-      if constexpr (kLanes) return options.lanes + 1;
-      return 1;
-    }
-    static constexpr std::size_t round_up(std::size_t bytes) noexcept {
-      return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    }
-
-    std::size_t rings;
-    std::size_t places = 0;  // of each
-    std::size_t ring_bytes = 0;
-    std::size_t rings_at = 0;
-    std::size_t bytes = 0;
-  };
-
-  // The consumer is in take(), once.
-  class Taking {
-   public:
-    explicit Taking(BusCore& core) : core_(core) {
-      if (core.is_taking()) {
-        misuse("a message bus was drained inside one of its handlers, or by two threads at a time");
-      }
-      // order: relaxed, a reader is told by what it reads besides, or is this thread.
-      core.taker_.store(sync::this_thread_id(), sync::order::relaxed);
-    }
-    ~Taking() { core_.taker_.store(nullptr, sync::order::relaxed); }  // order: relaxed, as above
-    Taking(const Taking&) = delete;
-    Taking& operator=(const Taking&) = delete;
-
-   private:
-    BusCore& core_;
-  };
+  using Layout = BusLayout<Slot, Ring>;
+  static Layout layout_for(const Options& options) {
+    return Layout(options.capacity, Order::rings(options));
+  }
+  static Reserve reserve_of(const Options& options) noexcept {
+    if constexpr (kClassRings) return {};
+    else return options.reserve;
+  }
 
   // A message while it is handed out: gone afterwards, also by an exception.
   template <class T>
@@ -423,7 +391,7 @@ class BusCore : BusFigures {
   }
 
   std::size_t rings_used() const noexcept {
-    if constexpr (!kLanes) return 1;
+    if constexpr (!kLanes) return Order::rings({});
     // order: relaxed, it comes before the message that is looked for.
     return rings_used_.load(sync::order::relaxed);
   }
@@ -434,6 +402,15 @@ class BusCore : BusFigures {
     while (used < rings && !rings_used_.compare_exchange_weak(used, rings, sync::order::relaxed,
                                                               sync::order::relaxed)) {
     }
+  }
+
+  std::size_t ring_index(const Ring& ring) const noexcept {
+    return static_cast<std::size_t>(&ring - rings_);
+  }
+  // The rings that all producers share.
+  void close_shared() noexcept {
+    const std::size_t shared = kClassRings ? layout_.rings : 1;
+    for (std::size_t i = 0; i < shared; ++i) rings_[i].close_among();
   }
 
   static Claim try_claim(const Port& port, std::size_t most, Admission admission) noexcept {
@@ -453,9 +430,13 @@ class BusCore : BusFigures {
       // A claim that was taken back may have kept a consumer from seeing that all is drained.
       if (got.refused == Status::closed && port.alone) announce();
     }
+    if constexpr (kClassRings) {
+      // shut() may still be closing the others: what is refused is so in each class from here on.
+      if (got.refused == Status::closed) close_shared();
+    }
     if (got.count == 0 && got.refused != Status::closed) {
-      // order: relaxed, a figure.
-      refused_[index_of(admission)].fetch_add(1, sync::order::relaxed);
+      const std::size_t its = kClassRings ? ring_index(*port.ring) : index_of(admission);
+      refused_[its].fetch_add(1, sync::order::relaxed);  // order: relaxed, a figure.
     }
     return got;
   }
@@ -492,14 +473,48 @@ class BusCore : BusFigures {
         continue;
       }
       const bool is_last = looks == 1 || count + 1 == most;
-      Types::visit(Ring::type_of(mark), [&]<class T>(std::type_identity<T>) {
-        const Taken<T> taken(ring, head);
-        const probe::Slice slice(probe::Kind::message, type_name<T>(), &ring.slot(head));
-        count +=
-            hand_out(ring.slot(head).template value<T>(), Look{*this, ring, head, is_last}, each);
-      });
+      count += take_one(Look{*this, ring, head, is_last}, mark, each);
     }
     return count;
+  }
+
+  // The next one is looked for anew behind each handler: it is the most urgent one.
+  template <class Each>
+  std::size_t take_by_priority(std::size_t most, Each& each) {
+    std::size_t count = 0;
+    for (std::size_t looks = layout_.places * layout_.rings; looks > 0 && count < most; --looks) {
+      const Next next = turns_.next(
+          [this](std::size_t of) noexcept { return Next{&rings_[of], next_mark(rings_[of])}; });
+      if (!next) break;
+      const bool is_last = looks == 1 || count + 1 == most;
+      count += take_one(Look{*this, *next.ring, next.ring->head(), is_last}, next.mark, each);
+    }
+    return count;
+  }
+  struct Next {
+    explicit operator bool() const noexcept { return Ring::is_message(mark); }
+    Ring* ring = nullptr;
+    typename Ring::Mark mark = Ring::kNothing;
+  };
+  // Steps over claims that were dropped.
+  typename Ring::Mark next_mark(Ring& ring) noexcept {
+    for (Ticket head = ring.head();; head += 2) {
+      const auto mark = ring.mark_at(head);
+      if (mark != Ring::kSkipped) [[likely]]
+        return mark;
+      step_over(ring, head);
+    }
+  }
+
+  template <class Each>
+  [[gnu::always_inline]] std::size_t take_one(const Look& look, typename Ring::Mark mark,
+                                              Each& each) {
+    return Types::visit(Ring::type_of(mark), [&]<class T>(std::type_identity<T>) {
+      const Taken<T> taken(look.ring, look.ticket);
+      Slot& slot = look.ring.slot(look.ticket);
+      const probe::Slice slice(probe::Kind::message, type_name<T>(), &slot);
+      return hand_out(slot.template value<T>(), look, each);
+    });
   }
 
   // How many were handed out: this one, or none.
@@ -516,7 +531,7 @@ class BusCore : BusFigures {
     try {
       each(message, look);
     } catch (...) {
-      note_failure(std::current_exception());
+      figures_.count_failed(std::current_exception());
       throw;
     }
 #else
@@ -534,16 +549,11 @@ class BusCore : BusFigures {
   bool drops(T& message, Outcome why) noexcept {
     if (why == Outcome::done) return false;
     if constexpr (kIsRequest<T>) message.lapse(why);
-    count_one(why == Outcome::expired ? expired_ : cancelled_);
+    figures_.count_unhandled(why);
     return true;
   }
-  [[gnu::cold]] void note_failure(std::exception_ptr failure) noexcept {
-    count_one(failed_);
-    const sync::Lock lock(failure_mutex_);
-    if (first_failure_ == nullptr) first_failure_ = std::move(failure);
-  }
   void step_over(Ring& ring, Ticket head) noexcept {
-    count_one(stepped_over_);
+    figures_.count_skipped();
     ring.give_back(head + 2);
   }
   // Nothing but dropped claims, as far as the ring is filled.
@@ -570,24 +580,18 @@ class BusCore : BusFigures {
   Parked arrivals_;  // the consumer, that waits for a message
 
   // Written by producers that find no room, often then: on a line of its own.
-  alignas(sync::destructive_span) sync::atomic<std::uint64_t> refused_[kAdmissions]{
-      sync::atomic<std::uint64_t>(0), sync::atomic<std::uint64_t>(0),
-      sync::atomic<std::uint64_t>(0)};
+  alignas(sync::destructive_span) BusFigure refused_[Order::kClasses];
 
   // The consumer's.
   alignas(sync::destructive_span) std::size_t next_ring_ = 0;
+  [[no_unique_address]] typename Order::Turns turns_;
   std::uint64_t sequence_ = 0;
   Closing how_;
   bool limited_ = false;  // `how_` may want some dropped
-  sync::atomic<std::uint64_t> failed_{0};
-  sync::atomic<std::uint64_t> cancelled_{0};
-  sync::atomic<std::uint64_t> expired_{0};
-  sync::atomic<std::uint64_t> stepped_over_{0};
-  mutable sync::Mutex failure_mutex_;
-  std::exception_ptr first_failure_;
+  BusFigures figures_;
 
   // Written once a drain, read by producers that find no room: apart from what each message writes.
-  alignas(sync::destructive_span) sync::atomic<sync::ThreadId> taker_{nullptr};
+  alignas(sync::destructive_span) BusTaker taker_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,28 +1,90 @@
 // SPDX-License-Identifier: MIT
 //
 // How the consumer of a bus counts, and what others make of its figures. Not for users.
+//
+// Concurrency: tally() by any thread, the rest by the consumer.
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/tally.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-class BusFigures {
- protected:
-  // Written by the consumer alone; any thread reads the figures.
-  static void count_one(sync::atomic<std::uint64_t>& figure) noexcept {
+// Begins with 0.
+struct BusFigure : sync::atomic<std::uint64_t> {
+  BusFigure() noexcept : atomic(0) {}
+  std::uint64_t now() const noexcept {
+    return load(sync::order::relaxed);  // order: relaxed, a figure
+  }
+  // By the one thread that writes it.
+  void count_one() noexcept {
     // order: relaxed, twice: only the consumer writes it, and the head is published behind it.
-    figure.store(figure.load(sync::order::relaxed) + 1, sync::order::relaxed);
+    store(load(sync::order::relaxed) + 1, sync::order::relaxed);
   }
-  static std::uint64_t now(const sync::atomic<std::uint64_t>& figure) noexcept {
-    return figure.load(sync::order::relaxed);  // order: relaxed, a figure
+};
+
+class BusFigures {
+ public:
+  // What its rings say, added up.
+  struct Rings {
+    std::uint64_t passed = 0;
+    std::uint64_t claimed = 0;
+    std::uint64_t dropped = 0;
+  };
+
+  // A message that nobody was handed, expired or cancelled.
+  void count_unhandled(Outcome why) noexcept {
+    (why == Outcome::expired ? expired_ : cancelled_).count_one();
   }
+  // A claim that was dropped.
+  void count_skipped() noexcept { skipped_.count_one(); }
+  [[gnu::cold]] void count_failed(std::exception_ptr failure) noexcept {
+    failed_.count_one();
+    const sync::Lock lock(failure_mutex_);
+    if (first_failure_ == nullptr) first_failure_ = std::move(failure);
+  }
+
+  // `over`: the heads are where the tails end, but for claims that are taken back. `look`: asked
+  // for the rings after what is counted here.
+  template <class Look>
+  Tally tally(bool over, const Look& look) const noexcept {
+    Tally tally;
+    {
+      const sync::Lock lock(failure_mutex_);
+      tally.first_failure = first_failure_;
+    }
+    tally.failed = failed_.now();  // equivalent(swap) all: one answer, of figures of a moment
+    tally.cancelled = cancelled_.now();
+    tally.expired = expired_.now();
+    const std::uint64_t skipped = skipped_.now();
+    const Rings rings = look();
+    // While calls are under way some of these are older than others.
+    const std::uint64_t ended = less(rings.passed, skipped);
+    tally.accepted = over ? ended : detail::max(less(rings.claimed, rings.dropped), ended);
+    tally.done = less(ended, tally.failed + tally.cancelled + tally.expired);
+    tally.pending = tally.accepted - ended;
+    return tally;
+  }
+
+ private:
   static constexpr std::uint64_t less(std::uint64_t all, std::uint64_t some) noexcept {
     return all > some ? all - some : 0;
   }
+
+  BusFigure failed_;
+  BusFigure cancelled_;
+  BusFigure expired_;
+  BusFigure skipped_;
+  mutable sync::Mutex failure_mutex_;
+  std::exception_ptr first_failure_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

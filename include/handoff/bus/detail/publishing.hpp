@@ -17,6 +17,7 @@
 #include <handoff/bus/detail/message_types.hpp>
 #include <handoff/bus/message_meta.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 
@@ -36,14 +37,16 @@ namespace detail {
 // `Derived` has core() and port().
 template <class Derived, class Core, class Policies>
 class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
-  using Admission = handoff::Admission;  // not that of pools
+  using Class = typename Core::Class;  // Admission; in a PriorityMessageBus Priority
   using Types = typename Core::Types;
+  using OtherClass =
+      std::conditional_t<std::is_same_v<Class, Priority>, handoff::Admission, Priority>;
   template <class T>
   static constexpr bool kIsMessage = Types::template kHas<std::remove_cvref_t<T>>;
 
  public:
   // What publish() may be told besides the message.
-  using Given = PublishOptions<Policies::senders, Policies::topics>;
+  using Given = PublishOptions<Policies>;
   // What claim<T>() returns.
   template <class T>
   using Claim = MessageClaim<Core, T>;
@@ -52,9 +55,8 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   // say timed_out or stopped; in a handler of the same bus it does not wait, and says full.
   template <class T>
     requires kIsMessage<T>
-  Status publish(T&& message, Admission admission = Admission::normal,
-                 const Until& until = kForEver) {
-    return put<std::remove_cvref_t<T>>(&until, of(admission), std::forward<T>(message));
+  Status publish(T&& message, Class its = Class::normal, const Until& until = kForEver) {
+    return put<std::remove_cvref_t<T>>(&until, of(its), std::forward<T>(message));
   }
   template <class T>
     requires kIsMessage<T>
@@ -65,6 +67,12 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
     requires kIsMessage<T>
   Status publish(T&& message, const Until& until) {
     return put<std::remove_cvref_t<T>>(&until, Given{}, std::forward<T>(message));
+  }
+  // The class of another bus: says so.
+  template <class T, class... Rest>
+    requires kIsMessage<T>
+  Status publish(T&&, OtherClass, const Rest&...) {
+    return of_another_bus<T>();
   }
   // No message: says so.
   template <class T, class... Rest>
@@ -79,13 +87,18 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   // Never waits.
   template <class T>
     requires kIsMessage<T>
-  Status try_publish(T&& message, Admission admission = Admission::normal) {
-    return put<std::remove_cvref_t<T>>(nullptr, of(admission), std::forward<T>(message));
+  Status try_publish(T&& message, Class its = Class::normal) {
+    return put<std::remove_cvref_t<T>>(nullptr, of(its), std::forward<T>(message));
   }
   template <class T>
     requires kIsMessage<T>
   Status try_publish(T&& message, const Given& given) {
     return put<std::remove_cvref_t<T>>(nullptr, given, std::forward<T>(message));
+  }
+  template <class T>
+    requires kIsMessage<T>
+  Status try_publish(T&&, OtherClass) {
+    return of_another_bus<T>();
   }
   template <class T, class... Rest>
     requires(!kIsMessage<T>)
@@ -99,9 +112,9 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   // wait, it waits until `until` for room for all. What fits is claimed at once, so it comes in a
   // row.
   template <class Messages>
-  std::size_t publish_batch(Messages&& messages, Admission admission = Admission::normal,
+  std::size_t publish_batch(Messages&& messages, Class its = Class::normal,
                             const Until& until = kForEver) {
-    return put_all(&until, of(admission), std::span(messages));
+    return put_all(&until, of(its), std::span(messages));
   }
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, const Given& given,
@@ -111,6 +124,10 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   template <class Messages>
   std::size_t publish_batch(Messages&& messages, const Until& until) {
     return put_all(&until, Given{}, std::span(messages));
+  }
+  template <class Messages, class... Rest>
+  std::size_t publish_batch(Messages&&, OtherClass, const Rest&...) {
+    return of_another_bus<Messages>(), 0;
   }
 
   // Makes a message of these arguments in its place, to be filled there and committed. Never waits:
@@ -125,8 +142,8 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
     static_assert(kIsMessage<T>, "claim_with: this type is none of the messages of the bus");
     typename Core::Slot::template Box<T> box;
     const auto carried = Core::carried(given);
-    const typename Core::Port port = derived().port();
-    const auto claimed = core().claim(port, 1, given.admission, nullptr);
+    const typename Core::Port port = port_for(given);
+    const auto claimed = core().claim(port, 1, Core::admission_of(given), nullptr);
     if (claimed.count == 0) return Claim<T>(claimed.refused);
     T& message =
         core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
@@ -147,18 +164,34 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   Derived& derived() noexcept { return static_cast<Derived&>(*this); }
   Core& core() noexcept { return derived().core(); }
 
-  static Given of(Admission admission) noexcept {
+  typename Core::Port port_for(const Given& given) noexcept {
+    return core().port_for(derived().port(), given);
+  }
+
+  static Given of(Class its) noexcept {
     Given given;
-    given.admission = admission;
+    if constexpr (std::is_same_v<Class, Priority>) {
+      given.priority = its;
+    } else {
+      given.admission = its;
+    }
     return given;
+  }
+  template <class T>
+  static Status of_another_bus() {
+    static_assert(sizeof(T) == 0,
+                  "publish: a PriorityMessageBus takes a Priority, which says what comes first; "
+                  "other buses take an Admission, which says what goes in when they are nearly "
+                  "full, and hand out as it came");
+    return Status::closed;
   }
 
   template <class T, class... Args>
   Status put(const Until* until, const Given& given, Args&&... args) {
     typename Core::Slot::template Box<T> box;
     const auto carried = Core::carried(given);
-    const typename Core::Port port = derived().port();
-    const auto claimed = core().claim(port, 1, given.admission, until);
+    const typename Core::Port port = port_for(given);
+    const auto claimed = core().claim(port, 1, Core::admission_of(given), until);
     if (claimed.count == 0) [[unlikely]]
       return claimed.refused;
     core().template fill<T>(port, claimed.first, box, carried, std::forward<Args>(args)...);
@@ -171,10 +204,11 @@ class Publishing {  // NOLINT(bugprone-crtp-*): of a bus and its producers
   std::size_t put_all(const Until* until, const Given& given, std::span<T, kExtent> messages) {
     using Message = std::remove_cv_t<T>;
     static_assert(kIsMessage<Message>, "publish_batch: of messages of the bus");
-    const typename Core::Port port = derived().port();
+    const typename Core::Port port = port_for(given);
+    const auto admission = Core::admission_of(given);
     std::size_t published = 0;
     while (published < messages.size()) {
-      const auto claimed = core().claim(port, messages.size() - published, given.admission, until);
+      const auto claimed = core().claim(port, messages.size() - published, admission, until);
       if (claimed.count == 0) break;
       fill_all<Message>(port, claimed, given, messages.data() + published);
       published += claimed.count;

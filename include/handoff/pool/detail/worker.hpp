@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/class_turns.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/workplace.hpp>
 #include <handoff/pool/detail/node_cache.hpp>
@@ -30,6 +31,10 @@ namespace detail {
 
 class Engine;
 class GroupTasks;
+
+// What a worker looks for, the most urgent first.
+enum class TaskClass : std::uint8_t { urgent, high, for_worker, normal, low };
+inline constexpr std::size_t kTaskClasses = 5;
 
 // A figure that one thread counts and any thread reads.
 class Counter {
@@ -113,6 +118,8 @@ struct alignas(sync::destructive_span) Worker final : Workplace {
   sync::atomic<const GroupTasks*> part_of;  // the problem of all in `spawned`; null: nobody says
 
   Task first_node;  // in `nodes` from the beginning: so it can claim also where no memory is left
+
+  ClassTurns<kTaskClasses> turns;  // where there are side queues
 
   // It is about to run a task of this group that it has taken from another worker.
   void begin_part_of(const GroupTasks& problem) noexcept {

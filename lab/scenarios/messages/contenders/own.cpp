@@ -29,6 +29,33 @@ class Lanes : public OwnDrainedBus<LanedMessageBus<Message>, Message> {
             {.capacity = capacity / task.producers, .lanes = task.producers}) {}
 };
 
+// This library's bus by priority, of whose four all messages have one.
+template <class Message>
+class Priorities : public OwnDrainedBus<PriorityMessageBus<Message>, Message> {
+ public:
+  explicit Priorities(const Task& /*task*/)
+      : OwnDrainedBus<PriorityMessageBus<Message>, Message>({.capacity = capacity}) {}
+};
+
+// ... of which messages have one after the other. They share the places that others have.
+template <class Message>
+class FourPriorities : public OwnDrainedBus<PriorityMessageBus<Message>, Message> {
+ public:
+  static constexpr bool unordered = true;
+
+  explicit FourPriorities(const Task& /*task*/)
+      : OwnDrainedBus<PriorityMessageBus<Message>, Message>({.capacity = capacity / 4}) {}
+
+  bool try_publish(const Content& content) {
+    const auto priority = static_cast<Priority>(content.number % 4);
+    auto claim = this->bus_.template claim_with<Message>({.priority = priority}, content);
+    if (!claim) return false;
+    claim.commit();
+    return true;
+  }
+  FourPriorities& producer() { return *this; }
+};
+
 // This library's bus with one order for all producers, drained to a subscriber.
 template <class Message>
 class Subscribers : public OwnBus<MessageBus<Message>, Message> {
@@ -137,6 +164,8 @@ class Workers {
 
 Operation contender(const Task& task) {
   return chosen<Operation(const Task&)>({{"own.bus.lanes", measure<Lanes>},
+                                         {"own.bus.priorities", measure<Priorities>},
+                                         {"own.bus.four_priorities", measure<FourPriorities>},
                                          {"own.bus.subscribers", measure<Subscribers>},
                                          {"own.broadcast", measure<OwnBroadcast>},
                                          {"own.channel", measure<OwnChannel>},
