@@ -85,6 +85,7 @@ struct MessageEngine::Parts {
         cells(options.capacity, ops),
         keys(ops.keyed ? std::make_unique<KeyOrder>(options.capacity) : nullptr),
         gate(ThreadPool::index_count(width), true),
+        failures("MessageWorkers", options.name, "a handler", "the handler of"),
         drop(Outcome::done),
         pool(pool_options(options, ops.keyed, width, gate)) {}
 
@@ -404,7 +405,7 @@ Status MessageEngine::wait(const Until& until) {
   const auto idle = [&parts]() noexcept { return parts.counts.is_idle(); };
   const Status waited = parts.gate.await(parts.idle, idle, until);
   if (waited != Status::ok) return waited;
-  if (std::exception_ptr failure = parts.failures.take_untold().error) {
+  if (std::exception_ptr failure = parts.failures.take()) {
     std::rethrow_exception(std::move(failure));
   }
   return Status::ok;
@@ -419,6 +420,7 @@ Tally MessageEngine::close(const Closing& closing) {
     parts.room.notify_all();
     finish_all(closing);
     (void)parts.pool.close(Closing::finish);  // equivalent(swap): under the lock
+    parts.failures.end();  // equivalent(swap): under the lock
     // equivalent(delete): a second close does all again, and finds nothing left to do
     parts.is_over = true;
   }
