@@ -85,7 +85,6 @@ struct MessageEngine::Parts {
         cells(options.capacity, ops),
         keys(ops.keyed ? std::make_unique<KeyOrder>(options.capacity) : nullptr),
         gate(ThreadPool::index_count(width), true),
-        failures("MessageWorkers", options.name, "a handler", "the handler of"),
         drop(Outcome::done),
         pool(pool_options(options, ops.keyed, width, gate)) {}
 
@@ -105,6 +104,15 @@ struct MessageEngine::Parts {
   bool is_over = false;
   ThreadPool pool;  // ends first
 };
+
+namespace {
+
+Thrower thrower(const MessageWorkersOptions& options) noexcept {
+  return {
+      .type = "MessageWorkers", .name = options.name, .some = "a handler", .the = "the handler of"};
+}
+
+}  // namespace
 
 // This thread runs a message for a scope, as soon as the gate lets it.
 class MessageEngine::Turn {
@@ -358,7 +366,8 @@ void MessageEngine::keep_failure(MessageNode& node) noexcept {
       return parts_->failures.note(failure);
     }
   }
-  parts_->failures.tell(parts_->options.on_error, failure, parts_->ops.name(node.type));
+  parts_->failures.tell(parts_->options.on_error, failure, parts_->ops.name(node.type),
+                        thrower(parts_->options));
 }
 
 void MessageEngine::give_back(MessageNode& node) noexcept {
@@ -420,7 +429,7 @@ Tally MessageEngine::close(const Closing& closing) {
     parts.room.notify_all();
     finish_all(closing);
     (void)parts.pool.close(Closing::finish);  // equivalent(swap): under the lock
-    parts.failures.end();  // equivalent(swap): under the lock
+    parts.failures.end(thrower(parts.options));  // equivalent(swap): under the lock
     // equivalent(delete): a second close does all again, and finds nothing left to do
     parts.is_over = true;
   }

@@ -51,7 +51,6 @@ EngineParts::EngineParts(Engine& engine, const ThreadPoolOptions& given, std::si
       threads(options, crew, core_of(options, crew.width(), cpus)),
       backlog(options, crew, room, threads, unqueued),
       completion(crew, backlog, unqueued),
-      failures("ThreadPool", options.name, "a task", "the task"),
       runner(options, failures),
       search(options, cpus, {crew, threads, backlog, runner, completion}) {
   if (options.capacity == 0) {
@@ -265,7 +264,7 @@ void Engine::end_tasks(const Closing& closing) {
     drop_leftovers();
     parts_->completion.await_visitors();
   }
-  parts_->failures.end();
+  parts_->failures.end({.type = "ThreadPool", .name = parts_->options.name});
 }
 
 // Until nothing is unfinished. What has not begun by the deadline expires.

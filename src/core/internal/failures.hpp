@@ -21,24 +21,24 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Failures {
  public:
-  // `name`: of the executor, outlives this. `some`, `the`: see Thrower.
-  Failures(const char* type, const std::string& name, const char* some, const char* the) noexcept
-      : type_(type), name_(name), some_(some), the_(the) {}
-
   // The failure of a task that somebody hears of.
   void note(const std::exception_ptr& failure) noexcept {
     const sync::Lock lock(mutex_);
     if (!first_) first_ = failure;
   }
 
-  // The failure of a task without a group: on_error is told, or the next wait().
+  // The failure of a task without a group: on_error is told, or the next wait(). `whose`: whose
+  // task it is.
   template <class OnError>
-  void tell(const OnError& on_error, const std::exception_ptr& failure, const char* task) noexcept {
+  void tell(const OnError& on_error, const std::exception_ptr& failure, const char* task,
+            Thrower whose) noexcept {
     if (on_error) {
       note(failure);
       on_error({failure, task});
     } else if (!keep(failure, task)) {
-      say(failure, task, "wait() takes the first one only: set on_error, or catch it there");
+      whose.own = task;
+      whose.remedy = "wait() takes the first one only: set on_error, or catch it there";
+      unheard(failure, whose);
     }
   }
 
@@ -51,11 +51,13 @@ class Failures {
   // For wait(): of what was kept since the last call, the first.
   std::exception_ptr take() noexcept { return take_kept().error; }
 
-  // Nobody waits any more.
-  void end() noexcept {
+  // Nobody waits any more. `whose`: as above.
+  void end(Thrower whose) noexcept {
     const Kept kept = take_kept();
     if (!kept.error) return;
-    say(kept.error, kept.task.c_str(), "set on_error, call wait(), or catch it there");
+    whose.own = kept.task;
+    whose.remedy = "set on_error, call wait(), or catch it there";
+    unheard(kept.error, whose);
   }
 
  private:
@@ -77,16 +79,7 @@ class Failures {
     const sync::Lock lock(mutex_);
     return std::exchange(kept_, {});
   }
-  void say(const std::exception_ptr& failure, const char* task, const char* remedy) const noexcept {
-    unheard(
-        failure,
-        {.type = type_, .name = name_, .some = some_, .the = the_, .own = task, .remedy = remedy});
-  }
 
-  const char* const type_;
-  const std::string& name_;
-  const char* const some_;
-  const char* const the_;
   mutable sync::Mutex mutex_;
   std::exception_ptr first_;
   Kept kept_;

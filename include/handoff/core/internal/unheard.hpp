@@ -17,7 +17,7 @@ struct Thrower {
   const char* some = "a task";
   const char* the = "the task";  // in front of its own name
   std::string_view own = {};
-  const char* remedy;  // "call wait()"
+  const char* remedy = "";  // "call wait()"
 };
 
 // Tells the handler.
