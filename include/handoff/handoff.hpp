@@ -47,10 +47,10 @@
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/kernel.hpp>
-#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/on_full.hpp>
+#include <handoff/core/on_unheard.hpp>
 #include <handoff/core/overloaded.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/priority.hpp>

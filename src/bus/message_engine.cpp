@@ -105,6 +105,15 @@ struct MessageEngine::Parts {
   ThreadPool pool;  // ends first
 };
 
+namespace {
+
+Thrower thrower(const MessageWorkersOptions& options) noexcept {
+  return {
+      .type = "MessageWorkers", .name = options.name, .some = "a handler", .the = "the handler of"};
+}
+
+}  // namespace
+
 // This thread runs a message for a scope, as soon as the gate lets it.
 class MessageEngine::Turn {
  public:
@@ -357,7 +366,8 @@ void MessageEngine::keep_failure(MessageNode& node) noexcept {
       return parts_->failures.note(failure);
     }
   }
-  parts_->failures.tell(parts_->options.on_error, failure, parts_->ops.name(node.type));
+  parts_->failures.tell(parts_->options.on_error, failure, parts_->ops.name(node.type),
+                        thrower(parts_->options));
 }
 
 void MessageEngine::give_back(MessageNode& node) noexcept {
@@ -404,7 +414,7 @@ Status MessageEngine::wait(const Until& until) {
   const auto idle = [&parts]() noexcept { return parts.counts.is_idle(); };
   const Status waited = parts.gate.await(parts.idle, idle, until);
   if (waited != Status::ok) return waited;
-  if (std::exception_ptr failure = parts.failures.take_untold().error) {
+  if (std::exception_ptr failure = parts.failures.take()) {
     std::rethrow_exception(std::move(failure));
   }
   return Status::ok;
@@ -419,6 +429,7 @@ Tally MessageEngine::close(const Closing& closing) {
     parts.room.notify_all();
     finish_all(closing);
     (void)parts.pool.close(Closing::finish);  // equivalent(swap): under the lock
+    parts.failures.end(thrower(parts.options));  // equivalent(swap): under the lock
     // equivalent(delete): a second close does all again, and finds nothing left to do
     parts.is_over = true;
   }

@@ -6,6 +6,7 @@
 #include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/inside.hpp>
 #include <handoff/core/internal/status_of.hpp>
+#include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
@@ -66,7 +67,8 @@ Outcome FutureState::drop_claimed(Outcome why) noexcept {
   return why;
 }
 
-std::exception_ptr FutureState::failure() const {
+std::exception_ptr FutureState::failure() {
+  hear();
 #if defined(__cpp_exceptions)
   if (not_run_ != Status::ok) return std::make_exception_ptr(NotRun(not_run_, given_name()));
 #else
@@ -75,7 +77,8 @@ std::exception_ptr FutureState::failure() const {
   return error_;
 }
 
-void FutureState::rethrow() const {
+void FutureState::rethrow() {
+  hear();
   if (not_run_ != Status::ok) raise(NotRun(not_run_, given_name()));
   std::rethrow_exception(error_);
 }
@@ -122,7 +125,17 @@ void FutureState::give_back(std::uint32_t share) noexcept {
   // order: acq_rel. Release: what we did with the state comes before its end; acquire: so does what
   // the other one did.
   const std::uint32_t after = word_.fetch_or(share, order::acq_rel) | share;
-  if ((after & kMakerGone) != 0 && (after & kFutureGone) != 0) destroy();
+  if ((after & kMakerGone) == 0 || (after & kFutureGone) == 0) return;
+  if (error_ && (after & kHeard) == 0) [[unlikely]]
+    tell_unheard();
+  destroy();
+}
+
+[[gnu::cold]] void FutureState::tell_unheard() noexcept {
+  unheard(error_, {.type = "Future",
+                   .some = "its work",
+                   .own = given_name(),
+                   .remedy = "call get() or on_failure(), or post() what nobody waits for"});
 }
 
 // ---- What follows -------------------------------------------------------------------------------

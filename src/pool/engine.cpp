@@ -5,7 +5,6 @@
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/status_of.hpp>
-#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
@@ -14,10 +13,7 @@
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
 #include <memory>
-#include <string>
 
-#include "../core/internal/escaped_text.hpp"
-#include "../core/internal/failure_text.hpp"
 #include "engine_parts.hpp"
 #include "timers.hpp"
 
@@ -82,7 +78,7 @@ Engine::~Engine() {
     static_cast<void>(parts_.release());
     return;
   }
-  end_and_tell();
+  end_tasks(Closing::finish);
   if (Timers* const timers = parts_->timers.made()) timers->release();
 }
 
@@ -199,7 +195,7 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   }
   const Status waited = status_of(parts_->completion.await(deadline, stop));
   if (waited != Status::ok) return waited;
-  if (std::exception_ptr failure = parts_->failures.take_untold().error) {
+  if (std::exception_ptr failure = parts_->failures.take()) {
     std::rethrow_exception(std::move(failure));
   }
   return Status::ok;
@@ -232,52 +228,19 @@ class ClosingTurn {
   const bool outer_;  // this thread is in a close already
 };
 
-// The pool ends, and nobody will ask any more: the program's handler is told.
-void tell_lost(const std::string& pool, const Failures::Untold& untold) noexcept {
-  const auto tell = [&] {
-    std::string thrown;
-    const auto keep = [&thrown](const char* text) noexcept {
-      (void)attempt([&] { thrown = text; });
-    };
-    try {
-      std::rethrow_exception(untold.error);
-    } catch (...) {
-      keep_failure_text(keep);
-    }
-    const std::string task =
-        untold.task.empty() ? "a task" : "the task '" + escaped(untold.task) + "'";
-    const std::string what = "ThreadPool '" + escaped(pool) + "': " + task +
-                             " threw: " + escaped(thrown) +
-                             "; nobody was told: catch it in the task, set on_error, or call "
-                             "wait() before the pool ends";
-    lost_failure(what.c_str());
-  };
-  const auto tell_at_least = []() noexcept {
-    lost_failure("a task of a pool threw, nobody was told, and no memory is left to say what");
-  };
-  (void)attempt(tell, tell_at_least);
-}
-
 }  // namespace
 
 bool Engine::end() noexcept {
   const Worker* const here = worker_here();
   if (!origin_.is_here() || (here != nullptr && here->depth != 0)) return false;
-  end_and_tell();
+  end_tasks(Closing::finish);
   parts_->unqueued.end();
   return true;
-}
-
-void Engine::end_and_tell() {
-  end_tasks(Closing::finish);
-  const Failures::Untold untold = parts_->failures.take_untold();
-  if (untold.error) tell_lost(parts_->options.name, untold);
 }
 
 Tally Engine::close(const Closing& closing) {
   if (!origin_.is_here()) return {};
   end_tasks(closing);
-  (void)parts_->failures.take_untold();  // the Tally tells
   return tally();
 }
 
@@ -301,6 +264,7 @@ void Engine::end_tasks(const Closing& closing) {
     drop_leftovers();
     parts_->completion.await_visitors();
   }
+  parts_->failures.end({.type = "ThreadPool", .name = parts_->options.name});
 }
 
 // Until nothing is unfinished. What has not begun by the deadline expires.

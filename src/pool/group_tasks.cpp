@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How the owner of a group waits, and how it hears of what others finished.
+#include <handoff/core/internal/unheard.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -130,6 +131,10 @@ Status GroupTasks::settle() {
   }
   if ((flags & kDropped) == 0) return Status::ok;
   return (flags & kLate) != 0 ? Status::timed_out : Status::stopped;
+}
+
+void GroupTasks::tell_unheard() noexcept {
+  unheard(first_failure_, {.type = "TaskGroup", .remedy = "call wait()"});
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

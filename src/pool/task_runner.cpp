@@ -37,7 +37,8 @@ void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
   const std::exception_ptr failure = std::current_exception();
   if (group == nullptr) {
     const char* const name = task.kind_here().leaves_name ? task.as<const char*>() : "";
-    return failures_.tell(options_.on_error, failure, name);
+    return failures_.tell(options_.on_error, failure, name,
+                          {.type = "ThreadPool", .name = options_.name});
   }
   failures_.note(failure);  // equivalent(swap): two books of failures that do not know each other
   group->keep_failure(failure);

@@ -39,6 +39,8 @@ ContractTable transfer_table();
 ContractTable deferred_table();
 ContractTable executor_table();
 ContractTable bulk_table();
+// Where an exception goes, of all tiers.
+ContractTable unheard_table();
 
 // ---- What a call did, in words ----
 

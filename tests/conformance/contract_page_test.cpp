@@ -62,7 +62,20 @@ Span table_in(const std::string& page, const std::string& tier) {
 }
 
 std::vector<ContractTable> all_tables() {
-  return {transfer_table(), executor_table(), deferred_table(), bulk_table()};
+  return {transfer_table(), executor_table(), deferred_table(), bulk_table(), unheard_table()};
+}
+
+// The first cells of a table of the page: "`ThreadPool`".
+std::set<std::string> types_of(const std::string& page, const std::string& tier) {
+  const Span span = table_in(page, tier);
+  static const std::regex first_cell(R"(\n\| (`\w+`))");
+  std::set<std::string> types;
+  const std::string table = page.substr(span.first, span.length);
+  for (std::sregex_iterator it(table.begin(), table.end(), first_cell), end; it != end; ++it) {
+    types.insert((*it)[1]);
+  }
+  EXPECT_GT(types.size(), 2U) << tier;
+  return types;
 }
 
 TEST(ContractPage, ItsTablesAreWhatTheCallsDo) {
@@ -78,6 +91,16 @@ TEST(ContractPage, ItsTablesAreWhatTheCallsDo) {
     }
   }
   if (renews) std::ofstream(page_path) << page;
+}
+
+TEST(ContractPage, EachTypeThatCallsFunctionsSaysWhereTheirExceptionsGo) {
+  const std::string page = text_of(page_path);
+  const std::set<std::string> said = types_of(page, "unheard");
+  for (const char* const tier : {"executor", "deferred", "bulk"}) {
+    for (const std::string& type : types_of(page, tier)) {
+      EXPECT_EQ(said.count(type), 1U) << type << " has no row in contract_unheard.cpp";
+    }
+  }
 }
 
 // A public header's types: classes and structs at the outermost level of the namespace.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The handlers of misuse and of lost failures may be set while another thread reports.
-#include <handoff/core/lost_failure.hpp>
+// The handlers of misuse and of what nobody took may be set while another thread reports.
+#include <exception>
+#include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/core/on_unheard.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <stdexcept>
 
+#include "core/internal/line_limit.hpp"
 #include "explore/scenario.hpp"
 
 namespace misuse_scenarios { namespace {
@@ -32,18 +35,30 @@ const Scenario set_while_reported("misuse/set_while_reported", [] {
   explore::check(seen == 0, "reported");
 });
 
-const Scenario lost_while_set("lost_failure/set_while_reported", [] {
+const Scenario unheard_while_set("on_unheard/set_while_told", [] {
   sync::cell<int> data(0);
   prepared = &data;
-  set_lost_failure_handler([](const char*) noexcept {});
+  set_unheard_handler([](const char*) noexcept {});
   explore::Thread setter([&] {
     data.write() = 1;
-    set_lost_failure_handler(
+    set_unheard_handler(
         [](const char*) noexcept { explore::check(prepared->read() == 1, "prepared"); });
   });
-  lost_failure("a test");
+  detail::unheard(std::make_exception_ptr(std::logic_error("a test")),
+                  {.type = "a", .remedy = "b"});
   setter.join();
-  set_lost_failure_handler(nullptr);
+  set_unheard_handler(nullptr);
+});
+
+// Two at the same moment: one writes the line.
+const Scenario one_line("on_unheard/one_line_of_two", [] {
+  detail::LineLimit limit;
+  bool may = false;
+  explore::Thread other([&] { may = limit.may(7); });
+  const bool may_here = limit.may(7);
+  other.join();
+  explore::check(may != may_here, "one of them");
+  explore::check(limit.take_left_out() == 1, "and the other one counted");
 });
 
 }}  // namespace misuse_scenarios

@@ -34,8 +34,8 @@
 // - Closing: close(Closing::finish) handles all, close(Closing::finish_until(t)) what can begin
 //   until t, close(Closing::abandon) no more than what has begun; each ends the thread and returns
 //   the exact Tally. A second close() returns the same. The destructor finishes.
-// - Exceptions: one that leaves a handler goes to on_error, if there is one. Its message counts as
-//   failed, the Tally keeps the first, and the thread goes on with the next message.
+// - Exceptions: one that leaves a handler goes to on_error; without that it is unheard
+//   (core/on_unheard.hpp). Its message counts as failed, and the thread goes on with the next one.
 #pragma once
 
 #include <cstddef>
@@ -52,6 +52,8 @@
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/type_name.hpp>
+#include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -175,7 +177,7 @@ class ActiveObject {
       (void)detail::attempt([&] { (void)bus_.drain(handler); });
     }
     // Without a stop it was shut, and all is handled.
-    if (stop.stop_requested()) (void)bus_.close(closing_, handler);
+    if (stop.stop_requested()) (void)bus_.close_by(closing_, [&] { bus_.drain(handler); }, [] {});
   }
 
   template <class M>
@@ -185,8 +187,17 @@ class ActiveObject {
                         [&failure]() noexcept { failure = std::current_exception(); })) {
       return;
     }
-    if (on_error_) on_error_(failure);
+    on_error_ ? on_error_(failure) : tell_unheard<M>(failure);
     std::rethrow_exception(std::move(failure));  // to the bus, which counts it
+  }
+
+  template <class M>
+  [[gnu::cold]] static void tell_unheard(const std::exception_ptr& failure) noexcept {
+    detail::unheard(failure, {.type = "ActiveObject",
+                              .name = detail::name_in(detail::type_name<State>()),
+                              .the = "the handler of",
+                              .own = detail::name_in(detail::type_name<M>()),
+                              .remedy = "set on_error, or catch it there"});
   }
 
   const CopyableFunction<void(const std::exception_ptr&)> on_error_;

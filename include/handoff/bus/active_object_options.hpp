@@ -36,8 +36,8 @@ struct ActiveObjectOptions {
   // How long the thread looks for a message before it sleeps: as that of a MessageBus.
   std::chrono::nanoseconds spin_for{-1};
 
-  // Gets what the state threw, on the object's thread. It must not throw. Without one, close()
-  // returns the first in its Tally, and the object goes on.
+  // Gets what the state threw, on the object's thread. It must not throw. Without one it is unheard
+  // (core/on_unheard.hpp).
   CopyableFunction<void(const std::exception_ptr&)> on_error = {};
 };
 

@@ -43,6 +43,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -64,6 +65,7 @@
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/books.hpp>
 #include <handoff/core/internal/type_name.hpp>
+#include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/overloaded.hpp>
 #include <handoff/core/status.hpp>
@@ -187,16 +189,17 @@ class BasicMessageBus
   bool closed() const noexcept { return core_.closed(); }
 
   // By the consumer: shuts it and gives the rest its outcome, to the subscribers, or to a visitor.
-  // Waits for claims under way; what handlers throw is in the Tally. Inside a handler it returns at
-  // once: the drain() that is under way, and those that follow, do what `how` says.
+  // Waits for claims under way; what handlers throw is unheard (core/on_unheard.hpp). Inside a
+  // handler it returns at once: the drain() that is under way, and those that follow, do what `how`
+  // says.
   Tally close(const Closing& how = Closing::finish) {
-    return close_by(how, [&] { drain(); });
+    return close_by(how, [&] { drain(); }, &tell_unheard);
   }
   template <class Visitor>
   Tally close(const Closing& how, Visitor&& visitor) {
     check_visitor<Visitor>();
     // equivalent(delete): a check that the compiler makes; it does nothing when run
-    return close_by(how, [&] { drain(visitor); });
+    return close_by(how, [&] { drain(visitor); }, &tell_unheard);
   }
 
   // Exact while no call is under way. What was refused is no part of it.
@@ -269,6 +272,8 @@ class BasicMessageBus
  private:
   template <class>
   friend struct detail::Books;
+  template <class State, class... Types>
+  friend class ActiveObject;
   friend Calls<BasicMessageBus>;
 
   using Delivery = typename detail::Subscribers<Meta, Messages...>::Delivery;
@@ -302,8 +307,15 @@ class BasicMessageBus
         most);
   }
 
-  template <class Drain>
-  Tally close_by(const Closing& how, const Drain& drain_once) {
+  // The exception that is being handled, which leaves no close().
+  [[gnu::cold]] static void tell_unheard() noexcept {
+    detail::unheard(
+        std::current_exception(),
+        {.type = "MessageBus::close()", .some = "a handler", .remedy = "catch it there"});
+  }
+  // `threw()`: a handler did.
+  template <class Drain, class Threw>
+  Tally close_by(const Closing& how, const Drain& drain_once, const Threw& threw) {
     core_.shut();  // equivalent(swap): how it ends is read by the consumer alone, which is here
     core_.end_as(how);
     if (core_.is_taking_here()) return core_.tally();
@@ -311,7 +323,7 @@ class BasicMessageBus
       misuse("a message bus was closed for good by a thread that does not drain it");
     }
     for (;;) {
-      (void)detail::attempt(drain_once, [] {});
+      (void)detail::attempt(drain_once, threw);
       if (core_.is_over()) return core_.tally();
       core_.await_something();
     }

@@ -34,8 +34,8 @@
 // - Closing: close() ends a pause for good. If the workers were never started, it cancels all
 //   messages.
 // - Exceptions: an exception of a handler goes to publish_and_wait() if that waits for the message,
-//   else to on_error, else to the next wait(). The message counts as failed, and the worker goes
-//   on.
+//   else to on_error, else the first to the next wait(); what nobody takes is unheard
+//   (core/on_unheard.hpp). The message counts as failed, and the worker goes on.
 //
 // What unusual calls do: docs/guide/messages.md. How it works: docs/design/message_workers.md.
 #pragma once

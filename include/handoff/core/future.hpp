@@ -33,9 +33,9 @@
 //   that awaits. If its promise has unhandled_stopped(), as in std::execution, it is stopped where
 //   get() would throw NotRun (stopped); so a Future is a sender there.
 // - Allocates: nothing; submit() did, once. then(): once; twice if its function returns a Future.
-// - Exceptions: get() rethrows what the task threw. For a task that was dropped it throws NotRun:
-//   stopped after a cancel, a close or a stop token; timed_out if the task expired. get(), wait(),
-//   then() and co_await on an empty Future are misuse; so is NotRun where exceptions are off.
+// - Exceptions: get() rethrows what the task threw; unread it is unheard (on_unheard.hpp). For a
+//   dropped task it throws NotRun: stopped after a cancel, a close or a stop token; timed_out if it
+//   expired. An empty Future is misuse; so is NotRun where exceptions are off.
 //
 // Waits inside tasks: docs/guide/pools.md. How it works: docs/design/future.md.
 #pragma once
@@ -175,6 +175,11 @@ struct FutureAccess {
     future.state_ = nullptr;
     return state;
   }
+  // ... for what follows it.
+  template <class R>
+  static SourceOwner<R> release_source(Future<R>& future) {
+    return SourceOwner<R>(release(future).release());
+  }
 };
 
 template <class F, class R>
@@ -228,7 +233,7 @@ class Continuation final : public FutureResult<typename Step::Result> {
   Continuation(FutureResult<R>* before, Given&& function)
       : FutureResult<Result>(nullptr),
         function_(std::in_place, std::forward<Given>(function)),
-        before_(StateOwner<R>(before)) {}
+        before_(SourceOwner<R>(before)) {}
 
   static FutureState::Next call(void* self) noexcept {
     return static_cast<Continuation*>(self)->follow();
@@ -254,7 +259,7 @@ class Continuation final : public FutureResult<typename Step::Result> {
   }
 
   std::optional<F> function_;
-  sync::cell<StateOwner<R>> before_;
+  sync::cell<SourceOwner<R>> before_;
   FutureState::Way way_;
 };
 
@@ -263,7 +268,7 @@ template <class U>
 class Unwrapped final : public FutureResult<U> {
  public:
   explicit Unwrapped(FutureResult<Future<U>>* outer)
-      : FutureResult<U>(nullptr), outer_(StateOwner<Future<U>>(outer)) {}
+      : FutureResult<U>(nullptr), outer_(SourceOwner<Future<U>>(outer)) {}
 
   // Once the Future is there.
   static FutureState::Next reach_inner(void* self) noexcept {
@@ -289,9 +294,9 @@ class Unwrapped final : public FutureResult<U> {
     return inner_.load(sync::order::acquire);
   }
   Outcome compute() noexcept override {
-    const StateOwner<U> inner(this->inner());
+    const SourceOwner<U> inner(this->inner());
     inner_.store(nullptr, sync::order::relaxed);  // order: relaxed, nobody looks any more
-    const StateOwner<Future<U>> outer = std::move(outer_.write());
+    const SourceOwner<Future<U>> outer = std::move(outer_.write());
     if (inner == nullptr) {
       if (!this->take_failure_of(*outer)) {
         (void)this->keep([]() -> U { misuse("then: the function returned an empty Future"); });
@@ -308,7 +313,7 @@ class Unwrapped final : public FutureResult<U> {
     return index == 1 ? inner() : nullptr;
   }
 
-  sync::cell<StateOwner<Future<U>>> outer_;
+  sync::cell<SourceOwner<Future<U>>> outer_;
   sync::atomic<FutureResult<U>*> inner_{nullptr};
   FutureState::Way way_;
 };

@@ -63,7 +63,8 @@ class GatheredTuple {
  public:
   using Result = std::tuple<PartResult<Rs>...>;
 
-  explicit GatheredTuple(Future<Rs>&... futures) : states_(FutureAccess::release(futures)...) {}
+  explicit GatheredTuple(Future<Rs>&... futures)
+      : states_(FutureAccess::release_source(futures)...) {}
 
   std::size_t size() const noexcept { return sizeof...(Rs); }
   FutureState* source(std::size_t index) const noexcept {
@@ -97,7 +98,7 @@ class GatheredTuple {
     }
   }
 
-  std::tuple<StateOwner<Rs>...> states_;
+  std::tuple<SourceOwner<Rs>...> states_;
 };
 
 // Futures that are all ready. Each of them has this as what comes next.

@@ -13,8 +13,8 @@
 // Contract: as Future::then().
 // - The first that is ready wins, also if it has failed or was dropped: get() throws what its own
 //   would have thrown. Put on_failure() behind a part that must not win so.
-// - The others go on, and their results end unread, with the last of them. A part that is not to
-//   go on gets a stop token (TaskOptions).
+// - The others go on, and their results end unread, with the last of them; what they throw is
+//   dropped. A part that is not to go on gets a stop token (TaskOptions).
 // - A task that waits for it runs parts that nobody has begun, in their order, until one is ready.
 // - Allocates: twice, whatever their number. Exceptions: no Future, or an empty one, is misuse.
 //
@@ -58,7 +58,7 @@ class Race final : public FutureResult<FirstResult<R>> {
       : FutureResult<FirstResult<R>>(nullptr), uses_(futures.size() + 2) {
     entries_.reserve(futures.size());
     for (Future<R>& future : futures) {
-      entries_.push_back({this, FutureAccess::release(future)});
+      entries_.push_back({this, FutureAccess::release_source(future)});
     }
   }
 
@@ -77,7 +77,7 @@ class Race final : public FutureResult<FirstResult<R>> {
 
   struct Entry {
     Race* race;
-    StateOwner<R> state;
+    SourceOwner<R> state;
   };
 
   // order: relaxed, the winner's result comes by what is ready (follow()), or is this thread's.

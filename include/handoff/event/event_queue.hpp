@@ -43,6 +43,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <span>
 #include <tuple>
@@ -56,6 +57,7 @@
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/books.hpp>
 #include <handoff/core/internal/status_of.hpp>
+#include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/status.hpp>
@@ -309,9 +311,9 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
 
   // By a thread that drains: shuts it and gives what is left its outcome, to the listeners, or to a
   // visitor, which takes all. Waits for events whose enqueue() is under way; what listeners throw
-  // is in the Tally. What a drain of another thread has taken is for that thread to end, and
-  // pending until then. Inside a listener of this queue it is misuse; a listener that is called
-  // here must not destroy the queue.
+  // is unheard (core/on_unheard.hpp). What a drain of another thread has taken is for that thread
+  // to end, and pending until then. Inside a listener of this queue it is misuse; a listener that
+  // is called here must not destroy the queue.
   Tally close(const Closing& how = Closing::finish) {
     return close_by(how, [](Turn& turn, Slot& slot) { return turn.deliver(slot); });
   }
@@ -372,7 +374,7 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
     return tally();
   }
 
-  // What a listener throws is lost here: the books have it. What else is thrown goes on.
+  // What a listener throws leaves no close(). What else is thrown goes on.
   template <class IsLate, class Each>
   void drain_until(const IsLate& is_late, const Each& each) {
     [[maybe_unused]] bool listener_threw = false;  // nobody asks where nothing throws
@@ -387,6 +389,9 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
       run(kAll, one);
     } catch (...) {
       if (!listener_threw) throw;
+      detail::unheard(
+          std::current_exception(),
+          {.type = "EventQueue::close()", .some = "a listener", .remedy = "catch it there"});
     }
 #else
     run(kAll, one);

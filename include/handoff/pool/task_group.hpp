@@ -61,7 +61,7 @@ class TaskGroup {
   // The pool outlives the group.
   explicit TaskGroup(ThreadPool& pool) noexcept : tasks_(detail::engine_of(pool)) {}
 
-  // Waits; a failure that nobody asked for is forgotten.
+  // Waits. What wait() would have rethrown is unheard (core/on_unheard.hpp).
   ~TaskGroup() = default;
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;

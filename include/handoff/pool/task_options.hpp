@@ -25,7 +25,7 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct TaskOptions {
-  // What on_error, NotRun and a trace call it; a literal, or what outlives the task.
+  // What on_error, NotRun and a trace call it; a literal, or what outlives task and Future.
   const char* name = "";
 
   // A task that would begin later is not begun. If the moment has passed, it counts as expired, and

@@ -31,8 +31,8 @@
 // - Closed: while the pool drains it refuses new tasks from its own tasks too. TaskGroups and loops
 //   of those tasks go on.
 // - Exceptions: an exception goes to the task's Future or TaskGroup; without one, to on_error;
-//   without that, the next wait() rethrows the first. If nobody was told, the end of the pool
-//   reports it (core/lost_failure.hpp). The task counts as failed, and other tasks go on.
+//   without that, the next wait() rethrows the first; others, and one that no wait() took, are
+//   unheard (core/on_unheard.hpp). The task counts as failed, and other tasks go on.
 //
 // Which mode and which call, later tasks, the end: docs/guide/pools.md, docs/guide/shutdown.md. How
 // it works: docs/design/thread_pool.md.

@@ -11,6 +11,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // keep(text) for the exception that is being handled.
 template <class Keep>
 void keep_failure_text(const Keep& keep) noexcept {
+#if defined(__cpp_exceptions)
   try {
     throw;
   } catch (const std::exception& error) {
@@ -18,6 +19,9 @@ void keep_failure_text(const Keep& keep) noexcept {
   } catch (...) {
     keep("an exception that is no std::exception");
   }
+#else
+  keep("an exception");
+#endif
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -8,7 +8,6 @@
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/internal/status_of.hpp>
-#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -103,17 +102,6 @@ TEST(MisuseTest, IsThrownAfterTellingTheHandler) {
   EXPECT_THROW(misuse("wrong again"), std::logic_error);
   EXPECT_EQ(reported, "wrong again");
   EXPECT_NE(set_misuse_handler(nullptr), nullptr);
-}
-
-TEST(LostFailure, GoesToTheHandlerOrToStandardError) {
-  const auto keep = [](const char* what) noexcept { reported = what; };
-  EXPECT_EQ(set_lost_failure_handler(keep), nullptr);
-  testing::internal::CaptureStderr();
-  lost_failure("lost");
-  EXPECT_EQ(reported, "lost");
-  EXPECT_EQ(set_lost_failure_handler(nullptr), LostFailureHandler(keep));
-  lost_failure("lost again");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "handoff: lost again\n");
 }
 
 }  // namespace

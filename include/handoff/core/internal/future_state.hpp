@@ -66,6 +66,8 @@ class FutureState {
   }
   Status wait(sync::Deadline deadline, const sync::StopToken& stop) noexcept;
   void leave() noexcept { give_back(kFutureGone); }
+  // Nobody wants to hear what it threw; or it was passed on.
+  void leave_heard() noexcept { give_back(kFutureGone | kHeard); }
   // Drops a task that nobody has begun. False: there is none.
   bool cancel() noexcept;
 
@@ -77,11 +79,11 @@ class FutureState {
   void continue_with(Next next) noexcept;
 
   // Once ready: whether there is no result; why it was not made, ok if it threw; and what get()
-  // throws, which is not to be had without exceptions.
+  // throws, which is not to be had without exceptions. The last two say that somebody hears of it.
   bool has_failed() const noexcept { return not_run_ != Status::ok || error_ != nullptr; }
   Status not_run() const noexcept { return not_run_; }
-  std::exception_ptr failure() const;
-  [[noreturn]] void rethrow() const;
+  std::exception_ptr failure();
+  [[noreturn]] void rethrow();
 
   // The side of Inside: what was put off behind this one; and calls what follows, now.
   FutureState*& put_off_after() noexcept { return put_off_after_; }
@@ -138,6 +140,7 @@ class FutureState {
     kMakerGone = 16,  // the two shares
     kFutureGone = 32,
     kHeld = 64,  // a task that waits looks at the sources
+    kHeard = 128,  // what was thrown is somebody's, or nobody's on purpose
   };
 
   class Pending;
@@ -164,6 +167,11 @@ class FutureState {
   Next take_next(bool is_continued, std::uint32_t share) noexcept;
   void finish(std::uint32_t share) noexcept;
   void give_back(std::uint32_t share) noexcept;
+  void hear() noexcept {
+    // order: relaxed, the reader's share is given back behind it.
+    word_.fetch_or(kHeard, sync::order::relaxed);
+  }
+  void tell_unheard() noexcept;
   Outcome make() noexcept;
   bool hold() noexcept;
   void let_go(Workplace& here) noexcept;
@@ -251,6 +259,13 @@ struct LeaveState {
 };
 template <class R>
 using StateOwner = std::unique_ptr<FutureResult<R>, LeaveState>;
+
+// The same of what follows the state: it passes on what that threw, or drops it on purpose.
+struct LeaveSource {
+  void operator()(FutureState* state) const noexcept { state->leave_heard(); }
+};
+template <class R>
+using SourceOwner = std::unique_ptr<FutureResult<R>, LeaveSource>;
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
 

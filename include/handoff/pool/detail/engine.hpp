@@ -123,7 +123,6 @@ class Engine final : public FutureHost {
   void close_timers() noexcept;
   void help_until_idle(Worker& worker) noexcept;
   void end_tasks(const Closing& closing);
-  void end_and_tell();
   void finish(const Closing& closing) noexcept;
   void drop_leftovers() noexcept;
 

@@ -63,6 +63,8 @@ class GroupTasks {
       wait_until_done();
     if (owner_ != nullptr && owner_->guest) [[unlikely]]
       engine_.stand_up(*owner_);
+    if (first_failure_) [[unlikely]]
+      tell_unheard();
   }
   GroupTasks(const GroupTasks&) = delete;
   GroupTasks& operator=(const GroupTasks&) = delete;
@@ -190,6 +192,7 @@ class GroupTasks {
   void finished_elsewhere(Worker& worker) noexcept;
   void note(Outcome outcome) noexcept;
   Status settle();
+  [[gnu::cold]] void tell_unheard() noexcept;
 
   Engine& engine_;
   Worker* owner_;  // null: no place for a guest was free

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What a task threw and nobody was told is said when its pool ends.
+// What a task of a pool threw and nobody took is told.
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/index_range.hpp>
-#include <handoff/core/lost_failure.hpp>
+#include <handoff/core/on_unheard.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <stdexcept>
@@ -23,19 +23,19 @@ using namespace std::chrono_literals;
 
 std::vector<std::string> told;
 
-class LostFailureTest : public test::ModeTest {
+class UnheardTaskTest : public test::ModeTest {
  protected:
-  LostFailureTest() {
+  UnheardTaskTest() {
     told.clear();
-    set_lost_failure_handler([](const char* what) noexcept { told.emplace_back(what); });
+    set_unheard_handler([](const char* what) noexcept { told.emplace_back(what); });
   }
-  ~LostFailureTest() override { set_lost_failure_handler(nullptr); }
+  ~UnheardTaskTest() override { set_unheard_handler(nullptr); }
 };
-HANDOFF_EACH_MODE(LostFailureTest);
+HANDOFF_EACH_MODE(UnheardTaskTest);
 
 void fail() { throw std::runtime_error("disk\nfull"); }
 
-TEST_P(LostFailureTest, IsToldWhenThePoolEnds) {
+TEST_P(UnheardTaskTest, IsToldWhenThePoolEnds) {
   for (const char* const name : {"", "resize\x1b"}) {
     auto given = options(1);
     given.name = "thumb'nails";
@@ -45,18 +45,32 @@ TEST_P(LostFailureTest, IsToldWhenThePoolEnds) {
       pool.post(fail, {.name = own.c_str()});
       while (pool.tally().failed == 0) std::this_thread::yield();
       own.assign(own.size(), '?');  // need not outlive the task
-      pool.post([] { throw 2; });  // the first is told
+      EXPECT_TRUE(told.empty());
     }
     ASSERT_EQ(told.size(), 1U);
     const std::string task = *name == 0 ? "a task" : "the task 'resize\\x1b'";
     EXPECT_EQ(told[0], "ThreadPool 'thumb'nails': " + task +
-                           " threw: disk\\x0afull; nobody was told: catch it in the task, set "
-                           "on_error, or call wait() before the pool ends");
+                           " threw: disk\\x0afull; nobody took it: set on_error, call wait(), or "
+                           "catch it there");
     told.clear();
   }
 }
 
-TEST_P(LostFailureTest, IsNoneIfSomebodyWasTold) {
+// wait() takes one: it cannot take the next.
+TEST_P(UnheardTaskTest, OfSeveralIsToldAtOnceButForTheFirst) {
+  ThreadPool pool(options(1));
+  pool.post(fail);
+  pool.post([] { throw 2; }, {.name = "second"});
+  while (pool.tally().failed != 2) std::this_thread::yield();
+  EXPECT_THROW(pool.wait(), std::runtime_error);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("the task 'second' threw: an exception that is no std::exception; nobody "
+                         "took it: wait() takes the first one only"),
+            std::string::npos)
+      << told[0];
+}
+
+TEST_P(UnheardTaskTest, IsNoneIfSomebodyTookIt) {
   {
     ThreadPool pool(options(1));
     pool.post(fail);
@@ -66,11 +80,6 @@ TEST_P(LostFailureTest, IsNoneIfSomebodyWasTold) {
     TaskGroup group(pool);
     group.run(fail);
     EXPECT_THROW(group.wait(), std::runtime_error);
-  }
-  {
-    ThreadPool pool(options(1));
-    pool.post(fail);
-    EXPECT_TRUE(pool.close(Closing::finish).first_failure);
   }
   {
     int heard = 0;
@@ -85,7 +94,30 @@ TEST_P(LostFailureTest, IsNoneIfSomebodyWasTold) {
   EXPECT_TRUE(told.empty());
 }
 
-TEST_P(LostFailureTest, AfterAWaitIsToldAgain) {
+// A Tally counts.
+TEST_P(UnheardTaskTest, IsToldByACloseToo) {
+  ThreadPool pool(options(1));
+  pool.post(fail);
+  EXPECT_TRUE(pool.close(Closing::finish).first_failure);
+  EXPECT_EQ(told.size(), 1U);
+}
+
+// Which of them throws first is the pool's to choose: a group and a loop stand for all.
+TEST_P(UnheardTaskTest, OfAGroupIsToldOnce) {
+  ThreadPool pool(options(2));
+  {
+    TaskGroup group(pool);
+    for (int i = 0; i < 3; ++i) group.run(fail);
+    EXPECT_THROW(group.wait(), std::runtime_error);
+    EXPECT_THROW((void)pool.run(3, [](IndexRange) { fail(); }, {.block = 1}), std::runtime_error);
+    EXPECT_TRUE(told.empty());
+    for (int i = 0; i < 3; ++i) group.run(fail);
+  }
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0], "TaskGroup: a task threw: disk\\x0afull; nobody took it: call wait()");
+}
+
+TEST_P(UnheardTaskTest, AfterAWaitIsToldAgain) {
   {
     ThreadPool pool(options(1));
     pool.post(fail);
@@ -97,7 +129,7 @@ TEST_P(LostFailureTest, AfterAWaitIsToldAgain) {
 }
 
 // The program's pool has ended, and may be used still.
-TEST_P(LostFailureTest, OfTheProgramsPoolIsTold) {
+TEST_P(UnheardTaskTest, OfTheProgramsPoolIsTold) {
   {
     ThreadPool pool(options(1));
     pool.post(fail);
@@ -108,7 +140,7 @@ TEST_P(LostFailureTest, OfTheProgramsPoolIsTold) {
   EXPECT_EQ(told.size(), 2U);
 }
 
-TEST(LostFailureDeathTest, IsALineOnStandardError) {
+TEST(UnheardTaskDeathTest, IsALineOnStandardError) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -117,7 +149,7 @@ TEST(LostFailureDeathTest, IsALineOnStandardError) {
       },
       testing::ExitedWithCode(3),
       "handoff: ThreadPool 'handoff-pool': the task 'first' threw: an exception that is no "
-      "std::exception; nobody was told");
+      "std::exception; nobody took it: ");
 }
 
 }}  // namespace handoff
