@@ -150,6 +150,13 @@ HANDOFF_COUNT_CASE(pool_timers) {
     pool.post_after(std::chrono::hours(1), [] {}).cancel();
     let_all_sleep();
   });
+  rounds([&](bool counts) {
+    auto future = pool.submit([] { return 1; });
+    let_all_sleep();
+    const CountedOfAll counted("with_timeout.make + get/ready", counts);
+    keep(handoff::with_timeout(pool, std::move(future), std::chrono::hours(1)).get());
+    let_all_sleep();
+  });
 }
 
 HANDOFF_COUNT_CASE(pool_groups) {
