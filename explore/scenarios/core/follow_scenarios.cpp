@@ -258,12 +258,12 @@ const Scenario timed_ends("future/with_timeout_ends", [] {
   std::optional<Timed::Alarm> timer;
   auto* const state = state_of([](const sync::StopToken&) { return 1; });
   explore::Thread task([&] { (void)state->run_as_task(); });
-  explore::Thread moment;
+  std::optional<explore::Thread> moment;
   {
     Future<int> future = FutureAccess::make<int>(state);
     const auto result = Timed::make(FutureAccess::release(future), [&](Timed::Alarm alarm) {
       timer.emplace(std::move(alarm));
-      moment = explore::Thread([&timer] {
+      moment.emplace([&timer] {
         (*timer)();
         timer.reset();
       });
@@ -271,7 +271,7 @@ const Scenario timed_ends("future/with_timeout_ends", [] {
     });
   }
   task.join();
-  moment.join();
+  moment->join();
 });
 
 }}  // namespace core_follow_scenarios
