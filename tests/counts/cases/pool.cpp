@@ -10,6 +10,7 @@
 #include <handoff/pool/submit_std.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/with_timeout.hpp>
 #include <string>
 
 #include "counts/case.hpp"
