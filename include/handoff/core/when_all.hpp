@@ -172,7 +172,7 @@ template <class R, class... Rs>
 template <detail::FutureRange Range>
 [[nodiscard]] auto when_all(Range&& futures) {
   return detail::gather<detail::GatheredList<detail::ResultOf<Range>>>(
-      detail::future_list(std::move(futures)));
+      detail::future_list(std::forward<Range>(futures)));
 }
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -141,7 +141,7 @@ class Race final : public FutureResult<FirstResult<R>> {
 template <detail::FutureRange Range>
 [[nodiscard]] auto when_any(Range&& range) {
   using R = detail::ResultOf<Range>;
-  std::vector<Future<R>> futures = detail::future_list(std::move(range));
+  std::vector<Future<R>> futures = detail::future_list(std::forward<Range>(range));
   if (futures.empty()) misuse("when_any: of no Futures none is the first");
   auto* const race = detail::RawBox<detail::Race<R>>().make(std::move(futures));
   auto first = detail::FutureAccess::make<FirstResult<R>>(race);

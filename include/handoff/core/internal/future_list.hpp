@@ -38,7 +38,7 @@ std::vector<Future<ResultOf<Range>>> future_list(Range&& range) {
   using List = std::vector<Future<ResultOf<Range>>>;
   List futures;
   if constexpr (std::is_same_v<Range, List>) {
-    futures = std::move(range);
+    futures = std::forward<Range>(range);
   } else {
     if constexpr (requires { static_cast<std::size_t>(range.size()); }) {
       futures.reserve(static_cast<std::size_t>(range.size()));
