@@ -10,6 +10,7 @@
 #include <handoff/pool/coroutine.hpp>
 #include <handoff/pool/with_timeout.hpp>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -199,6 +200,26 @@ TEST_P(CoroutineTest, ACloseEndsTheMoments) {
   const detail::Promise<int> never(other);
   EXPECT_THROW((void)with_timeout(pool, std::move(other), std::chrono::hours(1)), NotRun);
   EXPECT_THROW((void)with_timeout(pool, Future<int>(), std::chrono::hours(1)), std::logic_error);
+}
+
+TEST_P(CoroutineTest, ADeadlineThatGotNoMemoryLeavesNothing) {
+  const auto held = std::make_shared<int>(1);
+  {
+    ThreadPool pool(options(1));
+    test::until_whole(test::Call::allocation, 0, [&] {
+      try {
+        auto task = pool.submit([held](const sync::StopToken& /*stop*/) { return *held; });
+        EXPECT_EQ(with_timeout(pool, std::move(task), std::chrono::hours(1)).get(), 1);
+      } catch (const std::bad_alloc&) {
+      } catch (const NotRun& error) {
+        EXPECT_EQ(error.status(), Status::stopped);
+      }
+    });
+    const Tally tally = pool.close();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.pending, 0U);
+  }
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 // A task of the only worker waits: a stand-in does the rest.
