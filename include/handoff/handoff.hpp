@@ -109,6 +109,7 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/pool/timer_handle.hpp>
+#include <handoff/pool/with_timeout.hpp>
 #include <handoff/process/offset_ptr.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_pool_options.hpp>

@@ -205,16 +205,17 @@ bool FutureState::hold() noexcept {
   return (word_.fetch_or(kHeld, order::acquire) & (kClaimed | kHeld)) == 0;
 }
 
-// If the sources became ready meanwhile, it is for us to make the result.
-void FutureState::let_go(Workplace& here) noexcept {
+// True: the sources became ready meanwhile, and it is for the caller to make the result.
+bool FutureState::let_go() noexcept {
   // order: acq_rel, both pair with the read-modify-write in follow(): see there.
-  if ((word_.fetch_and(~std::uint32_t{kHeld}, order::acq_rel) & kClaimed) == 0) return;
-  here.run_inside({this, [](void* self) noexcept {
-                     auto& state = *static_cast<FutureState*>(self);
-                     // equivalent(swap): only a waiter hears of it, behind both
-                     (void)state.compute();
-                     state.finish(kMakerGone);
-                   }});
+  return (word_.fetch_and(~std::uint32_t{kHeld}, order::acq_rel) & kClaimed) != 0;
+}
+
+void FutureState::make_left(void* self) noexcept {
+  auto& state = *static_cast<FutureState*>(self);
+  // equivalent(swap): only a waiter hears of it, behind both
+  (void)state.compute();
+  state.finish(kMakerGone);
 }
 
 // ---- Waits --------------------------------------------------------------------------------------
@@ -247,16 +248,16 @@ class FutureState::Pending {
   Hosts ready_;
 };
 
-// visitor.reach(state) for all that this one hangs on, itself first, and then, where the way ends,
-// visitor.end_at(state); without recursion: the way back is kept in the states themselves. Only
-// those on the way are held, so nothing that comes elsewhere waits for us but what waits for the
-// state that we are at, too.
+// visitor.reach(state) for all that this one hangs on, itself first: whether to look behind it.
+// Then, where the way ends, visitor.end_at(state); and visitor.make(state) of a result that was
+// left to us. Without recursion: the way back is kept in the states themselves. Only those on the
+// way are held, so nothing that comes elsewhere waits for us but what waits for the state that we
+// are at, too.
 template <class Visitor>
-void FutureState::visit_sources(Workplace& here, Visitor& visitor) noexcept {
+void FutureState::visit_sources(Visitor& visitor) noexcept {
   FutureState* above = nullptr;
   for (FutureState* state = this;;) {
-    visitor.reach(*state);
-    Way* const way = state->way();
+    Way* const way = visitor.reach(*state) ? state->way() : nullptr;
     if (way != nullptr && state->hold()) {
       way->above = above;
       way->next = 0;
@@ -271,7 +272,7 @@ void FutureState::visit_sources(Workplace& here, Visitor& visitor) noexcept {
       state = holder->source(its_way.next++);
       if (state != nullptr) break;
       above = its_way.above;
-      holder->let_go(here);
+      if (holder->let_go()) visitor.make(*holder);
     }
   }
 }
@@ -290,17 +291,44 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) n
   return sleep(sync::no_deadline, {}, sync::Spin::never);
 }
 
+struct FutureState::Help {
+  bool reach(FutureState& state) noexcept {
+    state.begin_here(here);
+    return true;
+  }
+  void end_at(FutureState& state) noexcept { pending.add(state); }
+  void make(FutureState& state) noexcept { here.run_inside({&state, &make_left}); }
+
+  Workplace& here;
+  Pending& pending;
+};
+
 // Runs what nobody has begun of all that this one hangs on. True if the result is there; else all
 // it hangs on runs elsewhere.
 bool FutureState::help(Workplace& here, Pending& pending) noexcept {
-  struct Help {
-    Workplace& here;
-    Pending& pending;
-    void reach(FutureState& state) noexcept { state.begin_here(here); }
-    void end_at(FutureState& state) noexcept { pending.add(state); }
-  } visitor{here, pending};
-  visit_sources(here, visitor);
+  Help visitor{here, pending};
+  visit_sources(visitor);
   return is_ready();
+}
+
+struct FutureState::Ask {
+  bool reach(FutureState& state) noexcept {
+    if (state.cancel()) {
+      asked = true;
+      return false;
+    }
+    return state.ask_to_stop(asked);
+  }
+  void end_at(FutureState& /*state*/) noexcept {}
+  void make(FutureState& state) noexcept { make_left(&state); }
+
+  bool asked = false;
+};
+
+bool FutureState::request_stop() noexcept {
+  Ask visitor;
+  visit_sources(visitor);
+  return visitor.asked;
 }
 
 // A task that nobody has begun. Its executor's entry will find it done and go.

@@ -119,7 +119,7 @@ def context_of(path, number, contexts):
 
 def unit_of(all_examples, contexts):
     """The unit in which each stands in a namespace of its own, in what its context says."""
-    parts = ["#include <cmath>\n#include <mutex>\n#include <thread>\n",
+    parts = ["#include <cmath>\n#include <mutex>\n#include <ranges>\n#include <thread>\n",
              "#include <handoff/handoff.hpp>\n",
              "using namespace handoff;\nusing namespace std::chrono_literals;\n"]
     turns = Counter()

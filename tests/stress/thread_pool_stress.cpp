@@ -8,12 +8,21 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <handoff/core/future.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/shared_future.hpp>
+#include <handoff/core/when_all.hpp>
+#include <handoff/core/when_any.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/with_timeout.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/pause.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <memory>
 #include <random>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "books/pool_books.hpp"
@@ -145,6 +154,57 @@ TEST_P(ThreadPoolStress, UnbalancedTrees) {
 }
 
 // Pools of every mode that have worked and have nothing to do.
+// What a Future came to.
+template <class R>
+bool has_ended(Future<R> future) {
+  try {
+    (void)future.get();
+  } catch (const NotRun&) {
+  }
+  return true;
+}
+
+// Races, deadlines, requests to stop and 64 readers, all at once: each Future ends, each task is
+// counted once, and nothing of what they hold is left.
+TEST_P(ThreadPoolStress, FuturesEndOnce) {
+  const auto held = std::make_shared<int>(1);
+  const std::size_t rounds = test::rounds(300);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    auto random = test::random(round);
+    test::AuditedPool pool(options(1 + random() % 4));
+    const auto begin = [&]() -> Future<int> {
+      if (random() % 2 == 0) return pool.submit([held] { return *held; });
+      return pool.submit([held, turns = random() % 500](const sync::StopToken& stop) {
+        for (auto left = turns; left > 0 && !stop.stop_requested(); --left) sync::yield();
+        return *held;
+      });
+    };
+    const auto follow = [&](Future<int> future) -> Future<int> {
+      const std::chrono::microseconds time(random() % 200);
+      if (random() % 2 == 0) future = std::move(future).then([held](int n) { return n + *held; });
+      return random() % 2 == 0 ? std::move(future) : with_timeout(pool, std::move(future), time);
+    };
+    std::vector<Future<int>> parts;
+    for (int i = 0; i < 8; ++i) parts.push_back(follow(begin()));
+    auto all = when_all(begin(), follow(begin()));
+    auto any = when_any(std::move(parts));
+    if (random() % 2 == 0) (void)all.request_stop();
+    if (random() % 2 == 0) (void)any.request_stop();
+    const auto config = follow(begin()).share();
+    std::vector<std::thread> readers;
+    for (int i = 0; i < (round % 50 == 0 ? 64 : 2); ++i) {
+      readers.emplace_back([config] { config.wait(); });
+    }
+    EXPECT_TRUE(has_ended(std::move(any)));
+    EXPECT_TRUE(has_ended(std::move(all)));
+    for (std::thread& reader : readers) reader.join();
+    const Tally tally = pool.close();
+    ASSERT_TRUE(tally.balanced());
+    ASSERT_EQ(tally.pending, 0U);
+  }
+  EXPECT_EQ(held.use_count(), 1);
+}
+
 TEST(ThreadPoolStressIdle, SleepingPoolsCostNothing) {
   using namespace std::chrono_literals;
   const test::ThreadsSince threads;

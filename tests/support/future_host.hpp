@@ -29,7 +29,7 @@ class Host final : public detail::FutureHost {
 
   template <class F, class... Args>
   auto submit(F&& function, Args&&... args) {
-    using Result = std::invoke_result_t<std::decay_t<F>, std::decay_t<Args>...>;
+    using Result = detail::WorkResult<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
     Work* const work =
         detail::RawBox<Work>().make(this, std::forward<F>(function), std::forward<Args>(args)...);

@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
 // What follows several results, or a result of a result: when_any, SharedFuture, functions that
-// return Futures, cancel(). docs/design/future.md.
+// return Futures, cancel(), request_stop(), with_timeout(). docs/design/future.md.
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
+#include <handoff/core/internal/timed_result.hpp>
 #include <handoff/core/shared_future.hpp>
 #include <handoff/core/when_any.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/stop_token.hpp>
+#include <optional>
 #include <utility>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/core/counted.hpp"
 #include "explore/scenarios/core/future_states.hpp"
 #include "support/future_host.hpp"
+#include "support/job.hpp"
 
 namespace core_follow_scenarios { namespace {
 
@@ -177,6 +181,97 @@ const Scenario cancelled("future/cancelled", [] {
   task.join();
   explore::check(outcome == (is_dropped ? Outcome::elsewhere : Outcome::done), "counted once");
   explore::check(host.visits.size() == (is_dropped ? 1U : 0U), "counted once");
+});
+
+// What follows a task is asked while the task ends elsewhere: who looks, or who ends it, makes it.
+const Scenario asked("future/request_stop", [] {
+  test::Host host;
+  auto* const state =
+      state_of([](const sync::StopToken& stop) { return stop.stop_requested(); }, &host);
+  auto future = FutureAccess::make<bool>(state).then([](bool heard) { return heard ? 1 : 2; });
+  Outcome outcome{};
+  explore::Thread task([&] { outcome = state->run_as_task(); });
+  const bool is_asked = future.request_stop();
+  explore::check(is_asked || future.is_ready() || outcome != Outcome::elsewhere, "asked, or over");
+  const bool is_dropped = why_not_run(future) == Status::stopped;
+  task.join();
+  explore::check(outcome == (is_dropped ? Outcome::elsewhere : Outcome::done), "counted once");
+  explore::check(host.visits.size() == (is_dropped ? 1U : 0U), "counted once");
+});
+
+// Two parts are asked, of which one runs, and may win meanwhile.
+const Scenario race_asked("future/request_stop_of_a_race", [] {
+  test::Host host;
+  auto* const first = state_of([](const sync::StopToken&) { return 1; }, &host);
+  auto* const second = state_of([](const sync::StopToken&) { return 2; }, &host);
+  explore::Thread task([&] { (void)first->run_as_task(); });
+  {
+    auto race = when_any(FutureAccess::make<int>(first), FutureAccess::make<int>(second));
+    explore::check(race.request_stop(), "nobody has begun the second");
+    (void)why_not_run(race);
+  }
+  task.join();
+  explore::check(second->run_as_task() == Outcome::elsewhere, "dropped");
+});
+
+// A timer that is played by the scenario.
+using Timed = TimedResult<int, struct PlayedTimer>;
+struct PlayedTimer {
+  bool cancel() const noexcept { return false; }
+};
+
+test::Job count_result(Future<int> future, sync::cell<int>& results) {
+  try {
+    results.write() += co_await future;
+  } catch (const NotRun& error) {
+    explore::check(error.status() == Status::timed_out, "too late");
+    results.write() += 10;
+  }
+}
+
+// The result and its moment come at once: one of the two resumes the coroutine, with what it
+// brings, and the task is asked to stop, or has been in time.
+const Scenario timed("future/with_timeout", [] {
+  sync::cell<int> results;
+  std::optional<Timed::Alarm> timer;
+  auto* const state = state_of([](const sync::StopToken&) { return 1; });
+  {
+    Future<int> future = FutureAccess::make<int>(state);
+    count_result(Timed::make(FutureAccess::release(future),
+                             [&timer](Timed::Alarm alarm) {
+                               timer.emplace(std::move(alarm));
+                               return PlayedTimer();
+                             }),
+                 results);
+  }
+  explore::Thread moment([&] {
+    (*timer)();
+    timer.reset();
+  });
+  (void)state->run_as_task();
+  moment.join();
+  explore::check(results.read() == 1 || results.read() == 10, "one of them, once");
+});
+
+// Nobody waits any more.
+const Scenario timed_ends("future/with_timeout_ends", [] {
+  std::optional<Timed::Alarm> timer;
+  auto* const state = state_of([](const sync::StopToken&) { return 1; });
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  std::optional<explore::Thread> moment;
+  {
+    Future<int> future = FutureAccess::make<int>(state);
+    const auto result = Timed::make(FutureAccess::release(future), [&](Timed::Alarm alarm) {
+      timer.emplace(std::move(alarm));
+      moment.emplace([&timer] {
+        (*timer)();
+        timer.reset();
+      });
+      return PlayedTimer();
+    });
+  }
+  task.join();
+  moment->join();
 });
 
 }}  // namespace core_follow_scenarios

@@ -5,7 +5,6 @@
 
 #include <handoff/core/internal/future_work.hpp>
 #include <handoff/core/internal/raw_box.hpp>
-#include <type_traits>
 #include <utility>
 
 namespace handoff::test {
@@ -13,7 +12,7 @@ namespace handoff::test {
 // Of no executor, or of this one.
 template <class F>
 auto state_of(F function, detail::FutureHost* host = nullptr) {
-  using Work = detail::FutureWork<std::invoke_result_t<F>, F>;
+  using Work = detail::FutureWork<detail::WorkResult<F>, F>;
   return detail::RawBox<Work>().make(host, std::move(function));
 }
 

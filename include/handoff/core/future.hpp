@@ -111,6 +111,13 @@ class [[nodiscard("take the result, or post() what nobody waits for")]] Future {
   // it as cancelled. False: it has begun, or no executor has it (then(), when_all(), an operation).
   bool cancel() noexcept { return state_ != nullptr && state_->cancel(); }
 
+  // Asks all tasks behind this Future to stop, also those before then(), when_all() and when_any():
+  // one that has not begun is dropped, as by cancel(); one that runs hears of it by the stop token
+  // that it takes: submit([](sync::StopToken stop) { ... }). What they come to, get() still gives.
+  // False: there is none that was not asked before. A StopCallback of such a token runs in here,
+  // and must not wait for what follows its task.
+  bool request_stop() noexcept { return state_ != nullptr && state_->request_stop(); }
+
   // The Future of function(result). It runs right behind the task, on its thread; or here if the
   // result is ready; or in a task that waits for it. If there is no result it does not run, and
   // what get() would have thrown is passed on. If the function returns a Future<U>, this is a

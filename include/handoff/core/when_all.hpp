@@ -5,14 +5,18 @@
 //   auto both = when_all(pool.submit(load, path), pool.submit(ask, server));
 //   auto [text, answer] = both.get();                // a std::tuple<Text, int>
 //
-//   std::vector<Future<int>> parts = begin_all();
-//   for (Future<int>& part : when_all(std::move(parts)).get()) sum += part.get();
+//   auto parts = when_all(pages | std::views::transform([&](const Page& page) {
+//     return pool.submit(count_words, std::cref(page));
+//   }));
+//   for (Future<int>& part : parts.get()) sum += part.get();
 //
 // For: parts of different types, whose results are wanted together (the first form); any number of
-// parts of one type, each of which may fail for itself (the second). Not for: tasks without results
-// (TaskGroup), loops (parallel_for).
+// parts of one type, each of which may fail for itself (the second): a std::vector that is moved,
+// or any range whose Futures are to be moved from. Not for: tasks without results (TaskGroup),
+// loops (parallel_for).
 //
-// Contract: as Future::then(). Allocates: once.
+// Contract: as Future::then(). Allocates: once; twice for a range that is no std::vector, or as
+// often as a vector grows if the range does not know its size.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +28,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/future_list.hpp>
 #include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/raw_box.hpp>
 #include <handoff/sync/internal/atomic.hpp>
@@ -165,10 +170,10 @@ template <class R, class... Rs>
 
 // Ready when all of them are; the result is they themselves, in their order. An empty Future among
 // them is misuse.
-template <class R>
-[[nodiscard]] Future<std::vector<Future<R>>> when_all(std::vector<Future<R>> futures) {
-  for (const Future<R>& future : futures) (void)future.is_ready();
-  return detail::gather<detail::GatheredList<R>>(std::move(futures));
+template <detail::FutureRange Range>
+[[nodiscard]] auto when_all(Range&& futures) {
+  return detail::gather<detail::GatheredList<detail::ResultOf<Range>>>(
+      detail::future_list(std::forward<Range>(futures)));
 }
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -8,15 +8,17 @@
 //   std::vector<Future<Answer>> all = ask_all();
 //   use(when_any(std::move(all)).get().value);
 //
-// For: results of which one is enough. Not for: all of them (when_all), queues (select).
+// For: results of which one is enough; their Futures in a std::vector that is moved, or in any
+// range, and moved from. Not for: all of them (when_all), queues (select).
 //
 // Contract: as Future::then().
 // - The first that is ready wins, also if it has failed or was dropped: get() throws what its own
 //   would have thrown. Put on_failure() behind a part that must not win so.
 // - The others go on, and their results end unread, with the last of them; what they throw is
-//   dropped. A part that is not to go on gets a stop token (TaskOptions).
+//   dropped. Until get(), request_stop() asks them to stop.
 // - A task that waits for it runs parts that nobody has begun, in their order, until one is ready.
-// - Allocates: twice, whatever their number. Exceptions: no Future, or an empty one, is misuse.
+// - Allocates: twice, whatever their number; for a range, see when_all. Exceptions: no Future, or
+//   an empty one, is misuse.
 //
 // How it works: docs/design/future.md.
 #pragma once
@@ -30,6 +32,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/future_list.hpp>
 #include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/misuse.hpp>
@@ -116,6 +119,11 @@ class Race final : public FutureResult<FirstResult<R>> {
   }
   void destroy() noexcept override { let_go(1); }
   FutureState::Way* way() noexcept override { return &way_; }
+  // Also when there is a winner. The entries stay as long as this, so nobody needs to hold it.
+  bool ask_to_stop(bool& asked) noexcept override {
+    for (const Entry& entry : entries_) asked |= entry.state->request_stop();
+    return false;
+  }
   // None behind the winner: what waits has what it waits for.
   FutureState* source(std::size_t index) noexcept override {
     return index < entries_.size() && winner() == kNone ? entries_[index].state.get() : nullptr;
@@ -130,10 +138,11 @@ class Race final : public FutureResult<FirstResult<R>> {
 }  // namespace detail
 
 // Ready when the first of them is.
-template <class R>
-[[nodiscard]] Future<FirstResult<R>> when_any(std::vector<Future<R>> futures) {
+template <detail::FutureRange Range>
+[[nodiscard]] auto when_any(Range&& range) {
+  using R = detail::ResultOf<Range>;
+  std::vector<Future<R>> futures = detail::future_list(std::forward<Range>(range));
   if (futures.empty()) misuse("when_any: of no Futures none is the first");
-  for (const Future<R>& future : futures) (void)future.is_ready();
   auto* const race = detail::RawBox<detail::Race<R>>().make(std::move(futures));
   auto first = detail::FutureAccess::make<FirstResult<R>>(race);
   race->begin();

@@ -152,16 +152,17 @@ class ThreadPool {
     return first;
   }
 
-  // Calls function(args...) once, with copies of them, and keeps the result. Throws NotRun if
-  // refused.
+  // Calls function(args...) once, with copies of them, and keeps the result; or, if it takes one,
+  // function(sync::StopToken, args...), with a token that Future::request_stop() stops. Throws
+  // NotRun if refused.
   template <class F, class... Args>
     requires(!detail::AreTaskOptions<Args...>)
   auto submit(F&& function, Args&&... args) {
-    static_assert(std::is_invocable_v<std::decay_t<F>, std::decay_t<Args>...>,
+    static_assert(detail::IsWork<std::decay_t<F>, std::decay_t<Args>...>,
                   "submit: the function takes the arguments that follow it; for T& use std::ref()");
     static_assert((std::is_constructible_v<std::decay_t<Args>, Args> && ...),
                   "submit: keeps copies of the arguments: std::move() those that have none");
-    using Result = detail::KeptResult<std::decay_t<F>, std::decay_t<Args>...>;
+    using Result = detail::WorkResult<std::decay_t<F>, std::decay_t<Args>...>;
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
     const auto reserve = [this] { return engine_->reserve(); };
     Status said = Status::ok;
@@ -173,7 +174,7 @@ class ThreadPool {
   // With options; the function has its arguments as captures.
   template <class F>
   auto submit(F&& function, const TaskOptions& options) {
-    static_assert(std::is_invocable_v<std::decay_t<F>>,
+    static_assert(detail::IsWork<std::decay_t<F>>,
                   "submit: with options the function takes no arguments: capture what it needs");
     const auto reserve = [&] { return engine_->reserve(options); };
     Status said = Status::ok;
@@ -186,9 +187,9 @@ class ThreadPool {
   // the task; or full or closed.
   template <class R, class F>
   Status try_submit(Future<R>& future, F&& function, const TaskOptions& options = {}) {
-    static_assert(std::is_invocable_v<std::decay_t<F>>,
+    static_assert(detail::IsWork<std::decay_t<F>>,
                   "try_submit: the function takes no arguments: capture what it needs");
-    static_assert(std::is_same_v<R, detail::KeptResult<std::decay_t<F>>>,
+    static_assert(std::is_same_v<R, detail::WorkResult<std::decay_t<F>>>,
                   "try_submit: the Future is one of what the function returns");
     const auto reserve = [&] { return engine_->try_reserve(options); };
     Status said = Status::ok;
@@ -367,7 +368,7 @@ class ThreadPool {
   template <class Reserve, class F>
   auto submit_limited(const Reserve& reserve, Status& said, F&& function,
                       const TaskOptions& options) {
-    using Result = detail::KeptResult<std::decay_t<F>>;
+    using Result = detail::WorkResult<std::decay_t<F>>;
     using Work = detail::LimitedWork<Result, std::decay_t<F>>;
     return submit_work<Result, Work>(reserve, said, options.worker.has_value(), limits_of(options),
                                      std::forward<F>(function));

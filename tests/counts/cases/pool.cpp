@@ -10,6 +10,7 @@
 #include <handoff/pool/submit_std.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/with_timeout.hpp>
 #include <string>
 
 #include "counts/case.hpp"
@@ -148,6 +149,13 @@ HANDOFF_COUNT_CASE(pool_timers) {
   rounds([&](bool counts) {
     const CountedOfAll counted("TimerHandle.post_after + cancel/hot", counts);
     pool.post_after(std::chrono::hours(1), [] {}).cancel();
+    let_all_sleep();
+  });
+  rounds([&](bool counts) {
+    auto future = pool.submit([] { return 1; });
+    let_all_sleep();
+    const CountedOfAll counted("with_timeout.make + get/ready", counts);
+    keep(handoff::with_timeout(pool, std::move(future), std::chrono::hours(1)).get());
     let_all_sleep();
   });
 }

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// What follows a result: functions that return Futures, what stands in for a failure; and tasks
-// that are dropped by their Futures.
+// What follows a result: functions that return Futures, what stands in for a failure; tasks that
+// are dropped, or asked to stop, by their Futures; and results that come too late.
 #include <gtest/gtest.h>
 
 #include <exception>
+#include <functional>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
+#include <handoff/core/internal/timed_result.hpp>
 #include <handoff/core/not_run.hpp>
+#include <handoff/core/when_all.hpp>
+#include <handoff/core/when_any.hpp>
+#include <handoff/sync/stop_token.hpp>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "support/future_host.hpp"
 
@@ -188,6 +195,199 @@ TEST(CancelTest, ATaskThatHasRunStays) {
   host.run_all();
   EXPECT_FALSE(task.cancel());
   EXPECT_EQ(task.get(), 1);
+}
+
+// ---- Asked to stop by its Future ----------------------------------------------------------------
+
+// A task that asks its own Future, as somebody else would while it runs: whether it heard of it.
+template <class Behind>
+bool hears(const Behind& behind) {
+  Host host;
+  std::function<bool()> ask;
+  bool heard = false;
+  auto future = behind(host.submit([&](sync::StopToken stop) {
+    EXPECT_FALSE(stop.stop_requested());
+    EXPECT_TRUE(ask());
+    EXPECT_FALSE(ask()) << "the second time";
+    heard = stop.stop_requested();
+    return 1;
+  }));
+  ask = [&future] { return future.request_stop(); };
+  host.run_all();
+  EXPECT_FALSE(ask()) << "it is over";
+  return heard;
+}
+
+TEST(RequestStopTest, ARunningTaskHearsOfItThroughWhatFollows) {
+  const auto twice = [](int n) { return 2 * n; };
+  EXPECT_TRUE(hears([](Future<int> task) { return task; }));
+  EXPECT_TRUE(hears([&](Future<int> task) { return std::move(task).then(twice); }));
+  EXPECT_TRUE(hears([&](Future<int> task) {
+    Future<int> late;
+    Promise<int>(late).set_value(1);
+    return when_all(std::move(late), std::move(task).then(twice).then(twice));
+  }));
+  Future<int> never;
+  const Promise<int> promise(never);
+  EXPECT_TRUE(hears([&](Future<int> task) {
+    return when_any(std::move(never), std::move(task).then(twice)).then([](FirstResult<int> first) {
+      return first.value;
+    });
+  }));
+  EXPECT_TRUE(hears([](Future<int> task) {
+    Future<void> ready;
+    Promise<void>(ready).set_value();
+    return std::move(ready).then([task = std::move(task)]() mutable { return std::move(task); });
+  }));
+}
+
+TEST(RequestStopTest, WhatHasNotBegunIsDropped) {
+  Host host;
+  auto all = when_all(host.submit([](const sync::StopToken&) {}), host.submit([] { return 1; }));
+  EXPECT_TRUE(all.request_stop());
+  EXPECT_EQ(host.visits, std::vector(2, Outcome::cancelled));
+  ASSERT_TRUE(all.is_ready());
+  EXPECT_FALSE(all.request_stop());
+  EXPECT_EQ(why_not_run(all), Status::stopped);
+  host.run_all();
+
+  auto any = when_any(host.submit([] { return 1; }), host.submit([] { return 2; }));
+  EXPECT_TRUE(any.request_stop());
+  EXPECT_EQ(host.visits, std::vector(4, Outcome::cancelled)) << "the first wins, all are asked";
+  EXPECT_EQ(why_not_run(any), Status::stopped);
+  EXPECT_FALSE(Future<int>().request_stop());
+}
+
+TEST(RequestStopTest, ADecidedRaceAsksTheLosers) {
+  Host host;
+  auto any = when_any(host.submit([] { return 1; }), host.submit([] { return 2; }));
+  host.run_next();
+  ASSERT_TRUE(any.is_ready());
+  EXPECT_TRUE(any.request_stop());
+  EXPECT_EQ(host.visits, std::vector{Outcome::cancelled});
+  EXPECT_EQ(any.get().value, 1);
+}
+
+TEST(RequestStopTest, ATaskThatTakesNoTokenGoesOn) {
+  Host host;
+  std::function<bool()> ask;
+  auto future = host.submit([&] { return ask(); });
+  ask = [&] { return future.request_stop(); };
+  host.run_all();
+  EXPECT_FALSE(future.get());
+  Future<int> elsewhere;
+  const Promise<int> promise(elsewhere);
+  EXPECT_FALSE(elsewhere.request_stop());
+}
+
+TEST(RequestStopTest, OnlyWhatCannotDoWithoutIsGivenAToken) {
+  Host host;
+  auto sum = host.submit(
+      [](const sync::StopToken& stop, int a, int b) { return stop.stop_possible() ? a + b : 0; }, 1,
+      2);
+  auto any_number = host.submit([](auto... all) { return sizeof...(all); }, 1, 2);
+  auto its_own = host.submit([](const sync::StopToken& stop) { return stop.stop_possible(); },
+                             sync::StopToken());
+  auto moved = host.submit([](const sync::StopToken&, std::unique_ptr<int> one) { return one; },
+                           std::make_unique<int>(7));
+  host.run_all();
+  EXPECT_EQ(sum.get(), 3);
+  EXPECT_EQ(any_number.get(), 2U);
+  EXPECT_FALSE(its_own.get());
+  EXPECT_EQ(*moved.get(), 7);
+}
+
+TEST(RequestStopTest, ALongChainNeedsNoDeepStack) {
+  Host host;
+  auto sum = host.submit([] { return 0; });
+  for (int i = 0; i < 100'000; ++i) sum = std::move(sum).then([](int n) { return n + 1; });
+  EXPECT_TRUE(sum.request_stop());
+  EXPECT_EQ(why_not_run(sum), Status::stopped);
+}
+
+// ---- Unless a timer is faster -------------------------------------------------------------------
+
+// A timer that is played by the test.
+struct Timer {
+  std::function<void()>* kept = nullptr;
+  bool cancel() const {
+    *kept = nullptr;
+    return true;
+  }
+};
+
+template <class R>
+Future<R> timed(Future<R> future, std::function<void()>& timer) {
+  using Timed = detail::TimedResult<R, Timer>;
+  return Timed::make(detail::FutureAccess::release(future), [&](typename Timed::Alarm alarm) {
+    timer = [kept = std::make_shared<typename Timed::Alarm>(std::move(alarm))] { (*kept)(); };
+    return Timer{&timer};
+  });
+}
+
+TEST(TimedResultTest, AResultInTimeEndsTheTimer) {
+  Host host;
+  std::function<void()> timer;
+  auto result = timed(host.submit([] { return std::make_unique<int>(1); }), timer);
+  EXPECT_FALSE(result.is_ready());
+  EXPECT_TRUE(timer);
+  host.run_all();
+  EXPECT_FALSE(timer);
+  EXPECT_EQ(*result.get(), 1);
+
+  auto failed = timed(host.submit([]() -> int { throw std::out_of_range("far"); }), timer);
+  host.run_all();
+  EXPECT_THROW((void)failed.get(), std::out_of_range);
+  auto none = timed(host.submit([] {}), timer);
+  host.drop_all(Outcome::cancelled);
+  EXPECT_EQ(why_not_run(none), Status::stopped);
+  EXPECT_FALSE(timer);
+}
+
+TEST(TimedResultTest, ALateResultEndsUnreadAndItsTaskIsAskedToStop) {
+  Host host;
+  std::function<void()> timer;
+  const auto held = std::make_shared<int>(1);
+  bool heard = false;
+  auto result = timed(host.submit([&, held](const sync::StopToken& stop) {
+    timer();
+    heard = stop.stop_requested();
+    return held;
+  }),
+                      timer);
+  host.run_next();
+  EXPECT_TRUE(heard);
+  EXPECT_EQ(why_not_run(result), Status::timed_out);
+  timer = nullptr;
+  EXPECT_EQ(held.use_count(), 1);
+
+  auto not_begun = timed(host.submit([] {}), timer);
+  timer();
+  EXPECT_EQ(host.visits, std::vector{Outcome::cancelled});
+  EXPECT_EQ(why_not_run(not_begun), Status::timed_out);
+}
+
+TEST(TimedResultTest, ATimerThatEndsUncalledIsAStop) {
+  Host host;
+  std::function<void()> timer;
+  auto result = timed(host.submit([] { return 1; }), timer);
+  timer = nullptr;
+  EXPECT_EQ(host.visits, std::vector{Outcome::cancelled});
+  EXPECT_EQ(why_not_run(result), Status::stopped);
+  auto asked = timed(host.submit([] { return 1; }), timer).then([](int n) { return n; });
+  EXPECT_TRUE(asked.request_stop());
+  EXPECT_EQ(why_not_run(asked), Status::stopped);
+}
+
+TEST(TimedResultTest, WithoutATimerNothingIsLeft) {
+  using Timed = detail::TimedResult<int, Timer>;
+  Host host;
+  const auto held = std::make_shared<int>(1);
+  auto task = host.submit([held] { return *held; });
+  const auto refuse = [](const Timed::Alarm& /*alarm*/) -> Timer { throw std::bad_alloc(); };
+  EXPECT_THROW((void)Timed::make(detail::FutureAccess::release(task), refuse), std::bad_alloc);
+  EXPECT_EQ(host.visits, std::vector{Outcome::cancelled});
+  EXPECT_EQ(held.use_count(), 1);
 }
 
 }}  // namespace ::follow

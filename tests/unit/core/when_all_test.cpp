@@ -8,8 +8,11 @@
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/when_all.hpp>
+#include <list>
 #include <memory>
 #include <new>
+#include <ranges>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -50,6 +53,29 @@ TEST(WhenAllTest, GathersWhatComesFromAnywhere) {
   EXPECT_EQ(ready[2].get(), 3);
   EXPECT_TRUE(when_all(std::vector<Future<int>>()).is_ready());
   EXPECT_THROW((void)when_all(std::vector<Future<int>>(1)), std::logic_error);
+}
+
+TEST(WhenAllTest, GathersFuturesOfAnyRange) {
+  Host host;
+  const std::vector<int> numbers{1, 2, 3};
+  auto made = when_all(
+      numbers | std::views::transform([&host](int n) { return host.submit([n] { return n; }); }));
+  Future<int> array[2] = {host.submit([] { return 4; }), host.submit([] { return 5; })};
+  auto of_array = when_all(std::move(array));
+  std::vector<Future<int>> there;
+  there.push_back(host.submit([] { return 6; }));
+  auto of_view = when_all(std::span(there));
+  EXPECT_FALSE(there[0].valid());
+  host.run_all();
+  int sum = 0;
+  for (auto* all : {&made, &of_array, &of_view}) {
+    for (Future<int>& part : all->get()) sum += part.get();
+  }
+  EXPECT_EQ(sum, 21);
+  static_assert(!detail::FutureRange<std::vector<Future<int>>&>, "only what is given away");
+  static_assert(!detail::FutureRange<const std::vector<Future<int>>>);
+  static_assert(!detail::FutureRange<std::vector<int>>);
+  EXPECT_THROW((void)when_all(std::list<Future<int>>(1)), std::logic_error);
 }
 
 // ---- Of any types -------------------------------------------------------------------------------

@@ -8,7 +8,9 @@
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/when_all.hpp>
 #include <handoff/core/when_any.hpp>
+#include <list>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -106,6 +108,20 @@ TEST(WhenAnyTest, BehindItOtherFuturesFollow) {
   auto both = when_all(std::move(any), host.submit([] { return 1; }));
   host.run_all();
   EXPECT_EQ(std::get<0>(both.get()), 4);
+}
+
+TEST(WhenAnyTest, TakesFuturesOfAnyRange) {
+  Host host;
+  std::list<Future<int>> list;
+  for (int i = 0; i < 3; ++i) list.push_back(host.submit([i] { return i; }));
+  auto any = when_any(std::move(list));
+  std::vector<Future<int>> there;
+  for (int i = 0; i < 2; ++i) there.push_back(host.submit([i] { return i; }));
+  auto of_view = when_any(std::span(there));
+  EXPECT_FALSE(there[0].valid() || there[1].valid());
+  host.run_all();
+  EXPECT_EQ(any.get().value + of_view.get().value, 0);
+  EXPECT_THROW((void)when_any(std::list<Future<int>>()), std::logic_error);
 }
 
 // The first and only the first wins; when all have ended nothing is left of them.

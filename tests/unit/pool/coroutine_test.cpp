@@ -4,10 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <coroutine>
+#include <handoff/core/internal/promise.hpp>
 #include <handoff/pool/coroutine.hpp>
+#include <handoff/pool/with_timeout.hpp>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/failing.hpp"
@@ -148,6 +154,83 @@ Job again_and_again(ThreadPool& pool, int times, Gate& over) {
 }
 
 // The awaiter is the task: once the pool has its memory, going over takes none.
+// ---- With a deadline ----------------------------------------------------------------------------
+
+Job await_in_time(ThreadPool& pool, Future<int> future, sync::Deadline moment,
+                  std::atomic<int>& got) {
+  try {
+    got = co_await with_timeout(pool, std::move(future), moment);
+  } catch (const NotRun& error) {
+    got = -static_cast<int>(error.status());
+  }
+}
+
+TEST_P(CoroutineTest, AwaitsAResultUpToAMoment) {
+  ThreadPool pool(options(2));
+  std::atomic<int> late{0};
+  Gate stopped;
+  await_in_time(pool, pool.submit([&](const sync::StopToken& stop) {
+    while (!stop.stop_requested()) std::this_thread::yield();
+    stopped.open();
+    return 1;
+  }),
+                sync::clock::now() + std::chrono::milliseconds(1), late);
+  stopped.wait();
+  std::atomic<int> in_time{0};
+  await_in_time(pool, pool.submit([&] { return 2; }), sync::clock::now() + std::chrono::hours(1),
+                in_time);
+  while (in_time == 0) std::this_thread::yield();
+  const Tally tally = pool.close();
+  EXPECT_EQ(late, -static_cast<int>(Status::timed_out));
+  EXPECT_EQ(in_time, 2);
+  EXPECT_EQ(tally.done, 3U) << "two tasks, and the moment that came";
+  EXPECT_EQ(tally.cancelled, 1U);
+}
+
+TEST_P(CoroutineTest, ACloseEndsTheMoments) {
+  ThreadPool pool(options(1));
+  Future<int> future;
+  detail::Promise<int> promise(future);
+  std::atomic<int> got{0};
+  await_in_time(pool, std::move(future), sync::clock::now() + std::chrono::hours(1), got);
+  EXPECT_EQ(pool.close().cancelled, 1U);
+  EXPECT_EQ(got, -static_cast<int>(Status::stopped));
+  promise.set_value(3);
+  Future<int> other;
+  const detail::Promise<int> never(other);
+  EXPECT_THROW((void)with_timeout(pool, std::move(other), std::chrono::hours(1)), NotRun);
+  EXPECT_THROW((void)with_timeout(pool, Future<int>(), std::chrono::hours(1)), std::logic_error);
+}
+
+TEST_P(CoroutineTest, ADeadlineThatGotNoMemoryLeavesNothing) {
+  const auto held = std::make_shared<int>(1);
+  {
+    ThreadPool pool(options(1));
+    test::until_whole(test::Call::allocation, 0, [&] {
+      try {
+        auto task = pool.submit([held](const sync::StopToken& /*stop*/) { return *held; });
+        EXPECT_EQ(with_timeout(pool, std::move(task), std::chrono::hours(1)).get(), 1);
+      } catch (const std::bad_alloc&) {
+      } catch (const NotRun& error) {
+        EXPECT_EQ(error.status(), Status::stopped);
+      }
+    });
+    const Tally tally = pool.close();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.pending, 0U);
+  }
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+// A task of the only worker waits: a stand-in does the rest.
+TEST_P(CoroutineTest, ATaskMayWaitForAResultWithADeadline) {
+  ThreadPool pool(options(1));
+  auto outer = pool.submit([&pool] {
+    return with_timeout(pool, pool.submit([] { return 4; }), std::chrono::hours(1)).get();
+  });
+  EXPECT_EQ(outer.get(), 4);
+}
+
 TEST_P(CoroutineTest, AllocatesNothing) {
   ThreadPool pool(options(1));
   for (int warm = 0; warm < 2; ++warm) {

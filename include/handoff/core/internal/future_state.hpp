@@ -70,6 +70,9 @@ class FutureState {
   void leave_heard() noexcept { give_back(kFutureGone | kHeard); }
   // Drops a task that nobody has begun. False: there is none.
   bool cancel() noexcept;
+  // Asks all tasks that this one hangs on: one that nobody has begun is dropped, one that takes a
+  // stop token hears of it. False: there is none that was not asked before.
+  bool request_stop() noexcept;
 
   // `next` is called once, when the result is there, on the thread that made it. False: it is there
   // already, and `next` is the caller's.
@@ -144,6 +147,8 @@ class FutureState {
   };
 
   class Pending;
+  struct Help;
+  struct Ask;
 
   FutureState(FutureHost* host, std::uint32_t word) noexcept : host_(host), word_(word) {}
 
@@ -157,6 +162,8 @@ class FutureState {
   virtual Way* way() noexcept { return nullptr; }
   // Those that it follows; null behind the last one. Only for a holder of the state.
   virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
+  // Asks what it makes itself to stop, and notes that. False: so it asked all that it hangs on.
+  virtual bool ask_to_stop(bool& /*asked*/) noexcept { return true; }
 
   bool claim() noexcept {
     // order: relaxed. Task and Future, which may claim, both came by the closure otherwise.
@@ -174,9 +181,10 @@ class FutureState {
   void tell_unheard() noexcept;
   Outcome make() noexcept;
   bool hold() noexcept;
-  void let_go(Workplace& here) noexcept;
+  bool let_go() noexcept;
+  static void make_left(void* state) noexcept;
   template <class Visitor>
-  void visit_sources(Workplace& here, Visitor& visitor) noexcept;
+  void visit_sources(Visitor& visitor) noexcept;
   bool help(Workplace& here, Pending& pending) noexcept;
   void begin_here(Workplace& here) noexcept;
   bool comes_soon() const noexcept;

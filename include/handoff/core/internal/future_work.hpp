@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include <handoff/config.hpp>
@@ -18,33 +19,84 @@
 #include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/internal/type_name.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// The function of a tuple with its arguments, each given away.
-template <class R, class F, class... Args>
-R call_as_moved(std::tuple<F, Args...>& call) {
+// The function of a tuple with its arguments, each given away, behind those that come `first`.
+template <class R, class F, class... Args, class... First>
+R call_as_moved(std::tuple<F, Args...>& call, First&&... first) {
   return std::apply(
-      [](F& function, Args&... args) -> R {
-        return detail::invoke(std::move(function), std::move(args)...);
+      [&](F& function, Args&... args) -> R {
+        return detail::invoke(std::move(function), std::forward<First>(first)...,
+                              std::move(args)...);
       },
       call);
 }
 
+// Whether a task is given a stop token before its arguments: only if it cannot do without, so that
+// what takes any arguments is called with those that it was handed over with.
+template <class F, class... Args>
+concept TakesStop =
+    !std::is_invocable_v<F, Args...> && std::is_invocable_v<F, sync::StopToken, Args...>;
+
+template <class F, class... Args>
+concept IsWork = std::is_invocable_v<F, Args...> || TakesStop<F, Args...>;
+
+// What is kept of its result.
+template <class F, class... Args>
+struct OfWork {
+  using Result = KeptResult<F, Args...>;
+};
+template <class F, class... Args>
+  requires TakesStop<F, Args...>
+struct OfWork<F, Args...> {
+  using Result = KeptResult<F, sync::StopToken, Args...>;
+};
+template <class F, class... Args>
+using WorkResult = typename OfWork<F, Args...>::Result;
+
+// The state of a task that takes a stop token.
+template <class R>
+class StoppableResult : public FutureResult<R> {
+ protected:
+  using FutureResult<R>::FutureResult;
+  ~StoppableResult() = default;
+
+  sync::StopToken token() const noexcept { return source_.token(); }
+
+ private:
+  bool ask_to_stop(bool& asked) noexcept final {
+    asked |= source_.request_stop();
+    return true;
+  }
+
+  sync::StopSource source_;
+};
+
+template <class R, class F, class... Args>
+using WorkState = std::conditional_t<TakesStop<F, Args...>, StoppableResult<R>, FutureResult<R>>;
+
 // Called once, as std::async would.
 template <class R, class F, class... Args>
-class FutureWork final : public FutureResult<R> {
+class FutureWork final : public WorkState<R, F, Args...> {
  public:
   // `host`: see FutureState; null if nobody but the task may begin it.
   template <class... Given>
   explicit FutureWork(FutureHost* host, Given&&... given)
-      : FutureResult<R>(host), call_(std::in_place, std::forward<Given>(given)...) {}
+      : WorkState<R, F, Args...>(host), call_(std::in_place, std::forward<Given>(given)...) {}
 
   const char* type() const noexcept override { return type_name<F>(); }
 
  private:
   Outcome compute() noexcept override {
-    const bool done = this->keep([this]() -> R { return call_as_moved<R>(*call_); });
+    const bool done = this->keep([this]() -> R {
+      if constexpr (TakesStop<F, Args...>) {
+        return call_as_moved<R>(*call_, this->token());
+      } else {
+        return call_as_moved<R>(*call_);
+      }
+    });
     call_.reset();  // before anybody hears: it may hold what the waiting thread is about to end
     return done ? Outcome::done : Outcome::failed;
   }
@@ -56,11 +108,11 @@ class FutureWork final : public FutureResult<R> {
 
 // The same without arguments, for a task that has options.
 template <class R, class F>
-class LimitedWork final : public FutureResult<R> {
+class LimitedWork final : public WorkState<R, F> {
  public:
   template <class Given>
   LimitedWork(FutureHost* host, Limits limits, Given&& function)
-      : FutureResult<R>(host),
+      : WorkState<R, F>(host),
         limits_(std::move(limits)),
         function_(std::in_place, std::forward<Given>(function)) {}
 
@@ -75,7 +127,13 @@ class LimitedWork final : public FutureResult<R> {
       this->set_not_run(reason_of(why));
       return why;
     }
-    const bool done = this->keep([this]() -> R { return detail::invoke(std::move(*function_)); });
+    const bool done = this->keep([this]() -> R {
+      if constexpr (TakesStop<F>) {
+        return detail::invoke(std::move(*function_), this->token());
+      } else {
+        return detail::invoke(std::move(*function_));
+      }
+    });
     function_.reset();  // before anybody hears, as above
     return done ? Outcome::done : Outcome::failed;
   }

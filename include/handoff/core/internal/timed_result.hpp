@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+//
+// The result of a Future, unless a timer is faster. Not for users, who have with_timeout().
+//
+// Two race, the source's result and the timer, and who comes first says so in `over_`: that one
+// delivers. Protocol and proof: docs/design/future.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/internal/future_state.hpp>
+#include <handoff/core/internal/promise.hpp>
+#include <handoff/core/internal/raw_box.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// `Timer`: a handle whose cancel() ends what the timer keeps, unless that is about to run.
+template <class R, class Timer>
+class TimedResult final : public OwedResult<R> {
+ public:
+  // What the timer keeps, and calls. Where it ends uncalled, there is no timer any more: the result
+  // is dropped as stopped.
+  class Alarm {
+   public:
+    void operator()() const noexcept { timed_->expire(Status::timed_out); }
+
+   private:
+    friend TimedResult;
+    struct LetGo {
+      void operator()(TimedResult* timed) const noexcept {
+        timed->expire(Status::stopped);
+        timed->let_go();
+      }
+    };
+    explicit Alarm(TimedResult& timed) noexcept : timed_(&timed) {}
+    std::unique_ptr<TimedResult, LetGo> timed_;
+  };
+
+  // start(Alarm): the Timer. What it throws comes out of here.
+  template <class Start>
+  static Future<R> make(StateOwner<R> source, const Start& start) {
+    auto* const timed = RawBox<TimedResult>().make(std::move(source));
+    auto future = FutureAccess::make<R>(timed);
+    std::unique_ptr<TimedResult, NoSource> source_use(timed);
+    timed->timer_ = start(Alarm(*timed));
+    source_use.release()->source_->continue_with({&arrive, timed});
+    return future;
+  }
+
+ private:
+  friend class RawBox<TimedResult>;
+
+  struct NoSource {
+    void operator()(TimedResult* timed) const noexcept { timed->let_go(); }
+  };
+
+  explicit TimedResult(StateOwner<R> source) noexcept : source_(std::move(source)) {}
+  ~TimedResult() = default;
+
+  // True for one of the two.
+  // order: relaxed, each brings what it delivers itself.
+  bool is_first() noexcept { return !over_.exchange(true, sync::order::relaxed); }
+
+  // The source is ready.
+  static FutureState::Next arrive(void* self) noexcept {
+    auto& timed = *static_cast<TimedResult*>(self);
+    if (timed.is_first()) {
+      (void)timed.timer_.cancel();
+      if (timed.take_failure_of(*timed.source_)) {
+        timed.finish();
+      } else {
+        timed.deliver([&timed]() -> R { return timed.source_->take(); });
+      }
+    }
+    timed.let_go();
+    return {};
+  }
+
+  // Nobody can have what the source comes to: it is asked to stop.
+  void expire(Status why) noexcept {
+    if (!is_first()) return;
+    (void)source_->request_stop();
+    this->drop(why);
+  }
+
+  void let_go() noexcept {
+    // order: acq_rel, the end comes after what all others did here.
+    if (uses_.fetch_sub(1, sync::order::acq_rel) == 1) RawBox<TimedResult>::destroy(this);
+  }
+
+  void destroy() noexcept override { let_go(); }
+  bool ask_to_stop(bool& asked) noexcept override {
+    asked |= source_->request_stop();
+    return false;
+  }
+
+  const StateOwner<R> source_;
+  Timer timer_;
+  sync::atomic<bool> over_{false};
+  sync::atomic<std::uint32_t> uses_{3};  // by the source, the timer, and the state
+};
+
+}}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// A result that has to come in time.
+//
+//   Answer answer = co_await handoff::with_timeout(pool, ask(server), 10ms);
+//   auto shown = handoff::with_timeout(pool, ask(server), 10ms).then(show);
+//
+// For: a coroutine, or what follows a result, that is not to wait for ever. Not for: a thread that
+// waits (future.wait(10ms)), a task that begins too late (TaskOptions::until).
+//
+// Contract: as Future, and
+// - At the moment get() and co_await throw NotRun (timed_out), and the task is asked to stop, as by
+//   request_stop(). What it comes to ends unread. Either the result or the moment wins, never both.
+// - The moment comes as a task of the pool, of high priority: as soon as a worker is free. The pool
+//   counts it; a moment that was not needed counts as cancelled. What follows runs there.
+// - A task that waits for it runs nothing meanwhile; a stand-in works (pool/blocking.hpp).
+// - Closed: it throws NotRun. A close of the pool ends the wait at once, on the thread that closes:
+//   get() throws NotRun (stopped). Both ask the task to stop.
+// - Blocks: never. Allocates: twice. Exceptions: those of ThreadPool::post_at(). An empty Future is
+//   misuse.
+//
+// How it works: docs/design/future.md.
+#pragma once
+
+#include <chrono>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/internal/timed_result.hpp>
+#include <handoff/core/priority.hpp>
+#include <handoff/pool/task_options.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/timer_handle.hpp>
+#include <handoff/sync/clock.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+// The same result, if it is there by that moment.
+template <class R>
+[[nodiscard]] Future<R> with_timeout(ThreadPool& pool, Future<R> future, sync::Deadline moment) {
+  using Timed = detail::TimedResult<R, TimerHandle>;
+  return Timed::make(detail::FutureAccess::release(future), [&](typename Timed::Alarm alarm) {
+    return pool.post_at(moment, std::move(alarm),
+                        {.name = "with_timeout", .priority = Priority::high});
+  });
+}
+// ... within that time.
+template <class R, class Rep, class Period>
+[[nodiscard]] Future<R> with_timeout(ThreadPool& pool, Future<R> future,
+                                     std::chrono::duration<Rep, Period> time) {
+  return with_timeout(pool, std::move(future), sync::deadline_after(time));
+}
+
+}}  // namespace handoff::HANDOFF_ABI
