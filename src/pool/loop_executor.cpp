@@ -16,7 +16,6 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/loop_executor.hpp>
 #include <system_error>
-#include <utility>
 
 #include "../sync/internal/descriptor.hpp"
 
@@ -32,7 +31,7 @@ LoopExecutor::~LoopExecutor() {
 // ---- The owner is told, with the mutex ----------------------------------------------------------
 
 void LoopExecutor::tell() noexcept {
-  is_told_ = true;
+  is_told_.store(true, sync::order::release);  // order: release pairs with is_told()
   const std::uint64_t one = 1;
   if (event_ >= 0) (void)!::write(event_, &one, sizeof one);  // a count of 1 always has room
   if (waiting_ != 0) arrivals_.notify_one();
@@ -40,7 +39,8 @@ void LoopExecutor::tell() noexcept {
 
 // There is nothing to drain.
 void LoopExecutor::rest() noexcept {
-  if (!std::exchange(is_told_, false)) return;
+  if (!is_told()) return;
+  is_told_.store(false, sync::order::relaxed);  // order: relaxed, there is nothing to find
   std::uint64_t count = 0;
   if (event_ >= 0) (void)!::read(event_, &count, sizeof count);
 }
@@ -52,7 +52,7 @@ int LoopExecutor::descriptor() {
     if (event_ < 0) {
       raise(std::system_error(errno, std::generic_category(), "LoopExecutor: eventfd"));
     }
-    if (is_told_) tell();
+    if (is_told()) tell();
   }
   return event_;
 }
@@ -116,13 +116,10 @@ Status LoopExecutor::wait(const Until& until) {
     rest();
     ++waiting_;
   }
-  const auto has_come = [this] {
-    const sync::Lock lock(mutex_);
-    return is_told_;
-  };
   const detail::Lending lending;
-  const Status said = detail::status_of(
-      arrivals_.await(has_come, until.deadline(), until.stop_token(), sync::spin_policy(), "idle"));
+  const Status said =
+      detail::status_of(arrivals_.await([this] { return is_told(); }, until.deadline(),
+                                        until.stop_token(), sync::spin_policy(), "idle"));
   const sync::Lock lock(mutex_);
   --waiting_;
   if (said != Status::ok || !is_empty()) return said;
@@ -134,7 +131,7 @@ Status LoopExecutor::wait(const Until& until) {
 void LoopExecutor::shut() noexcept {
   const sync::Lock lock(mutex_);
   is_closed_ = true;
-  if (!is_told_) tell();
+  if (!is_told()) tell();
 }
 
 Tally LoopExecutor::close(const Closing& closing) {

@@ -53,6 +53,7 @@
 #include <handoff/pool/detail/task_inbox.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -104,11 +105,15 @@ class LoopExecutor : public detail::InboxCalls<LoopExecutor> {
     const sync::Lock lock(mutex_);
     if (is_closed_) return Status::closed;
     inbox_.put(make);
-    if (!is_told_) [[unlikely]]
+    if (!is_told()) [[unlikely]]
       tell();
     return Status::ok;
   }
 
+  bool is_told() const noexcept {
+    // order: acquire pairs with the release in tell(): what the owner is to find.
+    return is_told_.load(sync::order::acquire);
+  }
   void tell() noexcept;
   void rest() noexcept;
   bool is_empty() const noexcept { return !inbox_.has_taken() && !inbox_.has_incoming(); }
@@ -121,7 +126,8 @@ class LoopExecutor : public detail::InboxCalls<LoopExecutor> {
   mutable sync::Mutex mutex_;
   detail::TaskInbox inbox_;
   bool is_closed_ = false;
-  bool is_told_ = false;  // the descriptor is readable, if there is one: the owner will look
+  // The descriptor is readable, if there is one: the owner will look. Read without the mutex too.
+  sync::atomic<bool> is_told_{false};
   int event_ = -1;
   std::exception_ptr first_failure_;
   std::uint32_t waiting_ = 0;
