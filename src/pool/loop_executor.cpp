@@ -31,7 +31,7 @@ LoopExecutor::~LoopExecutor() {
 // ---- The owner is told, with the mutex ----------------------------------------------------------
 
 void LoopExecutor::tell() noexcept {
-  is_told_.store(true, sync::order::release);  // order: release pairs with is_told()
+  is_told_.store(true, sync::order::relaxed);  // order: relaxed, see is_told()
   const std::uint64_t one = 1;
   if (event_ >= 0) (void)!::write(event_, &one, sizeof one);  // a count of 1 always has room
   if (waiting_ != 0) arrivals_.notify_one();
@@ -40,7 +40,7 @@ void LoopExecutor::tell() noexcept {
 // There is nothing to drain.
 void LoopExecutor::rest() noexcept {
   if (!is_told()) return;
-  is_told_.store(false, sync::order::relaxed);  // order: relaxed, there is nothing to find
+  is_told_.store(false, sync::order::relaxed);  // order: relaxed, see is_told()
   std::uint64_t count = 0;
   if (event_ >= 0) (void)!::read(event_, &count, sizeof count);
 }

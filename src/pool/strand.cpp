@@ -130,11 +130,10 @@ bool Strand::pass_on() noexcept {
   const Passing passing(*this);
   Turn turn(*this);
   Status said = Status::full;
-  // What it throws it has not taken: as a refusal.
+  // What it throws is a refusal; if it has taken the turn before, that is lost and over by now.
   (void)attempt([&] { said = pass_on_(executor_, turn); });
   if (said == Status::ok) return !passing.came_back();
-  turn.withdraw();
-  return false;
+  return !turn.withdraw();
 }
 
 // ---- Waits, and the end -------------------------------------------------------------------------

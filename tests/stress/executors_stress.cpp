@@ -62,7 +62,7 @@ TEST_P(StrandOnPool, InOrderAndNeverTwoAtOnce) {
   const std::size_t width = GetParam();
   ThreadPool pool({.width = width});
   Record record;
-  const std::size_t count = test::deep() ? 10'000'000 : test::sanitized ? 20'000 : 100'000;
+  const std::size_t count = test::deep() ? 10'000'000 : 100'000;
   {
     SerialExecutor strand(pool);
     produce(strand, record, count);

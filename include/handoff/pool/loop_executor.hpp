@@ -111,8 +111,8 @@ class LoopExecutor : public detail::InboxCalls<LoopExecutor> {
   }
 
   bool is_told() const noexcept {
-    // order: acquire pairs with the release in tell(): what the owner is to find.
-    return is_told_.load(sync::order::acquire);
+    // order: relaxed, what the owner is to find comes with the mutex.
+    return is_told_.load(sync::order::relaxed);
   }
   void tell() noexcept;
   void rest() noexcept;

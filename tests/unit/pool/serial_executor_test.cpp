@@ -38,6 +38,10 @@ struct ByHand {
     if (before) std::exchange(before, nullptr)();
     if (throws) throw std::bad_alloc();
     if (says != Status::ok) return says;
+    if (loses) {
+      [[maybe_unused]] const auto taken = std::forward<F>(function);
+      throw std::bad_alloc();
+    }
     kept.emplace_back(std::forward<F>(function));
     if (once) says = *once;
     return Status::ok;
@@ -55,6 +59,7 @@ struct ByHand {
   Status says = Status::ok;
   std::optional<Status> once;  // what it says after the next one
   bool throws = false;
+  bool loses = false;  // takes it, and throws
   std::function<void()> before;  // called inside the next try_post()
   std::vector<UniqueFunction<void()>> kept;
 };
@@ -183,6 +188,21 @@ TEST(SerialExecutor, WhatTheExecutorDestroysIsCancelled) {
   const Tally tally = strand.close();
   EXPECT_EQ(tally.done, 16U);
   EXPECT_EQ(tally.cancelled, 65U);
+}
+
+TEST(SerialExecutor, WhatTheExecutorTakesAndThrowsIsCancelled) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  executor.loses = true;
+  EXPECT_THROW((void)strand.try_post([] { ADD_FAILURE(); }), std::bad_alloc);
+  EXPECT_EQ(strand.tally().cancelled, 1U);
+  executor.loses = false;
+  std::size_t ran = 0;
+  for (int i = 0; i < 40; ++i) strand.post([&ran] { ++ran; });
+  executor.loses = true;
+  executor.run_one();
+  EXPECT_EQ(ran, 16U);
+  EXPECT_EQ(strand.close().cancelled, 25U);
 }
 
 // Some call what they are given where it lies.

@@ -141,8 +141,8 @@ class Strand::Turn {
     if (strand_ != nullptr) strand_->lose();
   }
   void operator()() noexcept { std::exchange(strand_, nullptr)->run(); }
-  // It was refused.
-  void withdraw() noexcept { strand_ = nullptr; }
+  // It was refused, and is the caller's again. False: the executor has taken it all the same.
+  bool withdraw() noexcept { return std::exchange(strand_, nullptr) != nullptr; }
 
  private:
   Strand* strand_;
