@@ -97,10 +97,13 @@
 #include <handoff/memory/thread_arenas.hpp>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/coroutine.hpp>
+#include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/per_worker.hpp>
 #include <handoff/pool/pool_mode.hpp>
 #include <handoff/pool/scheduler.hpp>
+#include <handoff/pool/serial_executor.hpp>
+#include <handoff/pool/serial_executor_options.hpp>
 #include <handoff/pool/statistics.hpp>
 #include <handoff/pool/submit_std.hpp>
 #include <handoff/pool/task_failure.hpp>

@@ -13,7 +13,9 @@
 #include <handoff/core/overloaded.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/pool/blocking.hpp>
+#include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/submit_std.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -90,6 +92,20 @@ struct Then : Place<Item> {
   static constexpr bool kCallsRvalues = true;
   static void call(auto&& f) {
     (void)pool().submit([] { return Item(); }).then(std::forward<decltype(f)>(f)).get();
+  }
+};
+struct ThenOnStrand : Place<Item> {
+  static constexpr bool kCallsRvalues = true;
+  static void call(auto&& f) {
+    SerialExecutor strand(pool());
+    (void)pool().submit([] { return Item(); }).then(strand, std::forward<decltype(f)>(f)).get();
+  }
+};
+struct PostOnLoop : Place<> {
+  static void call(auto&& f) {
+    LoopExecutor loop;
+    loop.post(std::forward<decltype(f)>(f));
+    EXPECT_EQ(loop.drain(), 1U);
   }
 };
 struct GroupRun : Place<> {
@@ -182,9 +198,10 @@ struct Operation : Place<std::size_t, std::size_t> {
   }
 };
 
-using TaskPlaces = testing::Types<Post, TryPost, PostWithOptions, PostAfter, Submit,
-                                  SubmitWithOptions, SubmitWithArgument, SubmitStd, Then, GroupRun,
-                                  GroupRunAndWait, Blocking, Inline, Unique, Copyable, Overloaded>;
+using TaskPlaces =
+    testing::Types<Post, TryPost, PostWithOptions, PostAfter, Submit, SubmitWithOptions,
+                   SubmitWithArgument, SubmitStd, Then, ThenOnStrand, PostOnLoop, GroupRun,
+                   GroupRunAndWait, Blocking, Inline, Unique, Copyable, Overloaded>;
 using LoopPlaces =
     testing::Types<LoopOverRange<InlineExecutor>, LoopOverRange<ThreadPool>,
                    LoopOverRange<ThreadTeam>, LoopOverIterators<InlineExecutor>,

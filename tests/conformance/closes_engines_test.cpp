@@ -11,6 +11,8 @@
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/pool/loop_executor.hpp>
+#include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/shared_broadcast.hpp>
@@ -57,6 +59,74 @@ struct OfPool : OfEngine<ThreadPool> {
       return Status::ok;
     });
   }
+};
+
+// ---- A strand, and a loop with an owner ----
+
+struct PooledStrand {
+  explicit PooledStrand(std::size_t capacity)
+      : pool({.width = 2, .capacity = capacity}), strand(pool) {}
+  Tally close(const Closing& closing) { return strand.close(closing); }
+  Tally tally() const { return strand.tally(); }
+
+  ThreadPool pool;
+  SerialExecutor<ThreadPool> strand;
+};
+
+template <class Executor>
+std::uint64_t offer_tasks(Executor& executor, CloseLog& log, unsigned way,
+                          std::span<CloseItem> items) {
+  return one_by_one(items, [&](CloseItem& item) {
+    auto task = [&log, item] { log.handled(item); };
+    if (way == 0) return executor.try_post(std::move(task));
+    try {
+      if (way == 1) executor.post(std::move(task));
+      if (way == 2) (void)executor.submit(std::move(task));
+    } catch (const NotRun& refused) {
+      return refused.status();
+    }
+    return Status::ok;
+  });
+}
+
+template <bool kFinishes>
+struct OfStrand : OfEngine<PooledStrand> {
+  static constexpr unsigned ways_in = 3;
+
+  OfStrand(const ClosePlan& plan, CloseLog& log) : OfEngine(kFinishes, log, plan.capacity) {}
+
+  std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
+    return offer_tasks(engine_.strand, log_, way, items);
+  }
+};
+
+class OfLoop {
+ public:
+  static constexpr unsigned producers = 3, consumers = 1;
+  static constexpr CloseBy by = CloseBy::anybody;
+  static constexpr unsigned ways_in = 3, ways_out = 2;
+
+  OfLoop(const ClosePlan&, CloseLog& log) : log_(log) {}
+
+  std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
+    return offer_tasks(loop_, log_, way, items);
+  }
+  void serve(unsigned, unsigned way) {
+    for (Status status = Status::ok; status != Status::closed;) {
+      status = loop_.wait(way == 0 ? Until() : Until(100us));
+      if (status == Status::ok) (void)(way == 0 ? loop_.drain() : loop_.drain_for(0s));
+    }
+  }
+  void close() { loop_.shut(); }
+  std::uint64_t dropped() {
+    EXPECT_TRUE(loop_.tally().balanced());
+    EXPECT_EQ(loop_.tally().pending, 0U);
+    return 0;
+  }
+
+ private:
+  CloseLog& log_;
+  LoopExecutor loop_;
 };
 
 // Each request that was accepted is told its result, also one that is dropped.
@@ -221,7 +291,9 @@ using SharedRings =
     testing::Types<OfSharedRing<OneToOne>, OfSharedRing<ManyToOne>, OfSharedRing<OneToMany>,
                    OfSharedRing<BytesInCpp>, OfSharedRing<BytesInC>, OfSharedRing<ItemsInC>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Pools, CloseSuite, Pools);
+using OneAtATime = testing::Types<OfStrand<true>, OfStrand<false>, OfLoop>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Engines, CloseSuite, Engines);
+INSTANTIATE_TYPED_TEST_SUITE_P(OneAtATime, CloseSuite, OneAtATime);
 INSTANTIATE_TYPED_TEST_SUITE_P(SharedRings, CloseSuite, SharedRings);
 
 }}  // namespace handoff::test

@@ -22,6 +22,8 @@
 #include <handoff/core/closing.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/pool/loop_executor.hpp>
+#include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/process/process_pool.hpp>
@@ -47,6 +49,20 @@ struct OfPool {
   Tally close() { return pool.close(); }
 
   ThreadPool pool;
+};
+
+struct OfStrand {
+  static constexpr const char* call = "`post`";
+  static constexpr const char* try_call = "`try_post`";
+
+  explicit OfStrand(std::size_t capacity = unbounded)
+      : pool({.width = 1, .capacity = capacity}), strand(pool) {}
+  void hand_over(Work work) { strand.post(std::move(work)); }
+  Status try_hand_over(Work work) { return strand.try_post(std::move(work)); }
+  Tally close() { return strand.close(); }
+
+  ThreadPool pool;
+  SerialExecutor<ThreadPool> strand;
 };
 
 struct OfWorkers {
@@ -257,7 +273,7 @@ std::string submit_once_closed() {
   return outcome([&] { (void)files.submit(OfFiles::request()); });
 }
 
-// ---- TaskGroup, InlineExecutor, ProcessPool ----
+// ---- TaskGroup, SerialExecutor, LoopExecutor, InlineExecutor, ProcessPool ----
 
 std::uint32_t twice(const std::uint32_t& number) { return 2 * number; }
 std::uint32_t throws(const std::uint32_t&) { throw std::runtime_error("a kernel"); }
@@ -288,6 +304,82 @@ ContractRow group_row() {
           told == "a function" ? "`wait()` rethrows the first exception" : told,
           "the owner, the pool's threads",
           "not to be used"};
+}
+
+// Some tasks wait in it, more than its executor has room for; and one comes to an empty strand
+// whose executor has no room.
+std::string strand_with_no_room() {
+  OfStrand face(1);
+  bool grows = true;
+  {
+    const Held held(face);
+    for (int i = 0; i < 1000; ++i) grows = grows && face.try_hand_over([] {}) == Status::ok;
+  }
+  (void)face.strand.wait();
+  face.pool.pause();
+  face.pool.post([] {});
+  const std::string tried = said(face.try_hand_over([] {}));
+  std::atomic<bool> told{false};
+  std::thread other([&] {
+    face.hand_over([] {});
+    told = true;
+  });
+  for (int i = 0; i < 50 && !told; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const bool waits = !told;
+  face.pool.resume();
+  other.join();
+  return std::string(grows ? "grows" : "loses some") +
+         "; an empty one does as its executor: `post` " + (waits ? "waits" : "does not wait") +
+         ", `try_post` returns " + tried;
+}
+
+ContractRow strand_row() {
+  const std::string runs = runs_on<OfStrand>();
+  return {"`SerialExecutor`",
+          "`post`, `submit`, `try_post`",
+          strand_with_no_room(),
+          once_closed<OfStrand>(),
+          closing<OfStrand>(),
+          "no bound",
+          used_by<OfStrand>(),
+          function_that_throws<OfStrand>(),
+          runs == "its threads" ? "its executor's threads" : runs,
+          in_a_child<OfStrand>()};
+}
+
+ContractRow loop_row() {
+  LoopExecutor loop;
+  Caller caller;
+  int ran = 0;
+  bool grows = true;
+  for (int i = 0; i < 1000; ++i) grows = grows && loop.try_post([&] { ++ran; }) == Status::ok;
+  loop.post([&] {
+    caller.here();
+    loop.post([&] { ++ran; });
+  });
+  (void)loop.drain();
+  (void)loop.drain();
+  const bool all = ran == 1001;
+  loop.post([] { throw std::runtime_error("a function"); });
+  loop.post([&] { ++ran; });
+  const std::string told = outcome([&] { (void)loop.drain(); });
+  const bool stays = ran == 1001 && loop.tally().pending == 1;
+  const Tally tally = loop.close();
+  const std::string closed = outcome([&] { loop.post([] {}); });
+  const std::string tries = said(loop.try_post([] {}));
+  auto copied = std::make_unique<LoopExecutor>();
+  copied->post([] {});
+  const bool child = child_ends([&] { return copied->drain() == 1; });
+  return {"`LoopExecutor`",
+          "`post`, `submit`, `try_post`",
+          grows ? "grows" : "loses some",
+          "`post` " + closed + "; `try_post` returns " + tries,
+          ran == 1002 && tally.done == 1003 ? "runs it" : "leaves it",
+          "no bound",
+          all ? "any thread, tasks too" : "lost some",
+          told == "a function" && stays ? "its exception leaves `drain()`; the rest stays" : told,
+          caller.is_caller() ? "the thread in `drain()`" : "another thread",
+          child ? "it is a copy" : "not to be used"};
 }
 
 ContractRow inline_row() {
@@ -342,6 +434,8 @@ ContractTable executor_table() {
               row<OfPool>("`ThreadPool`", "`post`, `submit`, `try_post`, `try_submit`",
                           function_that_throws<OfPool>()),
               group_row(),
+              strand_row(),
+              loop_row(),
               inline_row(),
               row<OfWorkers>("`MessageWorkers`", "`publish`, `try_publish`",
                              function_that_throws<OfWorkers>()),

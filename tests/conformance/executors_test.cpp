@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // The suite of the executor tier on each mode of ThreadPool, by each of its ways in, on message
-// workers, on the inline executor and on a stranger's; and pools that are wrong on purpose, which
-// it must find.
+// workers, on strands and a loop, on the inline executor and on a stranger's; and pools that are
+// wrong on purpose, which it must find.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/unique_function.hpp>
+#include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <thread>
 #include <type_traits>
@@ -115,6 +117,59 @@ INSTANTIATE_TYPED_TEST_SUITE_P(MessageWorkers, ExecutorSuite, MessageWays);
 INSTANTIATE_TYPED_TEST_SUITE_P(Inline, ExecutorSuite, OfConcept<InlineExecutor>);
 INSTANTIATE_TYPED_TEST_SUITE_P(Stranger, ExecutorSuite, OfConcept<StrangersExecutor>);
 
+// A strand, whatever is under it.
+template <class E, auto kMake>
+struct StrandOn {
+  class Executor {
+   public:
+    explicit Executor(std::size_t width) : under_(kMake(width)), strand_(*under_) {}
+    template <class F>
+    bool execute(F function) {
+      return strand_.try_post(std::move(function)) == Status::ok;
+    }
+    std::size_t width() const { return strand_.width(); }
+
+   private:
+    std::unique_ptr<E> under_;
+    SerialExecutor<E> strand_;
+  };
+};
+template <PoolMode mode>
+constexpr auto kPool = [](std::size_t width) {
+  return std::make_unique<ThreadPool>(ThreadPoolOptions{.mode = mode, .width = width});
+};
+constexpr auto kStranger = [](std::size_t width) {
+  return std::make_unique<StrangersExecutor>(width);
+};
+constexpr auto kInline = [](std::size_t) { return std::make_unique<InlineExecutor>(); };
+
+// A loop whose owner does nothing else.
+struct ServedLoop {
+  class Executor {
+   public:
+    explicit Executor(std::size_t) {}
+    ~Executor() {
+      loop_.shut();
+      owner_.join();
+    }
+    template <class F>
+    bool execute(F function) {
+      return loop_.try_post(std::move(function)) == Status::ok;
+    }
+    std::size_t width() const { return loop_.width(); }
+
+   private:
+    LoopExecutor loop_;
+    std::thread owner_{[this] {
+      while (loop_.wait() == Status::ok) (void)loop_.drain();
+    }};
+  };
+};
+using OneAtATime = testing::Types<
+    StrandOn<ThreadPool, kPool<PoolMode::stealing>>, StrandOn<ThreadPool, kPool<PoolMode::fixed>>,
+    StrandOn<StrangersExecutor, kStranger>, StrandOn<InlineExecutor, kInline>, ServedLoop>;
+INSTANTIATE_TYPED_TEST_SUITE_P(OneAtATime, ExecutorSuite, OneAtATime);
+
 TEST(ExecutorConcept, ARefusedFunctionIsUntouched) {
   for (const PoolMode mode :
        {PoolMode::stealing, PoolMode::fixed, PoolMode::active, PoolMode::cached}) {
@@ -129,6 +184,13 @@ TEST(ExecutorConcept, ARefusedFunctionIsUntouched) {
   StrangersExecutor stranger(1);
   stranger.close();
   EXPECT_TRUE(refuses_untouched(stranger));
+  SerialExecutor strand(stranger);
+  EXPECT_TRUE(refuses_untouched(strand)) << "for its executor";
+  (void)strand.close();
+  EXPECT_TRUE(refuses_untouched(strand));
+  LoopExecutor loop;
+  loop.shut();
+  EXPECT_TRUE(refuses_untouched(loop));
 }
 
 TEST(ExecutorConcept, LoopsEndOnIt) {
@@ -140,6 +202,10 @@ TEST(ExecutorConcept, LoopsEndOnIt) {
   EXPECT_TRUE(loops_each_once(stranger));
   ThreadPool pool({.width = 2});
   EXPECT_TRUE(loops_each_once(pool));
+  SerialExecutor strand(pool);
+  EXPECT_TRUE(loops_each_once(strand));
+  LoopExecutor loop;  // that nobody drains: the caller does it all
+  EXPECT_TRUE(loops_each_once(loop));
 }
 
 // A right pool, and a wrong one around it that goes wrong at one call.

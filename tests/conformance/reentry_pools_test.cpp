@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Pools, timers, groups, teams: tasks, their closures' ends, results and hooks call the same pool.
+// Pools, timers, groups, strands, loops, teams: tasks, their closures' ends, results and hooks call
+// the same pool.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -10,7 +11,9 @@
 #include <handoff/core/future.hpp>
 #include <handoff/core/when_all.hpp>
 #include <handoff/pool/blocking.hpp>
+#include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
@@ -285,10 +288,127 @@ struct TeamSubject {
   }
 };
 
-using PoolSubjects = testing::Types<
-    PoolSubject<PoolMode::stealing, unbounded>, PoolSubject<PoolMode::fixed, unbounded>,
-    PoolSubject<PoolMode::active, unbounded>, PoolSubject<PoolMode::cached, unbounded>,
-    PoolSubject<PoolMode::stealing, 1>, PoolSubject<PoolMode::fixed, 1>, TeamSubject>;
+// The calls of an executor that runs one task at a time.
+template <class Subject>
+void calls_of_one_at_a_time(Table<Subject>& t) {
+  t.call("post", [](auto& s) { s.executor().post([] {}); });
+  t.call("try_post", [](auto& s) { (void)s.executor().try_post([] {}); });
+  t.call("submit", [](auto& s) { (void)s.executor().submit([] { return 1; }); });
+  t.call("submit and follow", [](auto& s) {
+    (void)s.executor().submit([] { return 1; }).then(s.executor(), [](int) {});
+  });
+  t.call("loop", [](auto& s) { parallel_for(s.executor(), 0, 8, [](int) {}); });
+  t.call("looks", [](auto& s) { (void)s.executor().tally(); });
+  t.call("close", [](auto& s) { (void)s.executor().close(); });
+  t.call("close and abandon", [](auto& s) { (void)s.executor().close(Closing::abandon); });
+}
+
+struct StrandSubject {
+  std::function<void()> on_error;
+  ThreadPool pool{{.width = 1}};
+  SerialExecutor<ThreadPool> strand{pool, {.on_error = [this](const TaskFailure&) {
+                                      if (on_error) on_error();
+                                    }}};
+  auto& executor() { return strand; }
+
+  static void fill(Table<StrandSubject>& t) {
+    t.place("task", [](auto& s, const Inside& inside) {
+      s.strand.post([&] { inside(); });
+      (void)s.strand.close();
+    });
+    t.place("end of a closure that has run", [](auto& s, const Inside& inside) {
+      s.strand.post([ends = Ends(inside)] {});
+      (void)s.strand.close();
+    });
+    t.place("end of a closure that threw", [](auto& s, const Inside& inside) {
+      s.strand.post([ends = Ends(inside)] { throw std::runtime_error("asked"); });
+      (void)s.strand.close();
+    });
+    t.place("end of a closure that waited", [](auto& s, const Inside& inside) {
+      s.pool.pause();
+      s.strand.post([] {});
+      s.strand.post([ends = Ends(inside), large = std::array<char, 256>()] { (void)large; });
+      s.pool.resume();
+      (void)s.strand.close();
+    });
+    t.place("end of a closure that a close drops", [](auto& s, const Inside& inside) {
+      s.pool.pause();
+      s.strand.post([ends = Ends(inside)] {});
+      (void)s.pool.close(Closing::abandon);
+    });
+    t.place("end of a closure that is refused", [](auto& s, const Inside& inside) {
+      (void)s.pool.close();
+      (void)s.strand.try_post([ends = Ends(inside)] {});
+    });
+    t.place("end of a closure with a result", [](auto& s, const Inside& inside) {
+      (void)s.strand.submit([ends = Ends(inside)] { return 1; }).get();
+    });
+    t.place("what follows a result", [](auto& s, const Inside& inside) {
+      (void)s.strand.submit([] { return 1; }).then([&](int) { inside(); }).get();
+    });
+    t.place("what follows a result as a task", [](auto& s, const Inside& inside) {
+      (void)s.pool.submit([] { return 1; }).then(s.strand, [&](int) { inside(); }).get();
+    });
+    t.place("on_error", [](auto& s, const Inside& inside) {
+      s.on_error = inside;
+      s.strand.post([] { throw std::runtime_error("asked"); });
+      (void)s.strand.close();
+    });
+    calls_of_one_at_a_time(t);
+    t.call("wait", [](auto& s) { (void)s.strand.wait(); });
+  }
+};
+
+struct LoopSubject {
+  LoopExecutor loop;
+  auto& executor() { return loop; }
+
+  static void fill(Table<LoopSubject>& t) {
+    t.place("task", [](auto& s, const Inside& inside) {
+      s.loop.post([&] { inside(); });
+      (void)s.loop.drain();
+    });
+    t.place("task that a close runs", [](auto& s, const Inside& inside) {
+      s.loop.post([&] { inside(); });
+      (void)s.loop.close();
+    });
+    t.place("end of a closure that has run", [](auto& s, const Inside& inside) {
+      s.loop.post([ends = Ends(inside)] {});
+      (void)s.loop.drain();
+    });
+    t.place("end of a closure that a close drops", [](auto& s, const Inside& inside) {
+      s.loop.post([ends = Ends(inside)] {});
+      (void)s.loop.close(Closing::abandon);
+    });
+    t.place("end of a closure in the destructor", [](auto& s, const Inside& inside) {
+      std::optional<LoopSubject> other(std::in_place);
+      other->loop.post([ends = Ends(inside)] {});
+      other.reset();
+      (void)s;
+    });
+    t.place("end of a closure that is refused", [](auto& s, const Inside& inside) {
+      s.loop.shut();
+      (void)s.loop.try_post([ends = Ends(inside)] {});
+    });
+    t.place("what follows a result", [](auto& s, const Inside& inside) {
+      (void)s.loop.submit([] { return 1; }).then([&](int) { inside(); });
+      (void)s.loop.drain();
+    });
+    calls_of_one_at_a_time(t);
+    t.call("drain", [](auto& s) { (void)s.loop.drain(); });
+    t.call("drain_for", [](auto& s) { (void)s.loop.drain_for(1s); });
+    t.call("wait", [](auto& s) { (void)s.loop.wait(1us); });
+    t.call("descriptor", [](auto& s) { (void)s.loop.descriptor(); });
+    t.call("shut", [](auto& s) { s.loop.shut(); });
+  }
+};
+
+using PoolSubjects =
+    testing::Types<PoolSubject<PoolMode::stealing, unbounded>,
+                   PoolSubject<PoolMode::fixed, unbounded>,
+                   PoolSubject<PoolMode::active, unbounded>,
+                   PoolSubject<PoolMode::cached, unbounded>, PoolSubject<PoolMode::stealing, 1>,
+                   PoolSubject<PoolMode::fixed, 1>, StrandSubject, LoopSubject, TeamSubject>;
 
 }  // namespace
 

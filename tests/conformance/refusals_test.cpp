@@ -13,6 +13,8 @@
 #include <handoff/core/not_run.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/pool/loop_executor.hpp>
+#include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/mpmc_ring.hpp>
@@ -395,6 +397,16 @@ struct Files : Held<FileEngine> {
 
 // ---- Executors: what is called is the item ----
 
+// Refers to what it would take, and takes it when it is moved into the executor.
+template <class Given>
+struct TaskOf {
+  explicit TaskOf(Given&& its_given) noexcept : from(&its_given) {}
+  TaskOf(TaskOf&& other) noexcept : from(other.from), given(std::move(*from)) {}
+  void operator()() {}
+  Given* from;
+  std::optional<Given> given;
+};
+
 template <class Item>
 struct Pool : Held<ThreadPool> {
   Pool() : Held(ThreadPoolOptions{.width = 1, .capacity = 1, .on_full = OnFull::reject}) {}
@@ -419,21 +431,63 @@ struct Pool : Held<ThreadPool> {
                return Status::ok;
              }});
   }
-  // Refers to what it would take, and takes it when it is moved into the pool.
-  template <class Given>
-  struct TaskOf {
-    explicit TaskOf(Given&& its_given) noexcept : from(&its_given) {}
-    TaskOf(TaskOf&& other) noexcept : from(other.from), given(std::move(*from)) {}
-    void operator()() {}
-    Given* from;
-    std::optional<Given> given;
-  };
-
   void fill(Item&&) {
     hold(engine, gate);
     while (engine.try_post([] {}) == Status::ok) {
     }
   }
+};
+
+// A strand that is empty, on a pool that is full.
+struct PooledStrand {
+  explicit PooledStrand(const ThreadPoolOptions& options) : pool(options), strand(pool) {}
+  Tally close() { return strand.close(); }
+
+  ThreadPool pool;
+  SerialExecutor<ThreadPool> strand;
+};
+template <class Given>
+auto task_calls() {
+  return std::tuple(
+      Call{"try_post", false,
+           [](auto& subject, Given& given, const Until&) {
+             return subject.executor().try_post(TaskOf<Given>{std::move(given)});
+           }},
+      Call{"submit with an argument", false, [](auto& subject, Given& given, const Until&) {
+             try {
+               (void)subject.executor().submit([](const Given&) {}, std::move(given));
+             } catch (const NotRun& refused) {
+               return refused.status();
+             }
+             return Status::ok;
+           }});
+}
+template <class Item>
+struct Strand : Held<PooledStrand> {
+  Strand() : Held(ThreadPoolOptions{.width = 1, .capacity = 1, .on_full = OnFull::reject}) {}
+  template <class Given>
+  static auto calls() {
+    return task_calls<Given>();
+  }
+  auto& executor() { return engine.strand; }
+  void fill(Item&&) {
+    hold(engine.pool, gate);
+    while (engine.pool.try_post([] {}) == Status::ok) {
+    }
+  }
+};
+
+template <class Item>
+struct Loop {
+  static constexpr bool converts = false, fills = false;
+  template <class Given>
+  static auto calls() {
+    return task_calls<Given>();
+  }
+  auto& executor() { return loop; }
+  void close() { loop.shut(); }
+
+  LoopExecutor loop;
 };
 
 template <template <class> class SubjectOf>
@@ -443,17 +497,19 @@ struct Family {
 };
 template <class Family>
 class Refusals : public testing::Test {};
-using All = testing::Types<
-    QueueFamily<MpmcRing>, QueueFamily<MpscRing>, QueueFamily<SpscRing>, QueueFamily<Segments>,
-    ChannelFamily<MpmcRing>, ChannelFamily<MpscRing>, ChannelFamily<SpscRing>,
-    ChannelFamily<Segments>, Family<Met>, BroadcastFamily<BroadcastPolicies>,
-    BroadcastFamily<OneProducer>, Family<NewestValue>, Family<NewestByKey>,
-    EventFamily<EventPolicies>, EventFamily<Bounded<OnFull::reject>>,
-    EventFamily<Bounded<OnFull::wait>>, EventFamily<Bounded<OnFull::overwrite_oldest>>,
-    EventFamily<Coalesces<Bounded<OnFull::reject>>>, BusFamily<BusPolicies>,
-    BusFamily<Bounded<OnFull::wait, BusPolicies>>, BusFamily<LanedBusPolicies>,
-    BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>, BusFamily<PriorityBusPolicies>,
-    BusFamily<Boxes>, Family<Workers>, Family<Object>, Family<Files>, Family<Pool>>;
+using All =
+    testing::Types<QueueFamily<MpmcRing>, QueueFamily<MpscRing>, QueueFamily<SpscRing>,
+                   QueueFamily<Segments>, ChannelFamily<MpmcRing>, ChannelFamily<MpscRing>,
+                   ChannelFamily<SpscRing>, ChannelFamily<Segments>, Family<Met>,
+                   BroadcastFamily<BroadcastPolicies>, BroadcastFamily<OneProducer>,
+                   Family<NewestValue>, Family<NewestByKey>, EventFamily<EventPolicies>,
+                   EventFamily<Bounded<OnFull::reject>>, EventFamily<Bounded<OnFull::wait>>,
+                   EventFamily<Bounded<OnFull::overwrite_oldest>>,
+                   EventFamily<Coalesces<Bounded<OnFull::reject>>>, BusFamily<BusPolicies>,
+                   BusFamily<Bounded<OnFull::wait, BusPolicies>>, BusFamily<LanedBusPolicies>,
+                   BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>,
+                   BusFamily<PriorityBusPolicies>, BusFamily<Boxes>, Family<Workers>,
+                   Family<Object>, Family<Files>, Family<Pool>, Family<Strand>, Family<Loop>>;
 TYPED_TEST_SUITE(Refusals, All);
 
 TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) {

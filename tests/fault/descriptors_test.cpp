@@ -34,6 +34,7 @@
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/file/open_file.hpp>
+#include <handoff/pool/loop_executor.hpp>
 #include <handoff/probe/internal/slice.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_team.hpp>
@@ -221,6 +222,8 @@ void share_memory(Watch& watch, const Folder& /*root*/) {
   const auto opened = SharedMemory::open(name);
   const int read_only = memory.read_only_descriptor();
   const SharedRingAlarm alarm;
+  LoopExecutor loop;
+  (void)loop.descriptor();
   watch.look("SharedMemory");
   ::close(read_only);
 }
@@ -306,7 +309,7 @@ const std::vector<Case> kCases{
      read_quota},
     {"shared_memory",
      {"src/process/shared_pages.cpp", "src/process/kept_names.cpp",
-      "src/process/shared_ring_alarm.cpp"},
+      "src/process/shared_ring_alarm.cpp", "src/pool/loop_executor.cpp"},
      share_memory},
     {"subprocess",
      {"src/process/child_request.cpp", "src/process/child_side.cpp", "src/process/pipe_wait.cpp",
@@ -426,6 +429,8 @@ TEST(ClosedStreams, AProgramThatIsRunByExecHasNoneOfThem) {
     const OpenFile file = OpenFile::open(root.at("file"), {.write = true, .create = true});
     const auto memory = SharedMemory::create({.bytes = 4096});
     const SharedRingAlarm alarm;
+    LoopExecutor loop;
+    (void)loop.descriptor();
     MessageBus<int> bus;
     bus.record(root.at("recording").c_str());
     const ProcessTeam team({.width = 1});

@@ -48,6 +48,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/executor.hpp>
 #include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/internal/raw_box.hpp>
@@ -124,6 +125,11 @@ class [[nodiscard("take the result, or post() what nobody waits for")]] Future {
   // Future<U> too, with what that one comes to. Empty afterwards.
   template <class F>
   auto then(F&& function) &&;
+  // The same, but the function runs as a task of `executor`, which outlives the call. If the
+  // executor refuses it or ends without it, get() throws NotRun: full, closed; or stopped. What the
+  // function throws is get()'s, and the executor counts its task as done.
+  template <Executor E, class F>
+  auto then(E& executor, F&& function) &&;
   template <class F>
   void then(F&&) & {
     static_assert(std::is_void_v<F>, "then: takes the Future away: std::move(future).then(f)");
@@ -270,6 +276,76 @@ class Continuation final : public FutureResult<typename Step::Result> {
   FutureState::Way way_;
 };
 
+// Made by Step of `before`, when that is there, in a task of an executor.
+template <class R, class F, class Step, class E>
+class HandedContinuation final : public FutureResult<typename Step::Result> {
+ public:
+  using Result = typename Step::Result;
+
+  template <class Given>
+  HandedContinuation(FutureResult<R>* before, Given&& function, E& executor)
+      : FutureResult<Result>(FutureState::ComesByItself()),
+        function_(std::in_place, std::forward<Given>(function)),
+        executor_(executor),
+        before_(StateOwner<R>(before)) {}
+
+  static FutureState::Next call(void* self) noexcept {
+    static_cast<HandedContinuation*>(self)->hand_over();
+    return {};
+  }
+
+ private:
+  // Destroyed uncalled it is dropped.
+  class Handed {
+   public:
+    explicit Handed(HandedContinuation* next) noexcept : next_(next) {}
+    Handed(Handed&& other) noexcept : next_(std::exchange(other.next_, nullptr)) {}
+    Handed& operator=(Handed&&) = delete;
+    ~Handed() {
+      if (next_ != nullptr) next_->drop(Status::stopped);
+    }
+    void operator()() noexcept { std::exchange(next_, nullptr)->run(); }
+    // Whether nobody has taken it; then it is given up.
+    bool take_back() noexcept { return std::exchange(next_, nullptr) != nullptr; }
+
+   private:
+    HandedContinuation* next_;
+  };
+
+  // Behind an executor's yes it may be gone.
+  void hand_over() noexcept {
+    if (this->take_failure_of(*before_.read())) return end();
+    Handed task(this);
+    Status said = Status::ok;
+    std::exception_ptr thrown;
+    (void)attempt([&] { said = executor_.try_post(std::move(task)); },
+                  [&thrown]() noexcept { thrown = std::current_exception(); });
+    if ((said == Status::ok && !thrown) || !task.take_back()) return;
+    if (!thrown) return drop(said);
+    this->set_error(std::move(thrown));
+    end();
+  }
+  void run() noexcept {
+    FutureResult<R>& before = *before_.read();
+    (void)this->keep([&]() -> Result { return Step::make(std::move(*function_), before); });
+    end();
+  }
+  void drop(Status why) noexcept {
+    this->set_not_run(why);
+    end();
+  }
+  void end() noexcept {
+    function_.reset();
+    before_.write().reset();
+    this->finish();
+  }
+  void destroy() noexcept override { RawBox<HandedContinuation>::destroy(this); }
+
+  std::optional<F> function_;
+  E& executor_;
+  sync::cell<StateOwner<R>> before_;
+};
+
 // The result of the Future that is the result of `outer`.
 template <class U>
 class Unwrapped final : public FutureResult<U> {
@@ -332,15 +408,14 @@ struct InnerResult<Future<U>> {
   using type = U;
 };
 
-// The Future of what Step makes of it. Of a Future's Future: of what that one comes to.
-template <class Step, class R, class F>
-auto continue_by(Future<R>&& future, F&& function) {
-  using Continued = Continuation<R, std::decay_t<F>, Step>;
+// The Future of what Continued makes of it. Of a Future's Future: of what that one comes to.
+template <class Continued, class R, class... Given>
+auto continue_by(Future<R>&& future, Given&&... given) {
   using Result = typename Continued::Result;
   FutureResult<R>& before = FutureAccess::state(future);
   // Its share is the continuation's, once that is made.
   const auto continued = [&](RawBox<Continued>& box) {
-    Continued* const next = box.make(&before, std::forward<F>(function));
+    Continued* const next = box.make(&before, std::forward<Given>(given)...);
     (void)FutureAccess::release(future).release();
     return next;
   };
@@ -369,8 +444,19 @@ template <class F>
 auto Future<R>::then(F&& function) && {
   static_assert(detail::TakesResult<std::decay_t<F>, R>,
                 "then: the function takes the result; of a Future<void> nothing");
-  using Step = detail::Follow<R, std::decay_t<F>>;
-  return detail::continue_by<Step>(std::move(*this), std::forward<F>(function));
+  using Function = std::decay_t<F>;
+  using Continued = detail::Continuation<R, Function, detail::Follow<R, Function>>;
+  return detail::continue_by<Continued>(std::move(*this), std::forward<F>(function));
+}
+
+template <class R>
+template <Executor E, class F>
+auto Future<R>::then(E& executor, F&& function) && {
+  static_assert(detail::TakesResult<std::decay_t<F>, R>,
+                "then: the function takes the result; of a Future<void> nothing");
+  using Function = std::decay_t<F>;
+  using Continued = detail::HandedContinuation<R, Function, detail::Follow<R, Function>, E>;
+  return detail::continue_by<Continued>(std::move(*this), std::forward<F>(function), executor);
 }
 
 template <class R>
@@ -378,8 +464,9 @@ template <class F>
 Future<R> Future<R>::on_failure(F&& function) && {
   static_assert(std::is_invocable_r_v<R, std::decay_t<F>, std::exception_ptr>,
                 "on_failure: the function takes a std::exception_ptr and returns a result");
-  using Step = detail::Replace<R, std::decay_t<F>>;
-  return detail::continue_by<Step>(std::move(*this), std::forward<F>(function));
+  using Function = std::decay_t<F>;
+  using Continued = detail::Continuation<R, Function, detail::Replace<R, Function>>;
+  return detail::continue_by<Continued>(std::move(*this), std::forward<F>(function));
 }
 
 // What co_await makes of a Future. Lives in the coroutine's frame.

@@ -2,11 +2,14 @@
 //
 // Pools of threads: tasks, groups of them, loops, timers.
 #include <coroutine>
+#include <handoff/core/inline_executor.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/coroutine.hpp>
+#include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/per_worker.hpp>
+#include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/submit_std.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -211,4 +214,50 @@ HANDOFF_COUNT_CASE(pool_life) {
     const CountedOfAll counted(std::string("ThreadPool.idle/ten seconds, ") + mode.name);
     sleep_for(10'000'000'000);
   }
+}
+
+HANDOFF_COUNT_CASE(serial_executor) {
+  handoff::InlineExecutor here;
+  handoff::SerialExecutor strand(here);
+  note_rounds("SerialExecutor.post + run/alone", [&] { strand.post([] {}); });
+  rounds([&](bool counts) {
+    strand.post([&] {
+      for (int i = 0; i < 15; ++i) {
+        const Counted counted("SerialExecutor.post/behind others", counts);
+        strand.post([] {});
+      }
+    });
+  });
+  rounds([&](bool counts) {
+    const Counted counted("SerialExecutor.post + run/by a task, 16 a turn", counts, 16);
+    strand.post([&] {
+      for (int i = 0; i < 15; ++i) strand.post([] {});
+    });
+  });
+  note_rounds("SerialExecutor.submit + get/alone",
+              [&] { (void)strand.submit([] { return 1; }).get(); });
+  ThreadPool pool(pool_of(1));
+  handoff::SerialExecutor on_pool(pool);
+  hot_and_asleep("SerialExecutor.post + run/pool, width 1, ", [&] { on_pool.post([] {}); });
+}
+
+HANDOFF_COUNT_CASE(loop_executor) {
+  handoff::LoopExecutor loop;
+  (void)loop.descriptor();
+  rounds([&](bool counts) {
+    note("LoopExecutor.post/the owner may sleep", counts, [&] { loop.post([] {}); });
+    for (int i = 0; i < 15; ++i) {
+      note("LoopExecutor.post/behind others", counts, [&] { loop.post([] {}); });
+    }
+    const Counted counted("LoopExecutor.drain/16 tasks", counts, 16);
+    (void)loop.drain();
+  });
+  note_rounds("LoopExecutor.drain/nothing", [&] { (void)loop.drain(); });
+  Helper owner;
+  rounds([&](bool counts) {
+    note_asleep(
+        owner, counts, "LoopExecutor.wait/asleep", [&] { (void)loop.wait(); },
+        "LoopExecutor.post/the owner sleeps in wait()", [&] { loop.post([] {}); });
+    owner.run([&] { (void)loop.drain(); });
+  });
 }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+//
+// A strand and a loop: the hand-over of the turn, its end against a post and a close, refusals; a
+// post against the sleep of the loop's owner. docs/design/strand.md.
+#include <cstddef>
+#include <cstdint>
+#include <handoff/core/closing.hpp>
+#include <handoff/core/future.hpp>
+#include <handoff/core/status.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/pool/loop_executor.hpp>
+#include <handoff/pool/serial_executor.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <memory>
+#include <utility>
+
+#include "explore/scenario.hpp"
+
+namespace strand_scenarios { namespace {
+
+using namespace handoff;
+using test::LargeScenario;
+using test::Scenario;
+
+// Runs what comes until it is shut.
+void serve(LoopExecutor& loop) {
+  while (loop.wait() == Status::ok) (void)loop.drain();
+}
+
+// The tasks of a strand, which see what the ones before them did without more.
+struct Record {
+  // Task `number` of its producer.
+  void add(std::size_t producer, int number) {
+    explore::check(last[producer].read() < number, "in the order of its producer");
+    last[producer].write() = number;
+    ++count.write();
+  }
+  sync::cell<int> last[2];
+  sync::cell<int> count;
+};
+
+// Two producers: one of them makes the turn, and the other may do so again behind its end.
+const Scenario two_producers("strand/two_producers", [] {
+  LoopExecutor loop;
+  Record record;
+  {
+    SerialExecutor strand(loop);
+    explore::Thread other([&] {
+      explore::check(strand.try_post([&] { record.add(0, 1); }) == Status::ok, "accepted");
+    });
+    explore::Thread server([&] { serve(loop); });
+    explore::check(strand.try_post([&] { record.add(1, 1); }) == Status::ok, "accepted");
+    explore::check(strand.try_post([&] { record.add(1, 2); }) == Status::ok, "accepted");
+    other.join();
+    const Tally tally = strand.close();
+    explore::check(tally.done == 3 && tally.balanced(), "all ran");
+    explore::check(record.count.read() == 3, "before the close returned");
+    loop.shut();
+    server.join();
+  }
+  explore::outcome(loop.tally().accepted);  // turns
+});
+
+// Two threads, which have the turn one after the other.
+struct Alternating {
+  template <class F>
+  Status try_post(F&& function) {
+    return loops[next++ % 2].try_post(std::forward<F>(function));
+  }
+  static std::size_t width() { return 2; }
+
+  LoopExecutor loops[2];
+  std::size_t next = 0;  // whoever makes the turn, or gives it on
+};
+const LargeScenario hand_over("strand/hand_over_of_the_turn", [] {
+  Alternating executor;
+  Record record;
+  {
+    SerialExecutor strand(executor);
+    explore::Thread one([&] { serve(executor.loops[0]); });
+    explore::Thread two([&] { serve(executor.loops[1]); });
+    for (int i = 1; i <= 3; ++i) strand.post([&record, i] { record.add(0, i); });
+    explore::check(strand.close().done == 3, "all ran");
+    executor.loops[0].shut();
+    executor.loops[1].shut();
+    one.join();
+    two.join();
+  }
+  explore::check(record.count.read() == 3, "once each");
+  explore::outcome(executor.next);
+});
+
+// The strand's memory goes behind the close, though the turn's thread may still be there.
+const Scenario close_against_post("strand/close_against_post", [] {
+  LoopExecutor loop;
+  explore::Thread server([&] { serve(loop); });
+  auto strand = std::make_unique<SerialExecutor<LoopExecutor>>(loop);
+  sync::cell<int> ran;
+  unsigned accepted = 0;
+  explore::Thread producer([&] {
+    if (strand->try_post([&] { ++ran.write(); }) == Status::ok) ++accepted;
+    if (strand->try_post([&] { ++ran.write(); }) == Status::ok) ++accepted;
+  });
+  const Tally tally = strand->close();
+  explore::check(tally.balanced() && tally.pending == 0, "all is told");
+  producer.join();
+  explore::check(tally.done == accepted && ran.read() == static_cast<int>(accepted),
+                 "what was accepted ran");
+  strand.reset();
+  loop.shut();
+  server.join();
+  explore::outcome(accepted);
+});
+
+const Scenario abandon("strand/abandon", [] {
+  LoopExecutor loop;
+  explore::Thread server([&] { serve(loop); });
+  auto strand = std::make_unique<SerialExecutor<LoopExecutor>>(loop);
+  sync::cell<int> ran;
+  Future<void> future = strand->submit([&] { ++ran.write(); });
+  const Tally tally = strand->close(Closing::abandon);
+  strand.reset();
+  explore::check(tally.done + tally.cancelled == 1 && tally.balanced(), "one of the two");
+  explore::check(future.is_ready(), "and its Future knows");
+  explore::check(ran.read() == static_cast<int>(tally.done), "as it is told");
+  loop.shut();
+  server.join();
+  explore::outcome(tally.done);
+});
+
+// Who finds a task counted sees what it did.
+const Scenario counted("strand/counted", [] {
+  LoopExecutor loop;
+  SerialExecutor strand(loop);
+  sync::cell<int> ran;
+  strand.post([&] { ran.write() = 1; });
+  explore::Thread server([&] { (void)loop.drain(); });
+  const Tally tally = strand.tally();
+  explore::check(tally.balanced(), "at any moment");
+  if (tally.done == 1) explore::check(ran.read() == 1, "what it did");
+  explore::outcome(tally.done);
+  server.join();
+});
+
+// An executor that refuses: nobody's task is lost, and each refused one is its producer's.
+template <Status kSays>
+struct Refuses {
+  template <class F>
+  Status try_post(F&&) {
+    return kSays;
+  }
+  static std::size_t width() { return 1; }
+};
+template <Status kSays>
+void refused() {
+  Refuses<kSays> executor;
+  SerialExecutor strand(executor);
+  sync::cell<int> ran;
+  bool other_accepted = false;
+  explore::Thread other(
+      [&] { other_accepted = strand.try_post([&] { ++ran.write(); }) == Status::ok; });
+  const bool accepted = strand.try_post([&] { ++ran.write(); }) == Status::ok;
+  other.join();
+  const Tally tally = strand.close();
+  const int told = (accepted ? 1 : 0) + (other_accepted ? 1 : 0);
+  explore::check(tally.balanced() && tally.accepted == static_cast<std::uint64_t>(told), "counted");
+  explore::check(told < 2, "one of them was refused");
+  explore::check(ran.read() == (kSays == Status::full ? told : 0), "run, or cancelled");
+  explore::outcome(static_cast<std::uint64_t>(told));
+}
+const Scenario full("strand/refused_by_a_full_executor", &refused<Status::full>);
+const Scenario closed("strand/refused_by_a_closed_executor", &refused<Status::closed>);
+
+// ---- The loop -----------------------------------------------------------------------------------
+
+const Scenario post_against_sleep("loop_executor/post_against_sleep", [] {
+  LoopExecutor loop;
+  sync::cell<int> ran;
+  explore::Thread producer([&] {
+    loop.post([&] { ++ran.write(); });
+    loop.post([&] { ++ran.write(); });
+  });
+  int drains = 0;
+  while (ran.read() < 2) {
+    explore::check(loop.wait() == Status::ok, "told");
+    explore::check(loop.drain() != 0, "of something");
+    ++drains;
+  }
+  producer.join();
+  explore::outcome(static_cast<std::uint64_t>(drains));
+});
+
+const Scenario shut_against_wait("loop_executor/shut_against_wait", [] {
+  LoopExecutor loop;
+  sync::cell<int> ran;
+  explore::Thread producer([&] {
+    (void)loop.try_post([&] { ++ran.write(); });
+    loop.shut();
+  });
+  serve(loop);
+  explore::check(ran.read() == 1, "what was accepted runs");
+  producer.join();
+  explore::check(loop.close().done == 1, "and is counted");
+});
+
+// The function of then(executor, f) against the thread that makes the result, and a closed loop.
+const Scenario then_on_loop("loop_executor/then", [] {
+  LoopExecutor loop;
+  LoopExecutor maker;
+  sync::cell<int> seen;
+  Future<int> next =
+      maker.submit([] { return 1; }).then(loop, [&](int one) { return seen.write() = one; });
+  explore::Thread other([&] { (void)maker.drain(); });
+  explore::Thread closer([&] { loop.shut(); });
+  serve(loop);
+  other.join();
+  closer.join();
+  explore::check(next.is_ready(), "a result, or why there is none");
+  explore::outcome(static_cast<std::uint64_t>(seen.read()));
+});
+
+}}  // namespace strand_scenarios

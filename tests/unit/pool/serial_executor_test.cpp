@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: MIT
+//
+// A strand over executors that do as they please: its order, its turn, refusals, failures, the end.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <handoff/core/future.hpp>
+#include <handoff/core/inline_executor.hpp>
+#include <handoff/core/lost_failure.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/core/parallel_for.hpp>
+#include <handoff/core/unique_function.hpp>
+#include <handoff/pool/serial_executor.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace handoff_serial_executor_test { namespace {
+
+using namespace handoff;
+
+using namespace std::chrono_literals;
+
+// Keeps what it is given until it is asked to run it, and says what it is told to say.
+struct ByHand {
+  template <class F>
+  Status try_post(F&& function) {
+    if (before) std::exchange(before, nullptr)();
+    if (throws) throw std::bad_alloc();
+    if (says != Status::ok) return says;
+    if (loses) {
+      [[maybe_unused]] const auto taken = std::forward<F>(function);
+      throw std::bad_alloc();
+    }
+    kept.emplace_back(std::forward<F>(function));
+    if (once) says = *once;
+    return Status::ok;
+  }
+  static std::size_t width() { return 1; }
+  void run_one() {
+    UniqueFunction<void()> function = std::move(kept.front());
+    kept.erase(kept.begin());
+    function();
+  }
+  void run_all() {
+    while (!kept.empty()) run_one();
+  }
+
+  Status says = Status::ok;
+  std::optional<Status> once;  // what it says after the next one
+  bool throws = false;
+  bool loses = false;  // takes it, and throws
+  std::function<void()> before;  // called inside the next try_post()
+  std::vector<UniqueFunction<void()>> kept;
+};
+
+std::vector<int> up_to(int count) {
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+TEST(SerialExecutor, HandsOverOneFunctionForManyTasks) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  std::vector<int> ran;
+  for (int i = 0; i < 10; ++i) strand.post([&ran, i] { ran.push_back(i); });
+  EXPECT_EQ(executor.kept.size(), 1U);
+  EXPECT_EQ(strand.tally().pending, 10U);
+  executor.run_one();
+  EXPECT_EQ(ran, up_to(10));
+  EXPECT_TRUE(executor.kept.empty()) << "an empty strand has no turn";
+  EXPECT_EQ(strand.tally().done, 10U);
+  strand.post([&ran] { ran.clear(); });
+  executor.run_all();
+  EXPECT_TRUE(ran.empty());
+}
+
+TEST(SerialExecutor, ATurnGoesBehindTheOthersAfterABatch) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  std::size_t ran = 0;
+  for (int i = 0; i < 40; ++i) strand.post([&ran] { ++ran; });
+  std::size_t ran_before = 0;
+  (void)executor.try_post([&] { ran_before = ran; });
+  executor.run_one();
+  EXPECT_EQ(ran, 16U);
+  EXPECT_EQ(executor.kept.size(), 2U);
+  executor.run_all();
+  EXPECT_EQ(ran_before, 16U);
+  EXPECT_EQ(ran, 40U);
+}
+
+TEST(SerialExecutor, ATurnThatIsRefusedGoesOn) {
+  for (const Status refusal : {Status::full, Status::closed}) {
+    ByHand executor;
+    executor.once = refusal;
+    SerialExecutor strand(executor);
+    std::size_t ran = 0;
+    for (int i = 0; i < 40; ++i) strand.post([&ran] { ++ran; });
+    executor.run_one();
+    EXPECT_EQ(ran, 40U);
+    EXPECT_EQ(strand.close().done, 40U);
+  }
+}
+
+TEST(SerialExecutor, ATurnWhoseHandOverThrowsGoesOn) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  std::size_t ran = 0;
+  for (int i = 0; i < 40; ++i) strand.post([&ran] { ++ran; });
+  executor.throws = true;
+  executor.run_one();
+  EXPECT_EQ(ran, 40U);
+}
+
+TEST(SerialExecutor, ARefusalOfTheExecutorLeavesTheFunction) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  for (const Status refusal : {Status::full, Status::closed}) {
+    executor.says = refusal;
+    auto owned = std::make_unique<int>(1);
+    int seen = 0;
+    auto task = [&seen, owned = std::move(owned)] { seen += *owned; };
+    EXPECT_EQ(strand.try_post(std::move(task)), refusal);
+    task();
+    EXPECT_EQ(seen, 1);
+    try {
+      strand.post(std::move(task));
+      ADD_FAILURE();
+    } catch (const NotRun& why) {
+      EXPECT_EQ(why.status(), refusal);
+    }
+    EXPECT_THROW((void)strand.submit([] { return 1; }), NotRun);
+    task();
+    EXPECT_EQ(seen, 2);
+  }
+  executor.says = Status::ok;
+  executor.throws = true;
+  EXPECT_THROW((void)strand.try_post([] {}), std::bad_alloc);
+  executor.throws = false;
+  EXPECT_EQ(strand.tally().accepted, 0U);
+  EXPECT_EQ(strand.try_post([] {}), Status::ok);
+  executor.run_all();
+  EXPECT_EQ(strand.close().done, 1U);
+}
+
+// What others handed over while the executor said no.
+TEST(SerialExecutor, AcceptedBesideARefusalItRunsOrIsCancelled) {
+  for (const Status refusal : {Status::full, Status::closed}) {
+    ByHand executor;
+    executor.says = refusal;
+    SerialExecutor strand(executor);
+    int ran = 0;
+    executor.before = [&] {
+      std::thread([&] { EXPECT_EQ(strand.try_post([&] { ++ran; }), Status::ok); }).join();
+    };
+    EXPECT_EQ(strand.try_post([&] { ran = 100; }), refusal);
+    const Tally tally = strand.close();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.accepted, 1U);
+    EXPECT_EQ(ran, refusal == Status::full ? 1 : 0);
+    EXPECT_EQ(tally.cancelled, refusal == Status::full ? 0U : 1U);
+  }
+}
+
+TEST(SerialExecutor, WhatTheExecutorDestroysIsCancelled) {
+  std::optional<ByHand> executor(std::in_place);
+  SerialExecutor strand(*executor);
+  Future<int> future = strand.submit([] { return 1; });
+  for (int i = 0; i < 40; ++i) strand.post([] { ADD_FAILURE(); });
+  executor->kept.clear();
+  EXPECT_THROW((void)future.get(), NotRun);
+  EXPECT_EQ(strand.tally().cancelled, 41U);
+  for (int i = 0; i < 40; ++i) strand.post([] {});
+  executor->run_one();  // ... and also a turn that was given again
+  executor->kept.clear();
+  const Tally tally = strand.close();
+  EXPECT_EQ(tally.done, 16U);
+  EXPECT_EQ(tally.cancelled, 65U);
+}
+
+TEST(SerialExecutor, WhatTheExecutorTakesAndThrowsIsCancelled) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  executor.loses = true;
+  EXPECT_THROW((void)strand.try_post([] { ADD_FAILURE(); }), std::bad_alloc);
+  EXPECT_EQ(strand.tally().cancelled, 1U);
+  executor.loses = false;
+  std::size_t ran = 0;
+  for (int i = 0; i < 40; ++i) strand.post([&ran] { ++ran; });
+  executor.loses = true;
+  executor.run_one();
+  EXPECT_EQ(ran, 16U);
+  EXPECT_EQ(strand.close().cancelled, 25U);
+}
+
+// Some call what they are given where it lies.
+struct InPlace {
+  template <class F>
+  static Status try_post(F&& function) {
+    function();
+    return Status::ok;
+  }
+  static std::size_t width() { return 1; }
+};
+
+template <class E>
+void run_many_inside() {
+  E here;
+  SerialExecutor strand(here);
+  std::vector<int> ran;
+  std::thread::id thread;
+  strand.post([&] {
+    for (int i = 0; i < 2000; ++i) strand.post([&ran, i] { ran.push_back(i); });
+    EXPECT_TRUE(ran.empty()) << "never two at once";
+    thread = std::this_thread::get_id();
+  });
+  EXPECT_EQ(ran, up_to(2000));
+  EXPECT_EQ(thread, std::this_thread::get_id());
+}
+
+// The turn comes back, and does not go deeper with each batch.
+TEST(SerialExecutor, OnAnExecutorThatCallsAtOnce) {
+  run_many_inside<InlineExecutor>();
+  run_many_inside<InPlace>();
+}
+
+struct ThrowsWhenCopied {
+  ThrowsWhenCopied() = default;
+  ThrowsWhenCopied(const ThrowsWhenCopied&) { throw std::runtime_error("a copy"); }
+  ThrowsWhenCopied(ThrowsWhenCopied&&) noexcept = default;
+  ThrowsWhenCopied& operator=(const ThrowsWhenCopied&) = delete;
+  void operator()() const {}
+};
+
+TEST(SerialExecutor, AFunctionThatCannotBeCopiedIsNotAccepted) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  ThrowsWhenCopied function;
+  EXPECT_THROW(strand.post(function), std::runtime_error);  // with the turn
+  EXPECT_TRUE(executor.kept.empty());
+  strand.post([] {});
+  EXPECT_THROW(strand.post(function), std::runtime_error);  // behind another one
+  executor.run_all();
+  EXPECT_EQ(strand.close().accepted, 1U);
+}
+
+TEST(SerialExecutor, LargeFunctionsEndOnceAndBeforeTheNextTask) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  auto owned = std::make_shared<int>();
+  for (int i = 0; i < 3; ++i) {
+    strand.post([owned, large = std::array<char, 200>()] { (void)large; });
+    strand.post([&owned, i] { EXPECT_EQ(owned.use_count(), 3 - i); });
+  }
+  EXPECT_EQ(owned.use_count(), 4);
+  executor.run_all();
+  EXPECT_EQ(owned.use_count(), 1);
+}
+
+// ---- Failures -----------------------------------------------------------------------------------
+
+void fail() { throw std::runtime_error("disk\nfull"); }
+
+TEST(SerialExecutor, AFailureGoesToOnError) {
+  ByHand executor;
+  std::vector<std::string> told;
+  SerialExecutor strand(executor, {.on_error = [&told](const TaskFailure& failure) {
+                          try {
+                            std::rethrow_exception(failure.error);
+                          } catch (const std::exception& error) {
+                            told.emplace_back(error.what());
+                          }
+                        }});
+  bool next = false;
+  strand.post(fail);
+  strand.post([&next] { next = true; });
+  executor.run_all();
+  EXPECT_TRUE(next);
+  EXPECT_EQ(told, std::vector<std::string>{"disk\nfull"});
+  EXPECT_EQ(strand.wait(), Status::ok);
+  const Tally tally = strand.close();
+  EXPECT_EQ(tally.failed, 1U);
+  EXPECT_NE(tally.first_failure, nullptr);
+}
+
+TEST(SerialExecutor, WithoutOnErrorTheNextWaitThrowsIt) {
+  ThreadPool pool({.width = 1});
+  SerialExecutor strand(pool);
+  strand.post(fail);
+  EXPECT_THROW((void)strand.wait(), std::runtime_error);
+  EXPECT_EQ(strand.wait(), Status::ok);
+  EXPECT_EQ(pool.close().failed, 0U) << "the pool has run a turn";
+}
+
+std::vector<std::string> lost;
+
+TEST(SerialExecutor, AFailureThatNobodyWasToldOfIsReported) {
+  lost.clear();
+  set_lost_failure_handler([](const char* what) noexcept { lost.emplace_back(what); });
+  {
+    ByHand executor;
+    SerialExecutor told(executor, {.name = "told"});
+    SerialExecutor untold(executor, {.name = "a'log"});
+    told.post(fail);
+    untold.post(fail);
+    untold.post([] { throw 2; });
+    executor.run_all();
+    (void)told.close();
+  }
+  set_lost_failure_handler(nullptr);
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0],
+            "SerialExecutor 'a'log': a task threw: disk\\x0afull; nobody was told: catch it in the "
+            "task, set on_error, or call wait() before the strand ends");
+}
+
+// ---- Results ------------------------------------------------------------------------------------
+
+TEST(SerialExecutor, AResultAndAFailureGoToTheFuture) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  Future<int> sum = strand.submit([](int a, const std::unique_ptr<int>& b) { return a + *b; }, 1,
+                                  std::make_unique<int>(2));
+  Future<void> failed = strand.submit(fail);
+  EXPECT_FALSE(sum.cancel()) << "its turn is its own";
+  executor.run_all();
+  EXPECT_EQ(sum.get(), 3);
+  EXPECT_THROW(failed.get(), std::runtime_error);
+  EXPECT_EQ(strand.wait(), Status::ok) << "its Future was told";
+  const Tally tally = strand.close();
+  EXPECT_EQ(tally.failed, 1U);
+  EXPECT_NE(tally.first_failure, nullptr);
+}
+
+// A stand-in runs the strand while the only worker waits for it.
+TEST(SerialExecutor, ATaskOfThePoolMayWaitForOneOfTheStrand) {
+  ThreadPool pool({.width = 1});
+  SerialExecutor strand(pool);
+  const auto twice = [&strand] {
+    const int first = strand.submit([] { return 20; }).get();
+    strand.post([] {});
+    (void)strand.wait();
+    return first + strand.submit([] { return 1; }).get();
+  };
+  EXPECT_EQ(pool.submit(twice).get(), 21);
+}
+
+TEST(SerialExecutor, WhatFollowsAResultRunsInItsTurn) {
+  ThreadPool pool({.width = 2});
+  SerialExecutor strand(pool);
+  int seen = 0;  // of the strand's tasks
+  for (int i = 1; i <= 20; ++i) {
+    (void)pool.submit([i] { return i; }).then(strand, [&](int number) {
+      EXPECT_TRUE(strand.running_in_this_thread());
+      seen += number;
+    });
+  }
+  (void)pool.wait();
+  EXPECT_EQ(strand.submit([&] { return seen; }).get(), 210);
+  EXPECT_FALSE(strand.running_in_this_thread());
+}
+
+TEST(SerialExecutor, ALoopRunsOnIt) {
+  ThreadPool pool({.width = 2});
+  SerialExecutor strand(pool);
+  SerialExecutor<SerialExecutor<ThreadPool>> other(strand);
+  std::atomic<int> sum{0};
+  parallel_for(strand, 0, 1000, [&](int i) { sum += i; });
+  parallel_for(other, 0, 1000, [&](int i) { sum += i; });
+  EXPECT_EQ(sum, 999000);
+}
+
+// ---- The end ------------------------------------------------------------------------------------
+
+TEST(SerialExecutor, AClosedOneRefuses) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  EXPECT_EQ(strand.close().accepted, 0U);
+  auto owned = std::make_unique<int>(1);
+  auto task = [owned = std::move(owned)] { return owned != nullptr; };
+  EXPECT_EQ(strand.try_post(std::move(task)), Status::closed);
+  EXPECT_TRUE(task());
+  EXPECT_THROW(strand.post([] {}), NotRun);
+}
+
+// A close needs the executor: another thread closes.
+Tally close_beside(SerialExecutor<ByHand>& strand, ByHand& executor, const Closing& closing) {
+  Tally tally;
+  std::thread closer([&] { tally = strand.close(closing); });
+  while (strand.try_post([] {}) != Status::closed) std::this_thread::yield();
+  executor.run_all();
+  closer.join();
+  return tally;
+}
+
+TEST(SerialExecutor, AbandonedItCancelsAndALateOneExpires) {
+  for (const bool abandons : {true, false}) {
+    ByHand executor;
+    SerialExecutor strand(executor);
+    Future<int> future = strand.submit([] { return 1; });
+    const Tally tally =
+        close_beside(strand, executor,
+                     abandons ? Closing::abandon : Closing::finish_until(std::chrono::seconds(0)));
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(tally.pending + tally.done, 0U);
+    EXPECT_EQ(abandons ? tally.cancelled : tally.expired, tally.accepted);
+    try {
+      (void)future.get();
+      ADD_FAILURE();
+    } catch (const NotRun& why) {
+      EXPECT_EQ(why.status(), abandons ? Status::stopped : Status::timed_out);
+    }
+    EXPECT_EQ(strand.close().accepted, tally.accepted) << "a second close says the same";
+  }
+}
+
+TEST(SerialExecutor, AWaitEndsByItsLimit) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  EXPECT_EQ(strand.wait(0s), Status::ok);
+  strand.post([] {});
+  EXPECT_EQ(strand.wait(1ms), Status::timed_out);
+  sync::StopSource stop;
+  stop.request_stop();
+  EXPECT_EQ(strand.wait(stop.token()), Status::stopped);
+  executor.run_all();
+}
+
+TEST(SerialExecutor, ItsTasksMustNotWaitForThem) {
+  ByHand executor;
+  SerialExecutor strand(executor);
+  int misused = 0;
+  const auto tries = [&misused](auto&& call) {
+    try {
+      call();
+    } catch (const Misuse&) {
+      ++misused;
+    }
+  };
+  strand.post([&] {
+    tries([&] { (void)strand.close(); });
+    tries([&] { (void)strand.wait(); });
+  });
+  executor.run_all();
+  EXPECT_EQ(misused, 2);
+}
+
+// ---- On pools -----------------------------------------------------------------------------------
+
+// No thread is held while it is empty, and post() waits for room where the pool's own does.
+TEST(SerialExecutor, OnAPoolWithABound) {
+  ThreadPool pool({.width = 1, .capacity = 1});
+  SerialExecutor strand(pool);
+  std::size_t ran = 0;  // of the strand's tasks
+  for (int i = 0; i < 300; ++i) strand.post([&ran] { ++ran; });
+  (void)strand.wait();
+  EXPECT_EQ(ran, 300U);
+  pool.pause();
+  pool.post([] {});
+  EXPECT_EQ(strand.try_post([] {}), Status::full);
+  pool.resume();
+  (void)pool.close();
+  EXPECT_EQ(strand.try_post([] {}), Status::closed);
+  try {
+    strand.post([] {});
+    ADD_FAILURE();
+  } catch (const NotRun& why) {
+    EXPECT_EQ(why.status(), Status::closed);
+  }
+}
+
+TEST(SerialExecutor, APoolsCloseRunsWhatTheStrandHas) {
+  ThreadPool pool({.width = 1});
+  SerialExecutor strand(pool);
+  std::size_t ran = 0;
+  pool.pause();
+  for (int i = 0; i < 100; ++i) strand.post([&ran] { ++ran; });
+  (void)pool.close();
+  EXPECT_EQ(ran, 100U);
+}
+
+TEST(SerialExecutor, APoolsAbandonCancelsWhatTheStrandHas) {
+  ThreadPool pool({.width = 1});
+  SerialExecutor strand(pool);
+  pool.pause();
+  for (int i = 0; i < 100; ++i) strand.post([] { ADD_FAILURE(); });
+  (void)pool.close(Closing::abandon);
+  EXPECT_EQ(strand.close().cancelled, 100U);
+}
+
+}}  // namespace handoff_serial_executor_test
