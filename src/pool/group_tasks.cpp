@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// How the owner of a group waits, and how it hears of what others finished.
+// How the owner of a group, or many threads, wait, and how they hear of what others finished.
+#include <handoff/core/internal/status_of.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -12,33 +14,63 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
+GroupTasks::GroupTasks(Engine& engine, bool shared, UniqueFunction<void()> on_failure) noexcept
+    : GroupTasks(engine) {
+  rare_.emplace().on_failure = std::move(on_failure);
+  if (!shared) return;
+  rare_->seat = std::exchange(owner_, nullptr);
+  // order: relaxed, both: nobody else knows the group yet.
+  elsewhere_.store(kAsleep, order::relaxed);  // for good: the last one always tells
+  flags_.store(kShared, order::relaxed);
+}
+
+GroupTasks::Rare::~Rare() {
+  if (seat != nullptr && seat->guest) seat->engine.stand_up(*seat);
+}
+
 // Most waits run their own tasks, which lie on top, and are over.
 void GroupTasks::wait_until_done() noexcept {
   // Without a slot no tasks: run() ran them itself. So there is an owner.
+  Worker* const here = is_shared() ? engine_.worker_here() : owner_;
+  if (here != nullptr) {
+    run_until_done(*here);
+  } else {
+    (void)sleep_with_others(nullptr, {});
+  }
+}
+
+void GroupTasks::run_until_done(Worker& here) noexcept {
   {
-    OwnTasks own(*owner_);
+    OwnTasks own(here);
     const auto is_ours = [this](const Task& task) noexcept { return has_part(task.group.read()); };
     while (!is_done()) {
       if (Task* const task = own.next(is_ours)) {
-        engine_.runner().run(*owner_, *task);
+        engine_.runner().run(here, *task);
       } else {
-        wait_for_others(own);
+        wait_for_others(here, own);
       }
     }
   }
-  if (owner_->depth == 0) engine_.tell_idle();  // no worker's search will say so
+  if (here.depth == 0) engine_.tell_idle();  // no worker's search will say so
 }
 
 // Until there may be one of its own again.
-void GroupTasks::wait_for_others(const OwnTasks& own) noexcept {
-  for (sync::Backoff backoff; !is_done() && !help_thief();) {
-    if (!backoff.snooze()) return sleep(own.keeps_others());
+void GroupTasks::wait_for_others(Worker& here, const OwnTasks& own) noexcept {
+  for (sync::Backoff backoff; !is_done() && !help_thief(here);) {
+    if (backoff.snooze()) continue;
+    if (!is_shared()) return sleep(own.keeps_others());
+    return (void)sleep_with_others(&here, {});
   }
 }
 
 // Its tasks may look at the end of the wait until it is over.
 Status GroupTasks::wait(const Until& until) {
   if (is_done() || !(until.has_deadline() || until.stop_possible())) return wait();
+  if (is_shared()) {
+    const Inside::Pause pause;  // somebody may wait for what was put off
+    const Status waited = sleep_with_others(engine_.worker_here(), until);
+    return waited == Status::ok ? wait() : waited;
+  }
   until_.write() = &until;
   flags_.fetch_or(kLimited, order::release);  // order: release pairs with why_dropped(): until_
   wait_until_done();
@@ -59,11 +91,11 @@ Outcome GroupTasks::why_dropped() noexcept {
 
 // All our tasks have begun, or are about to, elsewhere. A worker that stole one of them may have
 // parts of it to give away (TP-4; proof in docs/design/thread_pool.md).
-bool GroupTasks::help_thief() noexcept {
+bool GroupTasks::help_thief(Worker& here) noexcept {
   // order: acquire pairs with the release in stolen_by(): the worker, which another thread may have
   // made. It lives as long as the pool.
   Worker* const thief = thief_.load(order::acquire);
-  if (thief == nullptr || thief == owner_ || thief->spawned.empty()) return false;
+  if (thief == nullptr || thief == &here || thief->spawned.empty()) return false;
   const auto is_ours = [this, thief]() noexcept {
     // order: relaxed, between the load that brings the push of the task, so that it is not too old,
     // and the exchange that hangs on it.
@@ -73,13 +105,13 @@ bool GroupTasks::help_thief() noexcept {
   if (thief->spawned.steal_if(task, is_ours) != Status::ok) return false;
   probe::moment(probe::Kind::steal);
   // order: relaxed, our own.
-  const GroupTasks* const part_of = owner_->part_of.load(order::relaxed);
-  const bool was_pure = owner_->pure;
-  task->group.read()->stolen_by(*owner_);
-  engine_.runner().run(*owner_, *task);
-  if (!was_pure) owner_->end_part();
+  const GroupTasks* const part_of = here.part_of.load(order::relaxed);
+  const bool was_pure = here.pure;
+  task->group.read()->stolen_by(here);
+  engine_.runner().run(here, *task);
+  if (!was_pure) here.end_part();
   // order: relaxed, see begin_part_of().
-  owner_->part_of.store(owner_->pure ? part_of : nullptr, order::relaxed);
+  here.part_of.store(here.pure ? part_of : nullptr, order::relaxed);
   return true;
 }
 
@@ -99,6 +131,15 @@ void GroupTasks::sleep(bool lends) noexcept {
   if (lends) owner_->end_blocking();
 }
 
+// Waits for tasks that others made, perhaps: so a worker is lent in any case.
+Status GroupTasks::sleep_with_others(Worker* here, const Until& until) noexcept {
+  if (here != nullptr) here->begin_blocking();
+  const sync::Wakeup wakeup = engine_.completion().await([this]() noexcept { return is_done(); },
+                                                         until.deadline(), until.stop_token());
+  if (here != nullptr) here->end_blocking();
+  return status_of(wakeup);
+}
+
 void GroupTasks::finished_elsewhere(Worker& worker) noexcept {
   if (worker.depth == 0) worker.end_part();  // before another group may lie where this one does
   // The group may be gone right after the next line; its owner's worker is not.
@@ -106,7 +147,9 @@ void GroupTasks::finished_elsewhere(Worker& worker) noexcept {
   // order: release pairs with the acquire in is_done(): the task's effects. Those of the tasks that
   // others finished before come with them, as all changes of this word are read-modify-writes.
   const std::int64_t before = elsewhere_.fetch_sub(kOne, order::release);
-  if (before == kOne + kAsleep) owner->joined.notify_one();
+  if (before != kOne + kAsleep) return;
+  if (owner != nullptr) return owner->joined.notify_one();
+  worker.engine.tell_idle();
 }
 
 void GroupTasks::note(Outcome outcome) noexcept {
@@ -116,17 +159,29 @@ void GroupTasks::note(Outcome outcome) noexcept {
 
 void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
   flags_.fetch_or(kFailed, order::relaxed);  // order: relaxed, as in note()
-  const sync::Lock lock(failure_mutex_);
-  if (!first_failure_) first_failure_ = failure;
+  {
+    const sync::Lock lock(failure_mutex_);
+    if (!rare_) rare_.emplace();
+    if (rare_->first_failure) return;
+    rare_->first_failure = failure;
+  }
+  if (rare_->on_failure) rare_->on_failure();
 }
 
 // After a wait that was not all well: rethrows the first failure. All that was said of the group,
-// a cancel too, ends with it.
+// a cancel too, ends with it, unless others may ask.
 Status GroupTasks::settle() {
-  // order: relaxed, no task is left.
-  const std::uint32_t flags = flags_.exchange(0, order::relaxed);
-  if ((flags & kFailed) != 0 && first_failure_) {
-    std::rethrow_exception(std::exchange(first_failure_, nullptr));
+  const bool shared = is_shared();
+  // order: relaxed, both: no task is left, or none whose end this wait has to tell of.
+  const std::uint32_t flags =
+      shared ? flags_.load(order::relaxed) : flags_.exchange(0, order::relaxed);
+  if ((flags & kFailed) != 0) {
+    std::exception_ptr failure;
+    {
+      const sync::Lock lock(failure_mutex_);
+      if (rare_) failure = shared ? rare_->first_failure : std::exchange(rare_->first_failure, {});
+    }
+    if (failure) std::rethrow_exception(std::move(failure));
   }
   if ((flags & kDropped) == 0) return Status::ok;
   return (flags & kLate) != 0 ? Status::timed_out : Status::stopped;

@@ -18,13 +18,15 @@
 // Contract: executor tier, for the tasks of one owner.
 // - Concurrency: the thread that made the group owns it, waits, and destroys it; a task that made
 //   it does so before it ends. The owner and tasks of the pool may call run(); any thread may call
-//   cancel() and cancelled(). The pool outlives the group.
+//   cancel() and cancelled(). The pool outlives the group. If the group is `shared`, any thread may
+//   wait, many at once, but a task of the group.
 // - Order: what came before run() happens before the task; every task happens before wait()
 //   returns. The owner's thread runs its tasks last in, first out; thieves take the oldest.
 // - Blocks: wait() and the destructor, until all tasks have ended. Meanwhile the owner runs tasks
 //   of the group that have not begun, and tasks of the groups that these made; then it sleeps. It
 //   runs nothing else, so nesting to any depth ends, on one worker too. If a worker sleeps while
-//   other tasks lie in its deque, a stand-in runs them, as in blocking().
+//   other tasks lie in its deque, a stand-in runs them, as in blocking(). In a shared group the
+//   maker and tasks of the pool help so, and a stand-in comes always; other threads only sleep.
 // - An owner outside the pool's threads is one of at most 64 guests. Beyond that run() runs the
 //   function itself, on a further thread if the stack is short.
 // - Allocates: nothing for a closure of up to 48 bytes, once the worker has its nodes.
@@ -32,9 +34,10 @@
 //   alone after that. Closing::abandon, and a finish_until that is over, drop what has not begun.
 // - Cancelled: cancel() drops tasks that have not begun, also those that are handed over until the
 //   next wait has ended. wait(until) does the same when `until` is over; both wait for what has
-//   begun. After a wait that returned or threw, the group is as new.
-// - Exceptions: a task that throws counts as failed, and all others run; wait() rethrows the first
-//   exception. If run() throws, the function was not accepted.
+//   begun. After a wait that returned or threw, the group is as new; a shared one stays cancelled
+//   or failed, and each wait says so. In a shared one wait(until) drops nothing.
+// - Exceptions: a task that throws counts as failed, and all others run, unless on_failure calls
+//   cancel(); wait() rethrows the first exception. If run() throws, the function was not accepted.
 // Source: the wait that helps is that of M. Frigo, C. Leiserson and K. Randall, "The Implementation
 // of the Cilk-5 Multithreaded Language", 1998; leapfrogging is D. Wagner and B. Calder's, 1993.
 #pragma once
@@ -44,6 +47,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/unique_function.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
@@ -56,10 +60,21 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+struct TaskGroupOptions {
+  // Whether any thread may wait, many at once. That costs each task two more atomic additions.
+  bool shared = false;
+
+  // Called when the first task since the last wait has failed, on the thread that ran it and before
+  // wait() returns: [&] { group.cancel(); }. It must not throw.
+  UniqueFunction<void()> on_failure = {};
+};
+
 class TaskGroup {
  public:
   // The pool outlives the group.
   explicit TaskGroup(ThreadPool& pool) noexcept : tasks_(detail::engine_of(pool)) {}
+  TaskGroup(ThreadPool& pool, TaskGroupOptions options) noexcept
+      : tasks_(detail::engine_of(pool), options.shared, std::move(options.on_failure)) {}
 
   // Waits; a failure that nobody asked for is forgotten.
   ~TaskGroup() = default;
