@@ -14,24 +14,28 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
-GroupTasks::GroupTasks(Engine& engine, bool shared, UniqueFunction<void()> on_failure) noexcept
+OptionedTasks::OptionedTasks(Engine& engine, bool shared,
+                             UniqueFunction<void()> on_failure) noexcept
     : GroupTasks(engine) {
-  rare_.emplace().on_failure = std::move(on_failure);
+  const std::uint32_t hooked = on_failure ? kHooked : 0U;
+  given_.emplace().on_failure = std::move(on_failure);
+  // order: relaxed, here and below: nobody else knows the group yet.
+  flags_.store(hooked | (shared ? kShared : 0U), order::relaxed);
   if (!shared) return;
-  rare_->seat = std::exchange(owner_, nullptr);
-  // order: relaxed, both: nobody else knows the group yet.
-  elsewhere_.store(kAsleep, order::relaxed);  // for good: the last one always tells
-  flags_.store(kShared, order::relaxed);
+  given_->seat = std::exchange(owner_, nullptr);
+  elsewhere_.store(kAsleep, order::relaxed);  // order: relaxed; for good: the last one always tells
 }
 
-GroupTasks::Rare::~Rare() {
-  if (seat != nullptr && seat->guest) seat->engine.stand_up(*seat);
+void OptionedTasks::end() noexcept {
+  if (!is_done()) wait_until_done();
+  Worker* const seat = given_->seat;
+  if (seat != nullptr && seat->guest) engine_.stand_up(*seat);
 }
 
 // Most waits run their own tasks, which lie on top, and are over.
 void GroupTasks::wait_until_done() noexcept {
-  // Without a slot no tasks: run() ran them itself. So there is an owner.
-  Worker* const here = is_shared() ? engine_.worker_here() : owner_;
+  // Without a slot no tasks: run() ran them itself. So there is an owner, or it is shared.
+  Worker* const here = owner_ != nullptr ? owner_ : engine_.worker_here();
   if (here != nullptr) {
     run_until_done(*here);
   } else {
@@ -58,7 +62,7 @@ void GroupTasks::run_until_done(Worker& here) noexcept {
 void GroupTasks::wait_for_others(Worker& here, const OwnTasks& own) noexcept {
   for (sync::Backoff backoff; !is_done() && !help_thief(here);) {
     if (backoff.snooze()) continue;
-    if (!is_shared()) return sleep(own.keeps_others());
+    if (owner_ != nullptr) return sleep(own.keeps_others());
     return (void)sleep_with_others(&here, {});
   }
 }
@@ -66,7 +70,7 @@ void GroupTasks::wait_for_others(Worker& here, const OwnTasks& own) noexcept {
 // Its tasks may look at the end of the wait until it is over.
 Status GroupTasks::wait(const Until& until) {
   if (is_done() || !(until.has_deadline() || until.stop_possible())) return wait();
-  if (is_shared()) {
+  if (owner_ == nullptr) {
     const Inside::Pause pause;  // somebody may wait for what was put off
     const Status waited = sleep_with_others(engine_.worker_here(), until);
     return waited == Status::ok ? wait() : waited;
@@ -158,28 +162,28 @@ void GroupTasks::note(Outcome outcome) noexcept {
 }
 
 void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
-  flags_.fetch_or(kFailed, order::relaxed);  // order: relaxed, as in note()
+  const std::uint32_t before = flags_.fetch_or(kFailed, order::relaxed);  // order: as in note()
   {
     const sync::Lock lock(failure_mutex_);
-    if (!rare_) rare_.emplace();
-    if (rare_->first_failure) return;
-    rare_->first_failure = failure;
+    if (first_failure_) return;
+    first_failure_ = failure;
   }
-  if (rare_->on_failure) rare_->on_failure();
+  if ((before & kHooked) != 0) static_cast<OptionedTasks&>(*this).given_->on_failure();
 }
 
 // After a wait that was not all well: rethrows the first failure. All that was said of the group,
 // a cancel too, ends with it, unless others may ask.
 Status GroupTasks::settle() {
-  const bool shared = is_shared();
-  // order: relaxed, both: no task is left, or none whose end this wait has to tell of.
-  const std::uint32_t flags =
-      shared ? flags_.load(order::relaxed) : flags_.exchange(0, order::relaxed);
+  // order: relaxed, no task is left, or none whose end this wait has to tell of.
+  std::uint32_t flags = flags_.load(order::relaxed);
+  const bool shared = (flags & kShared) != 0;
+  // order: relaxed, as above.
+  if (!shared) flags = flags_.fetch_and(kHooked, order::relaxed);
   if ((flags & kFailed) != 0) {
     std::exception_ptr failure;
     {
       const sync::Lock lock(failure_mutex_);
-      if (rare_) failure = shared ? rare_->first_failure : std::exchange(rare_->first_failure, {});
+      failure = shared ? first_failure_ : std::exchange(first_failure_, nullptr);
     }
     if (failure) std::rethrow_exception(std::move(failure));
   }

@@ -12,32 +12,30 @@
 //     return a + b;
 //   }
 //
-// For: work that divides, in tasks or in a thread that has a problem to solve. Not for: tasks that
-// nobody waits for (ThreadPool::post); one result (Future); loops (parallel_for).
+// For: work that divides. Not for: tasks that nobody waits for (ThreadPool::post); one result
+// (Future); loops (parallel_for).
 //
 // Contract: executor tier, for the tasks of one owner.
 // - Concurrency: the thread that made the group owns it, waits, and destroys it; a task that made
 //   it does so before it ends. The owner and tasks of the pool may call run(); any thread may call
-//   cancel() and cancelled(). The pool outlives the group. If the group is `shared`, any thread may
-//   wait, many at once, but a task of the group.
+//   cancel() and cancelled(), and wait for a shared group, but in its tasks. The pool outlives it.
 // - Order: what came before run() happens before the task; every task happens before wait()
-//   returns. The owner's thread runs its tasks last in, first out; thieves take the oldest.
+//   returns. The owner runs its tasks last in, first out; thieves take the oldest.
 // - Blocks: wait() and the destructor, until all tasks have ended. Meanwhile the owner runs tasks
 //   of the group that have not begun, and tasks of the groups that these made; then it sleeps. It
-//   runs nothing else, so nesting to any depth ends, on one worker too. If a worker sleeps while
-//   other tasks lie in its deque, a stand-in runs them, as in blocking(). In a shared group the
-//   maker and tasks of the pool help so, and a stand-in comes always; other threads only sleep.
-// - An owner outside the pool's threads is one of at most 64 guests. Beyond that run() runs the
-//   function itself, on a further thread if the stack is short.
+//   runs nothing else, so nesting to any depth ends, on one worker too. While a worker sleeps, a
+//   stand-in runs other tasks that lie in its deque, as in blocking(). Of a shared group the maker
+//   and tasks of the pool help so, and a stand-in comes always; other threads only sleep.
+// - An owner outside the pool is one of 64 guests at most. Beyond that run() calls the function.
 // - Allocates: nothing for a closure of up to 48 bytes, once the worker has its nodes.
 // - Closed: a group refuses nothing. Its tasks run also while the pool drains, and on the owner
 //   alone after that. Closing::abandon, and a finish_until that is over, drop what has not begun.
 // - Cancelled: cancel() drops tasks that have not begun, also those that are handed over until the
-//   next wait has ended. wait(until) does the same when `until` is over; both wait for what has
-//   begun. After a wait that returned or threw, the group is as new; a shared one stays cancelled
-//   or failed, and each wait says so. In a shared one wait(until) drops nothing.
+//   next wait has ended. wait(until) does so when `until` is over; both wait for what has begun.
+//   After a wait that returned or threw, the group is as new. A shared one stays cancelled or
+//   failed, which each wait tells, and its wait(until) drops nothing.
 // - Exceptions: a task that throws counts as failed, and all others run, unless on_failure calls
-//   cancel(); wait() rethrows the first exception. If run() throws, the function was not accepted.
+//   cancel(); wait() rethrows the first one. If run() throws, the function was not accepted.
 // Source: the wait that helps is that of M. Frigo, C. Leiserson and K. Randall, "The Implementation
 // of the Cilk-5 Multithreaded Language", 1998; leapfrogging is D. Wagner and B. Calder's, 1993.
 #pragma once
@@ -113,7 +111,7 @@ class TaskGroup {
   [[nodiscard]] bool cancelled() const noexcept { return tasks_.cancelled(); }
 
  private:
-  detail::GroupTasks tasks_;
+  detail::OptionedTasks tasks_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

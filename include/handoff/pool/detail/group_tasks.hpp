@@ -63,9 +63,6 @@ class GroupTasks {
     if (owner_ == nullptr || owner_->guest) [[unlikely]]
       owner_ = engine_.sit_down();
   }
-  // With what TaskGroupOptions has.
-  GroupTasks(Engine& engine, bool shared, UniqueFunction<void()> on_failure) noexcept;
-
   // Waits.
   ~GroupTasks() {
     if (!is_done()) [[unlikely]]
@@ -151,6 +148,8 @@ class GroupTasks {
   void keep_failure(const std::exception_ptr& failure) noexcept;
 
  private:
+  friend class OptionedTasks;
+
   enum Flags : std::uint32_t {
     kCancelled = 1,
     kDropped = 2,
@@ -158,15 +157,7 @@ class GroupTasks {
     kLimited = 8,  // the wait that is on has an end: until_
     kLate = 16,  // ... which came
     kShared = 32,  // no owner; for good
-  };
-  // What few groups have.
-  struct Rare {
-    Rare() noexcept = default;
-    ~Rare();
-
-    std::exception_ptr first_failure;
-    UniqueFunction<void()> on_failure;  // called with the first one
-    Worker* seat = nullptr;  // of a shared group: where its maker sits
+    kHooked = 64,  // OptionedTasks has a hook; for good
   };
 
   // In elsewhere_: the owner sleeps until the count is 0.
@@ -207,10 +198,6 @@ class GroupTasks {
   bool help_thief(Worker& here) noexcept;
   void sleep(bool lends) noexcept;
   Status sleep_with_others(Worker* here, const Until& until) noexcept;
-  bool is_shared() const noexcept {
-    // order: relaxed, said when it was made.
-    return (flags_.load(sync::order::relaxed) & kShared) != 0;
-  }
   void finished_elsewhere(Worker& worker) noexcept;
   void note(Outcome outcome) noexcept;
   Status settle();
@@ -224,7 +211,33 @@ class GroupTasks {
   sync::atomic<std::uint32_t> flags_;
   sync::cell<const Until*> until_;
   sync::Mutex failure_mutex_;
-  std::optional<Rare> rare_;  // made with the group, or when a task fails
+  std::exception_ptr first_failure_;
+};
+
+struct GivenToGroup {
+  UniqueFunction<void()> on_failure;
+  Worker* seat = nullptr;  // of a shared group: where its maker sits
+};
+
+// The same with what TaskGroupOptions has. Loops do without, and lie closer together.
+class OptionedTasks : public GroupTasks {
+ public:
+  explicit OptionedTasks(Engine& engine) noexcept : GroupTasks(engine) {}
+  OptionedTasks(Engine& engine, bool shared, UniqueFunction<void()> on_failure) noexcept;
+
+  // Waits.
+  ~OptionedTasks() {
+    if (given_) [[unlikely]]
+      end();
+  }
+  OptionedTasks(const OptionedTasks&) = delete;
+  OptionedTasks& operator=(const OptionedTasks&) = delete;
+
+ private:
+  friend class GroupTasks;
+  void end() noexcept;
+
+  std::optional<GivenToGroup> given_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
