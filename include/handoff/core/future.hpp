@@ -35,7 +35,7 @@
 // - Allocates: nothing; submit() did, once. then(): once; twice if its function returns a Future.
 // - Exceptions: get() rethrows what the task threw. For a task that was dropped it throws NotRun:
 //   stopped after a cancel, a close or a stop token; timed_out if the task expired. get(), wait(),
-//   then() and co_await on an empty Future are misuse; so is NotRun where exceptions are off.
+//   then() and co_await on an empty Future are misuse; so is NotRun without exceptions.
 //
 // Waits inside tasks: docs/guide/pools.md. How it works: docs/design/future.md.
 #pragma once
