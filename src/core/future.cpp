@@ -67,14 +67,13 @@ Outcome FutureState::drop_claimed(Outcome why) noexcept {
   return why;
 }
 
+std::exception_ptr failure_of(Status why, const char* task) {
+  return std::make_exception_ptr(NotRun(why, task));
+}
+
 std::exception_ptr FutureState::failure() {
   hear();
-#if defined(__cpp_exceptions)
-  if (not_run_ != Status::ok) return std::make_exception_ptr(NotRun(not_run_, given_name()));
-#else
-  if (not_run_ != Status::ok) rethrow();
-#endif
-  return error_;
+  return not_run_ != Status::ok ? failure_of(not_run_, given_name()) : error_;
 }
 
 void FutureState::rethrow() {

@@ -13,10 +13,11 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 using sync::order;
 
 void RangeRun::keep_failure(std::size_t size) noexcept {
+  const std::exception_ptr failure = caught_failure();
   {
     const sync::Lock lock(failure_mutex_);
     failed_ += size;
-    if (!first_failure_) first_failure_ = std::current_exception();
+    if (!first_failure_) first_failure_ = failure;
   }
   if (at_failure_ == AtFailure::rest_left_out) cancel_rest();
 }

@@ -47,7 +47,12 @@ class Completion {
     return finished == accepted();
   }
   sync::Wakeup await(sync::Deadline deadline, const sync::StopToken& stop = {}) noexcept {
-    return idle_.await([this]() noexcept { return is_idle(); }, deadline, stop);
+    return await([this]() noexcept { return is_idle(); }, deadline, stop);
+  }
+  // What has come when somebody tells.
+  template <class Has>
+  sync::Wakeup await(Has&& has, sync::Deadline deadline, const sync::StopToken& stop) noexcept {
+    return idle_.await(has, deadline, stop);
   }
 
   // A task that no worker counts.

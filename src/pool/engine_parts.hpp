@@ -50,5 +50,6 @@ struct EngineParts {
 };
 
 inline TaskRunner& Engine::runner() noexcept { return parts_->runner; }
+inline Completion& Engine::completion() noexcept { return parts_->completion; }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// How the owner of a group waits, and how it hears of what others finished.
+// How the owner of a group, or many threads, wait, and how they hear of what others finished.
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/internal/unheard.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -13,33 +15,67 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
 
+OptionedTasks::OptionedTasks(Engine& engine, bool shared,
+                             UniqueFunction<void()> on_failure) noexcept
+    : GroupTasks(engine) {
+  const std::uint32_t hooked = on_failure ? kHooked : 0U;
+  given_.emplace().on_failure = std::move(on_failure);
+  // order: relaxed, here and below: nobody else knows the group yet.
+  flags_.store(hooked | (shared ? kShared : 0U), order::relaxed);
+  if (!shared) return;
+  given_->seat = std::exchange(owner_, nullptr);
+  elsewhere_.store(kAsleep, order::relaxed);  // order: relaxed; for good: the last one always tells
+}
+
+void OptionedTasks::end() noexcept {
+  if (!is_done()) wait_until_done();
+  Worker* const seat = given_->seat;
+  if (seat != nullptr && seat->guest) engine_.stand_up(*seat);
+}
+
 // Most waits run their own tasks, which lie on top, and are over.
 void GroupTasks::wait_until_done() noexcept {
-  // Without a slot no tasks: run() ran them itself. So there is an owner.
+  // Without a slot no tasks: run() ran them itself. So there is an owner, or it is shared.
+  Worker* const here = owner_ != nullptr ? owner_ : engine_.worker_here();
+  if (here != nullptr) {
+    run_until_done(*here);
+  } else {
+    (void)sleep_with_others(nullptr, {});
+  }
+}
+
+void GroupTasks::run_until_done(Worker& here) noexcept {
   {
-    OwnTasks own(*owner_);
+    OwnTasks own(here);
     const auto is_ours = [this](const Task& task) noexcept { return has_part(task.group.read()); };
     while (!is_done()) {
       if (Task* const task = own.next(is_ours)) {
-        engine_.runner().run(*owner_, *task);
+        engine_.runner().run(here, *task);
       } else {
-        wait_for_others(own);
+        wait_for_others(here, own);
       }
     }
   }
-  if (owner_->depth == 0) engine_.tell_idle();  // no worker's search will say so
+  if (here.depth == 0) engine_.tell_idle();  // no worker's search will say so
 }
 
 // Until there may be one of its own again.
-void GroupTasks::wait_for_others(const OwnTasks& own) noexcept {
-  for (sync::Backoff backoff; !is_done() && !help_thief();) {
-    if (!backoff.snooze()) return sleep(own.keeps_others());
+void GroupTasks::wait_for_others(Worker& here, const OwnTasks& own) noexcept {
+  for (sync::Backoff backoff; !is_done() && !help_thief(here);) {
+    if (backoff.snooze()) continue;
+    if (owner_ != nullptr) return sleep(own.keeps_others());
+    return (void)sleep_with_others(&here, {});
   }
 }
 
 // Its tasks may look at the end of the wait until it is over.
 Status GroupTasks::wait(const Until& until) {
   if (is_done() || !(until.has_deadline() || until.stop_possible())) return wait();
+  if (owner_ == nullptr) {
+    const Inside::Pause pause;  // somebody may wait for what was put off
+    const Status waited = sleep_with_others(engine_.worker_here(), until);
+    return waited == Status::ok ? wait() : waited;
+  }
   until_.write() = &until;
   flags_.fetch_or(kLimited, order::release);  // order: release pairs with why_dropped(): until_
   wait_until_done();
@@ -60,11 +96,11 @@ Outcome GroupTasks::why_dropped() noexcept {
 
 // All our tasks have begun, or are about to, elsewhere. A worker that stole one of them may have
 // parts of it to give away (TP-4; proof in docs/design/thread_pool.md).
-bool GroupTasks::help_thief() noexcept {
+bool GroupTasks::help_thief(Worker& here) noexcept {
   // order: acquire pairs with the release in stolen_by(): the worker, which another thread may have
   // made. It lives as long as the pool.
   Worker* const thief = thief_.load(order::acquire);
-  if (thief == nullptr || thief == owner_ || thief->spawned.empty()) return false;
+  if (thief == nullptr || thief == &here || thief->spawned.empty()) return false;
   const auto is_ours = [this, thief]() noexcept {
     // order: relaxed, between the load that brings the push of the task, so that it is not too old,
     // and the exchange that hangs on it.
@@ -74,13 +110,13 @@ bool GroupTasks::help_thief() noexcept {
   if (thief->spawned.steal_if(task, is_ours) != Status::ok) return false;
   probe::moment(probe::Kind::steal);
   // order: relaxed, our own.
-  const GroupTasks* const part_of = owner_->part_of.load(order::relaxed);
-  const bool was_pure = owner_->pure;
-  task->group.read()->stolen_by(*owner_);
-  engine_.runner().run(*owner_, *task);
-  if (!was_pure) owner_->end_part();
+  const GroupTasks* const part_of = here.part_of.load(order::relaxed);
+  const bool was_pure = here.pure;
+  task->group.read()->stolen_by(here);
+  engine_.runner().run(here, *task);
+  if (!was_pure) here.end_part();
   // order: relaxed, see begin_part_of().
-  owner_->part_of.store(owner_->pure ? part_of : nullptr, order::relaxed);
+  here.part_of.store(here.pure ? part_of : nullptr, order::relaxed);
   return true;
 }
 
@@ -100,6 +136,15 @@ void GroupTasks::sleep(bool lends) noexcept {
   if (lends) owner_->end_blocking();
 }
 
+// Waits for tasks that others made, perhaps: so a worker is lent in any case.
+Status GroupTasks::sleep_with_others(Worker* here, const Until& until) noexcept {
+  if (here != nullptr) here->begin_blocking();
+  const sync::Wakeup wakeup = engine_.completion().await([this]() noexcept { return is_done(); },
+                                                         until.deadline(), until.stop_token());
+  if (here != nullptr) here->end_blocking();
+  return status_of(wakeup);
+}
+
 void GroupTasks::finished_elsewhere(Worker& worker) noexcept {
   if (worker.depth == 0) worker.end_part();  // before another group may lie where this one does
   // The group may be gone right after the next line; its owner's worker is not.
@@ -107,7 +152,9 @@ void GroupTasks::finished_elsewhere(Worker& worker) noexcept {
   // order: release pairs with the acquire in is_done(): the task's effects. Those of the tasks that
   // others finished before come with them, as all changes of this word are read-modify-writes.
   const std::int64_t before = elsewhere_.fetch_sub(kOne, order::release);
-  if (before == kOne + kAsleep) owner->joined.notify_one();
+  if (before != kOne + kAsleep) return;
+  if (owner != nullptr) return owner->joined.notify_one();
+  worker.engine.tell_idle();
 }
 
 void GroupTasks::note(Outcome outcome) noexcept {
@@ -116,18 +163,30 @@ void GroupTasks::note(Outcome outcome) noexcept {
 }
 
 void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
-  flags_.fetch_or(kFailed, order::relaxed);  // order: relaxed, as in note()
-  const sync::Lock lock(failure_mutex_);
-  if (!first_failure_) first_failure_ = failure;
+  const std::uint32_t before = flags_.fetch_or(kFailed, order::relaxed);  // order: as in note()
+  {
+    const sync::Lock lock(failure_mutex_);
+    if (first_failure_) return;
+    first_failure_ = failure;
+  }
+  if ((before & kHooked) != 0) static_cast<OptionedTasks&>(*this).given_->on_failure();
 }
 
 // After a wait that was not all well: rethrows the first failure. All that was said of the group,
-// a cancel too, ends with it.
+// a cancel too, ends with it, unless others may ask.
 Status GroupTasks::settle() {
-  // order: relaxed, no task is left.
-  const std::uint32_t flags = flags_.exchange(0, order::relaxed);
-  if ((flags & kFailed) != 0 && first_failure_) {
-    std::rethrow_exception(std::exchange(first_failure_, nullptr));
+  // order: relaxed, no task is left, or none whose end this wait has to tell of.
+  std::uint32_t flags = flags_.load(order::relaxed);
+  const bool shared = (flags & kShared) != 0;
+  // order: relaxed, as above.
+  if (!shared) flags = flags_.fetch_and(kHooked, order::relaxed);
+  if ((flags & kFailed) != 0) {
+    std::exception_ptr failure;
+    {
+      const sync::Lock lock(failure_mutex_);
+      failure = shared ? first_failure_ : std::exchange(first_failure_, nullptr);
+    }
+    if (failure) std::rethrow_exception(std::move(failure));
   }
   if ((flags & kDropped) == 0) return Status::ok;
   return (flags & kLate) != 0 ? Status::timed_out : Status::stopped;

@@ -3,6 +3,7 @@
 // What is rare about running a task: it throws, is traced, or needs another stack.
 #include "task_runner.hpp"
 
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/inside.hpp>
 #include <handoff/core/internal/workplace.hpp>
 #include <handoff/pool/task_failure.hpp>
@@ -34,7 +35,7 @@ bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
 
 // Keeps the exception that is being handled, of a task whose closure is gone.
 void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
-  const std::exception_ptr failure = std::current_exception();
+  const std::exception_ptr failure = caught_failure();
   if (group == nullptr) {
     const char* const name = task.kind_here().leaves_name ? task.as<const char*>() : "";
     return failures_.tell(options_.on_error, failure, name,

@@ -122,12 +122,8 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
     error = pthread_create(&handle_, attributes.get(), &Thread::enter, entry.get());
   }
   if (error != 0) {
-#if defined(__cpp_exceptions)
     throw std::system_error(error, std::generic_category(),
                             "starting thread '" + options.name + "'");
-#else
-    std::terminate();  // terminate: nothing else tells a caller without exceptions
-#endif
   }
   // equivalent(swap): two members of one thread
   static_cast<void>(entry.release());  // the thread owns it now

@@ -11,14 +11,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
+
+[[noreturn]] void throw_something();  // throwing.cpp
 
 namespace {
 
@@ -154,6 +160,72 @@ void futures() {
   expect(std::get<0>(when_all(std::move(one), std::move(other)).get()) == 1, "of any type");
 }
 
+void pools() {
+  std::atomic<int> ran{0};
+  const auto count = [&ran] { ++ran; };
+  ThreadPool pool(2);
+  pool.post(count);
+  pool.post(count, {.name = "named", .priority = Priority::high});
+  expect(pool.try_post(count) == Status::ok, "posted");
+  expect(pool.submit([](int a, int b) { return a + b; }, 1, 2).get() == 3, "submitted");
+  Future<int> tried;
+  expect(pool.try_submit(tried, [] { return 4; }) == Status::ok && tried.get() == 4, "tried");
+  expect(submit_std(pool, [] { return 5; }).get() == 5, "as std::future has it");
+  std::atomic<bool> ticked{false};
+  TimerHandle series = pool.post_every(std::chrono::milliseconds(1), [&] {
+    ticked = true;
+    ticked.notify_one();
+  });
+  ticked.wait(false);
+  series.cancel_and_wait();
+  pool.wait();
+  expect(ran == 3, "all tasks");
+  const Tally tally = pool.close();
+  expect(tally.balanced() && tally.failed == 0, "the books are right");
+  expect(pool.try_post(count) == Status::closed, "closed");
+}
+
+long fib(ThreadPool& pool, int n) {
+  if (n < 2) return n;
+  long a = 0;
+  TaskGroup group(pool);
+  group.run([&] { a = fib(pool, n - 1); });
+  const long b = fib(pool, n - 2);
+  group.wait();
+  return a + b;
+}
+
+void groups() {
+  ThreadPool pool(2);
+  expect(fib(pool, 12) == 144, "divided");
+  int ran = 0;
+  TaskGroup group(pool, {.shared = true, .on_failure = [] { expect(false, "nothing fails"); }});
+  group.run_and_wait([&] { ++ran; });
+  std::thread other([&] { group.wait(); });
+  other.join();
+  group.cancel();
+  group.run([&] { ++ran; });
+  expect(group.wait(Until()) == Status::stopped && ran == 1, "cancelled");
+}
+
+template <class E>
+void loop(E& executor) {
+  std::vector<int> items(1000, 1);
+  parallel_for(executor, 0, 1000, [&](std::size_t i) { items[i] += 1; });
+  parallel_for(executor, items, [](int& item) { item += 1; }, {.block = 10});
+  expect(parallel_reduce(executor, items, 1, std::identity(), std::plus<>()) == 3001, "reduced");
+  std::atomic<std::size_t> sum{0};
+  const Tally tally = executor.run(1000, [&](IndexRange range) { sum += range.size(); });
+  expect(tally.done == 1000 && sum == 1000, "run");
+}
+
+void loops() {
+  ThreadPool pool(2);
+  loop(pool);
+  ThreadTeam team(2);
+  loop(team);
+}
+
 void log_misuse(const char* what) { std::fprintf(stderr, "misuse: %s\n", what); }
 
 void empty_listener() {
@@ -176,6 +248,64 @@ void get_of_a_dropped_task() {
   Future<int> dropped;
   detail::Promise<int>(dropped).drop(Status::stopped);
   (void)dropped.get();
+}
+
+void wait_inside_a_task() {
+  set_misuse_handler(&log_misuse);
+  ThreadPool pool(1);
+  pool.post([&] { pool.wait(); });
+  pool.wait();
+}
+
+void post_to_a_closed_pool() {
+  set_misuse_handler(&log_misuse);
+  ThreadPool pool(1);
+  (void)pool.close();
+  pool.post([] {});
+}
+
+void thrown_through_a_task() {
+  set_misuse_handler(&log_misuse);
+  ThreadPool pool(1);
+  pool.post([] { throw_something(); });
+  pool.wait();
+}
+
+void thrown_through_a_submitted_one() {
+  set_misuse_handler(&log_misuse);
+  ThreadPool pool(1);
+  pool.submit([] { throw_something(); }).wait();
+}
+
+void thrown_through_a_group() {
+  set_misuse_handler(&log_misuse);
+  ThreadPool pool(1);
+  TaskGroup group(pool);
+  group.run([] { throw_something(); });
+  group.wait();
+}
+
+void thrown_through_a_block() {
+  set_misuse_handler(&log_misuse);
+  ThreadTeam team(1);
+  team.run(1, [](IndexRange) { throw_something(); });
+}
+
+void exceptions() {
+  const End inside = run_apart(&wait_inside_a_task);
+  expect(inside.terminated && contains(inside.said, "misuse: ThreadPool: wait() inside"),
+         "a wait in a task ends the program");
+  const End closed = run_apart(&post_to_a_closed_pool);
+  expect(closed.terminated && contains(closed.said, "misuse: the task did not run: "),
+         "so does a post to a closed pool");
+  for (const auto thrown : {&thrown_through_a_task, &thrown_through_a_submitted_one,
+                            &thrown_through_a_group, &thrown_through_a_block}) {
+    const End end = run_apart(thrown);
+    expect(end.terminated &&
+               contains(end.said,
+                        "misuse: an exception came to code that is compiled without them: planned"),
+           "so does what is thrown through it");
+  }
 }
 
 void misuses() {
@@ -201,6 +331,10 @@ int main() {
   channels();
   events();
   futures();
+  pools();
+  groups();
+  loops();
   misuses();
+  exceptions();
   return failures == 0 ? 0 : 1;
 }

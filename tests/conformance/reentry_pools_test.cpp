@@ -154,6 +154,11 @@ struct PoolSubject {
         group.run([ends = Ends(inside)] {});
       });
     });
+    t.place("on_failure of a group", [](auto& s, const Inside& inside) {
+      TaskGroup group(s.pool, {.on_failure = [&] { inside(); }});
+      group.run([] { throw std::runtime_error("asked"); });
+      EXPECT_THROW(group.wait(), std::runtime_error);
+    });
     t.place("body of a loop", [](auto& s, const Inside& inside) {
       parallel_for(s.pool, 0, 8, [&](int) { inside(); });
     });

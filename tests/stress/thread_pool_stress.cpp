@@ -120,6 +120,45 @@ TEST_P(ThreadPoolStress, WaitMeansIdle) {
   }
 }
 
+// Threads of all kinds wait for one group, some of them come late, and one of its tasks may throw:
+// all hear of everything.
+TEST_P(ThreadPoolStress, ManyWaitForOneGroup) {
+  auto random = test::random();
+  test::AuditedPool pool(options(2));
+  const std::size_t rounds = test::rounds(2'000);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::uint64_t ran[6] = {};  // plain: each wait orders them
+    const std::uint64_t thrower = random() % 8;
+    TaskGroup group(pool, {.shared = true});
+    const auto wait = [&] {
+      bool threw = false;
+      try {
+        group.wait();
+      } catch (int) {
+        threw = true;
+      }
+      for (const std::uint64_t times : ran) ASSERT_EQ(times, 1U) << "round " << round;
+      ASSERT_EQ(threw, thrower < 3) << "round " << round;
+    };
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      group.run([&, i] {
+        group.run([&, i] {
+          ++ran[i];
+          if (i == thrower) throw 1;
+        });
+        TaskGroup inner(pool);
+        inner.run([&, i] { ++ran[3 + i]; });
+        inner.wait();
+      });
+    }
+    std::thread others[] = {std::thread(wait), std::thread(wait)};
+    const Future<void> task = pool.submit(wait);
+    wait();
+    for (std::thread& other : others) other.join();
+    (void)task.wait();
+  }
+}
+
 std::uint64_t tree(ThreadPool& pool, std::uint64_t seed, int depth) {
   if (depth == 0) return 1;
   std::uint64_t sums[4] = {};

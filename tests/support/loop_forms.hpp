@@ -179,10 +179,13 @@ void expect_reductions_of_ranges(E& executor) {
                 executor, std::views::iota(std::size_t{0}, std::size_t{1000}), 0L,
                 [](std::size_t i) { return static_cast<long>(i); }, std::plus<>()),
             499'500);
-  std::atomic<int> calls{0};
-  auto count = [&calls](int i) mutable { return ++calls, i; };
-  EXPECT_EQ(parallel_reduce(executor, 0, 1000, 0, count, std::plus<>()), 499'500);
-  EXPECT_EQ(calls, 1000);
+  // One map for all threads, with what it keeps.
+  struct Counting {
+    std::atomic<int> calls{0};  // so it cannot be copied
+    int operator()(const Pixel& pixel) { return ++calls, pixel.value; }
+  } map;
+  EXPECT_EQ(parallel_reduce(executor, pixels, 1, map, std::plus<>(), {.block = 10}), 3001);
+  EXPECT_EQ(map.calls, 1000);
 }
 
 // A combine that takes nothing but what its message asks for.

@@ -641,6 +641,69 @@ const SingleScenario group_helps_thief("thread_pool/group_helps_thief", [] {
   explore::check(group.wait(Until()) == Status::ok, "all of it");
 });
 
+// A shared group: the last task ends elsewhere, while its maker and another thread wait, or come to
+// wait. Both hear of all of it, and of what failed.
+const SizedScenario<Size::large> group_of_two_waiters("thread_pool/group_of_two_waiters", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> ran;
+  {
+    TaskGroup group(pool, {.shared = true});
+    group.run([&ran] { ran.write() = 1; });
+    explore::Thread other(
+        [&] { explore::check(group.wait(Until()) == Status::ok && ran.read() == 1, "heard of"); });
+    explore::check(group.wait(Until()) == Status::ok && ran.read() == 1, "heard of");
+    other.join();
+  }
+  check_tally(pool.close(), 1, 0, 0);
+});
+
+const SingleScenario group_fails_two_waiters("thread_pool/group_fails_two_waiters", [] {
+  test::AuditedPool pool({.width = 1});
+  TaskGroup group(pool, {.shared = true});
+  group.run([] { throw Failure{7}; });
+  explore::Thread other([&] { explore::check(thrown_by([&] { group.wait(); }) == 7, "told"); });
+  explore::check(thrown_by([&] { group.wait(); }) == 7, "told");
+  other.join();
+  explore::check(thrown_by([&] { group.wait(); }) == 7, "for good");
+});
+
+// A task waits for a shared group whose task lies where another one made it, which does not come: a
+// stand-in has to.
+const SingleScenario group_of_another_task("thread_pool/group_of_another_task", [] {
+  test::AuditedPool pool({.width = 2});
+  sync::cell<int> ran;
+  TaskGroup* group = nullptr;
+  OpenOnce made;
+  OpenOnce over;
+  pool.post([&] {
+    TaskGroup mine(pool, {.shared = true});
+    mine.run([&ran] { ran.write() = 1; });
+    group = &mine;
+    made.open();
+    over.wait();
+  });
+  pool.post([&] {
+    made.wait();
+    group->wait();
+    explore::check(ran.read() == 1, "heard of");
+    over.open();
+  });
+  explore::check(test::wait_idly(pool) == Status::ok, "idle");
+});
+
+// The hook is called with the first failure only, and the wait hears of what it did.
+const SizedScenario<Size::large> group_hook("thread_pool/group_hook", [] {
+  test::AuditedPool pool({.width = 1});
+  sync::cell<int> calls;
+  TaskGroup group(pool, {.on_failure = [&calls] { calls.write() += 1; }});
+  group.run([] { throw Failure{1}; });
+  group.run([] { throw Failure{2}; });
+  const int first = thrown_by([&] { group.wait(); });
+  explore::check(first != 0 && calls.read() == 1, "once");
+  group.wait();
+  explore::outcome(first == 1);
+});
+
 // In the next scenarios a task waits until a wait is over: a wait that ran it would never end.
 
 // The owner of two groups waits for one of them, whose task runs elsewhere. A task of the other one

@@ -35,7 +35,7 @@
 // - Allocates: nothing; submit() did, once. then(): once; twice if its function returns a Future.
 // - Exceptions: get() rethrows what the task threw; unread it is unheard (on_unheard.hpp). For a
 //   dropped task it throws NotRun: stopped after a cancel, a close or a stop token; timed_out if it
-//   expired. An empty Future is misuse; so is NotRun where exceptions are off.
+//   expired. An empty Future is misuse; so is NotRun without exceptions.
 //
 // Waits inside tasks: docs/guide/pools.md. How it works: docs/design/future.md.
 #pragma once

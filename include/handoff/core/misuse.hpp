@@ -4,13 +4,15 @@
 // inside itself, an empty function called.
 //
 // Such a call goes to one handler that the program may set, to log or to break into a debugger.
-// If the handler returns, Misuse is thrown (std::terminate where exceptions are off).
+// If the handler returns, Misuse is thrown; or the program ends by std::terminate, if one of its
+// units is compiled without exceptions.
 // Concurrency: any thread. Blocks: never. Allocates: the exception.
 #pragma once
 
 #include <stdexcept>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/attempt.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -29,14 +31,11 @@ MisuseHandler set_misuse_handler(MisuseHandler handler) noexcept;
 // Reports a misuse. Does not return.
 [[noreturn]] void misuse(const char* what);
 
-// Throws an error; where exceptions are off it can only be reported as misuse.
+// Throws an error; in a program without exceptions it can only be reported as misuse.
 template <class Error>
 [[noreturn]] void raise(const Error& error) {
-#if defined(__cpp_exceptions)
-  throw error;
-#else
+  detail::throw_error(error);
   misuse(error.what());
-#endif
 }
 
 }}  // namespace handoff::HANDOFF_ABI

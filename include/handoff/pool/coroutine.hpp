@@ -35,6 +35,7 @@
 #include <new>
 
 #include <handoff/config.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
@@ -61,12 +62,12 @@ class [[nodiscard]] ScheduleAwaiter {
   void await_suspend(std::coroutine_handle<> coroutine) {
     coroutine_ = coroutine;
     detail::TaskPlace place = engine_.reserve(priority_);
-    if (!place) throw NotRun(place.status());
+    if (!place) raise(NotRun(place.status()));
     place.fill(detail::PointerMaker<ScheduleAwaiter>(this, kind)).publish();
   }
 
   void await_resume() const {
-    if (dropped_ != Status::ok) throw NotRun(dropped_);
+    if (dropped_ != Status::ok) raise(NotRun(dropped_));
   }
 
  private:

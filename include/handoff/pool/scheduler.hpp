@@ -24,6 +24,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/sender_words.hpp>
 #include <handoff/core/status.hpp>
@@ -73,16 +74,18 @@ class BasicPoolScheduler {
 
     // Once. May complete, and this may be gone, before it returns.
     void start() & noexcept {
-      try {
+      bool is_accepted = false;
+      const auto hand_over = [&] {
         detail::TaskPlace place = engine_.reserve();
-        if (place) {
-          place.fill(detail::PointerMaker<Operation>(this, kind)).publish();
-          return;
-        }
-      } catch (...) {
-        return Words::set_error(std::move(receiver_), std::current_exception());
+        is_accepted = static_cast<bool>(place);  // before the task may end all of this
+        if (place) place.fill(detail::PointerMaker<Operation>(this, kind)).publish();
+      };
+      const auto failed = [this]() noexcept {
+        Words::set_error(std::move(receiver_), std::current_exception());
+      };
+      if (detail::attempt(hand_over, failed) && !is_accepted) {
+        Words::set_stopped(std::move(receiver_));
       }
-      Words::set_stopped(std::move(receiver_));
     }
 
    private:

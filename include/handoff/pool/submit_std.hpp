@@ -24,9 +24,12 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/future_work.hpp>
 #include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/internal/outcome.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
@@ -61,32 +64,31 @@ class StdTask {
 
   // The closure ends before anybody hears: it may hold what the waiting thread is about to end.
   Outcome operator()() {
-    Engine& engine = *engine_;
-    try {
-      if constexpr (std::is_void_v<R>) {
-        call_as_moved<R>(call_);
-        end_call();
-        promise_.set_value();
-      } else {
-        R made = call_as_moved<R>(call_);
-        end_call();
-        promise_.set_value(std::forward<R>(made));
-      }
-      return Outcome::done;
-    } catch (...) {
+    const auto failed = [this, &engine = *engine_]() noexcept {
       if (engine_ != nullptr) end_call();
       engine.note_failure(std::current_exception());
       promise_.set_exception(std::current_exception());
-      return Outcome::failed;
-    }
+    };
+    return attempt([this] { call(); }, failed) ? Outcome::done : Outcome::failed;
   }
 
   void dropped(Outcome why) noexcept {
     end_call();
-    promise_.set_exception(std::make_exception_ptr(NotRun(reason_of(why))));
+    promise_.set_exception(failure_of(reason_of(why)));
   }
 
  private:
+  void call() {
+    if constexpr (std::is_void_v<R>) {
+      call_as_moved<R>(call_);
+      end_call();
+      promise_.set_value();
+    } else {
+      R made = call_as_moved<R>(call_);
+      end_call();
+      promise_.set_value(std::forward<R>(made));
+    }
+  }
   void end_call() noexcept {
     std::destroy_at(std::addressof(call_));  // equivalent(swap): nobody asks while the call ends
     engine_ = nullptr;
@@ -112,7 +114,7 @@ template <class F, class... Args>
   sync::StdFuture<Result> future = promise.get_future();
   detail::ClosureMaker<Work> maker;
   detail::TaskPlace place = engine.reserve();
-  if (!place) throw NotRun(place.status());
+  if (!place) raise(NotRun(place.status()));
   place.fill(maker, engine, promise, std::forward<F>(function), std::forward<Args>(args)...)
       .publish();
   return future;

@@ -12,29 +12,30 @@
 //     return a + b;
 //   }
 //
-// For: work that divides, in tasks or in a thread that has a problem to solve. Not for: tasks that
-// nobody waits for (ThreadPool::post); one result (Future); loops (parallel_for).
+// For: work that divides. Not for: tasks that nobody waits for (ThreadPool::post); one result
+// (Future); loops (parallel_for).
 //
 // Contract: executor tier, for the tasks of one owner.
 // - Concurrency: the thread that made the group owns it, waits, and destroys it; a task that made
 //   it does so before it ends. The owner and tasks of the pool may call run(); any thread may call
-//   cancel() and cancelled(). The pool outlives the group.
+//   cancel() and cancelled(), and wait for a shared group, but in its tasks. The pool outlives it.
 // - Order: what came before run() happens before the task; every task happens before wait()
-//   returns. The owner's thread runs its tasks last in, first out; thieves take the oldest.
+//   returns. The owner runs its tasks last in, first out; thieves take the oldest.
 // - Blocks: wait() and the destructor, until all tasks have ended. Meanwhile the owner runs tasks
 //   of the group that have not begun, and tasks of the groups that these made; then it sleeps. It
-//   runs nothing else, so nesting to any depth ends, on one worker too. If a worker sleeps while
-//   other tasks lie in its deque, a stand-in runs them, as in blocking().
-// - An owner outside the pool's threads is one of at most 64 guests. Beyond that run() runs the
-//   function itself, on a further thread if the stack is short.
+//   runs nothing else, so nesting to any depth ends, on one worker too. While a worker sleeps, a
+//   stand-in runs other tasks that lie in its deque, as in blocking(). Of a shared group the maker
+//   and tasks of the pool help so, and a stand-in comes always; other threads only sleep.
+// - An owner outside the pool is one of 64 guests at most. Beyond that run() calls the function.
 // - Allocates: nothing for a closure of up to 48 bytes, once the worker has its nodes.
 // - Closed: a group refuses nothing. Its tasks run also while the pool drains, and on the owner
 //   alone after that. Closing::abandon, and a finish_until that is over, drop what has not begun.
 // - Cancelled: cancel() drops tasks that have not begun, also those that are handed over until the
-//   next wait has ended. wait(until) does the same when `until` is over; both wait for what has
-//   begun. After a wait that returned or threw, the group is as new.
-// - Exceptions: a task that throws counts as failed, and all others run; wait() rethrows the first
-//   exception. If run() throws, the function was not accepted.
+//   next wait has ended. wait(until) does so when `until` is over; both wait for what has begun.
+//   After a wait that returned or threw, the group is as new. A shared one stays cancelled or
+//   failed, which each wait tells, and its wait(until) drops nothing.
+// - Exceptions: a task that throws counts as failed, and all others run, unless on_failure calls
+//   cancel(); wait() rethrows the first one. If run() throws, the function was not accepted.
 // Source: the wait that helps is that of M. Frigo, C. Leiserson and K. Randall, "The Implementation
 // of the Cilk-5 Multithreaded Language", 1998; leapfrogging is D. Wagner and B. Calder's, 1993.
 #pragma once
@@ -44,6 +45,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/unique_function.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/pool/detail/closure_maker.hpp>
 #include <handoff/pool/detail/engine.hpp>
@@ -56,10 +58,21 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+struct TaskGroupOptions {
+  // Whether any thread may wait, many at once. That costs each task two more atomic additions.
+  bool shared = false;
+
+  // Called when the first task since the last wait has failed, on the thread that ran it and before
+  // wait() returns: [&] { group.cancel(); }. It must not throw.
+  UniqueFunction<void()> on_failure = {};
+};
+
 class TaskGroup {
  public:
   // The pool outlives the group.
   explicit TaskGroup(ThreadPool& pool) noexcept : tasks_(detail::engine_of(pool)) {}
+  TaskGroup(ThreadPool& pool, TaskGroupOptions options) noexcept
+      : tasks_(detail::engine_of(pool), options.shared, std::move(options.on_failure)) {}
 
   // Waits. What wait() would have rethrown is unheard (core/on_unheard.hpp).
   ~TaskGroup() = default;
@@ -98,7 +111,7 @@ class TaskGroup {
   [[nodiscard]] bool cancelled() const noexcept { return tasks_.cancelled(); }
 
  private:
-  detail::GroupTasks tasks_;
+  detail::OptionedTasks tasks_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

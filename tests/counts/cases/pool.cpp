@@ -171,6 +171,11 @@ HANDOFF_COUNT_CASE(pool_groups) {
       group.run([] {});
       group.wait();
     });
+    note_rounds("TaskGroup.run + wait/one task, shared, on a worker, alone", [&] {
+      handoff::TaskGroup group(pool, {.shared = true});
+      group.run([] {});
+      group.wait();
+    });
     handoff::PerWorker<int> numbers(pool);
     note_rounds("PerWorker.here/hot", [&] { ++numbers.here(); });
     note_rounds("blocking.enter + leave/nobody is needed", [&] { handoff::blocking([] {}); });

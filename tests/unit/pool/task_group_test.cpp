@@ -115,6 +115,131 @@ TEST_P(TaskGroupTest, WorksOnWhenThePoolIsClosed) {
   EXPECT_EQ(ran, 10);
 }
 
+TEST_P(TaskGroupTest, ManyThreadsWaitForASharedOne) {
+  ThreadPool pool(options(2));
+  for (int round = 0; round < 20; ++round) {
+    int sum = 0;  // plain: each wait orders it
+    TaskGroup group(pool, {.shared = true});
+    group.run([&] { group.run([&] { sum += 1; }); });
+    std::vector<std::thread> waiters;
+    for (int i = 0; i < 3; ++i) {
+      waiters.emplace_back([&] {
+        group.wait();
+        EXPECT_EQ(sum, 1);
+      });
+    }
+    pool.post([&] {
+      group.wait();
+      EXPECT_EQ(sum, 1);
+    });
+    group.wait();
+    EXPECT_EQ(sum, 1);
+    for (auto& waiter : waiters) waiter.join();
+    pool.wait();
+  }
+  EXPECT_EQ(pool.close().failed, 0U);
+}
+
+// Each wait tells, however late, and a cancel stays.
+TEST_P(TaskGroupTest, OfASharedOneEachWaitTells) {
+  ThreadPool pool(options(2));
+  TaskGroup failed(pool, {.shared = true});
+  failed.run([] { throw 7; });
+  std::thread([&] { EXPECT_THROW(failed.wait(), int); }).join();
+  for (int i = 0; i < 2; ++i) EXPECT_THROW((void)failed.wait(Until()), int);
+  TaskGroup cancelled(pool, {.shared = true});
+  cancelled.cancel();
+  cancelled.run([] { FAIL(); });
+  std::thread([&] { EXPECT_EQ(cancelled.wait(1h), Status::stopped); }).join();
+  EXPECT_EQ(cancelled.wait(Until()), Status::stopped);
+  EXPECT_TRUE(cancelled.cancelled());
+}
+
+// The others wait on.
+TEST_P(TaskGroupTest, AWaitWithAnEndLeavesASharedOneAlone) {
+  ThreadPool pool(options(2));
+  Gate gate;
+  int ran = 0;
+  TaskGroup group(pool, {.shared = true});
+  group.run([&] {
+    gate.wait();
+    ++ran;
+  });
+  std::thread([&] {
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_EQ(group.wait(0s), Status::timed_out);
+    EXPECT_EQ(group.wait(stop.get_token()), Status::stopped);
+  }).join();
+  gate.open();
+  EXPECT_EQ(group.wait(Until()), Status::ok);
+  EXPECT_EQ(ran, 1);
+}
+
+// Its worker waits for what lies in another thread's deque: a stand-in runs it. And its maker runs
+// what nobody else can.
+TEST_P(TaskGroupTest, ASharedOneIsWaitedForInATask) {
+  ThreadPool pool(options(1));
+  int ran = 0;
+  TaskGroup group(pool, {.shared = true});
+  group.run([&ran] { ++ran; });
+  pool.submit([&] { group.wait(); }).get();
+  EXPECT_EQ(ran, 1);
+  (void)pool.close();
+  group.run([&ran] { ++ran; });
+  group.wait();
+  EXPECT_EQ(ran, 2);
+  group.run([&ran] { ++ran; });  // the destructor's
+}
+
+TEST_P(TaskGroupTest, TheHookHearsOfTheFirstFailure) {
+  ThreadPool pool(options(2));
+  std::thread::id caller;
+  std::thread::id thrower;
+  int calls = 0;
+  TaskGroup group(pool, {.on_failure = [&] {
+                    ++calls;
+                    caller = std::this_thread::get_id();
+                  }});
+  for (int round = 1; round <= 2; ++round) {
+    group.run([&] {
+      thrower = std::this_thread::get_id();
+      throw std::runtime_error("planned");
+    });
+    EXPECT_THROW(group.wait(), std::runtime_error);
+    EXPECT_EQ(calls, 2 * round - 1);
+    EXPECT_EQ(caller, thrower);
+    EXPECT_THROW(group.run_and_wait([] { throw 1; }), int);
+    EXPECT_EQ(calls, 2 * round);
+  }
+  group.run([] {});
+  group.wait();
+  EXPECT_EQ(calls, 4);
+}
+
+// What has not begun when the first one fails is dropped.
+TEST_P(TaskGroupTest, TheHookMayCancelTheRest) {
+  Gate gate;
+  ThreadPool pool(options(1));
+  hold(pool, gate);
+  {
+    TaskGroup group(pool, {.on_failure = [&] { group.cancel(); }});
+    int ran = 0;
+    for (int i = 0; i < 10; ++i) {
+      group.run([&ran] {
+        ++ran;
+        throw 1;
+      });
+    }
+    EXPECT_THROW(group.wait(), int);
+    EXPECT_EQ(ran, 1);
+  }
+  gate.open();
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.failed, 1U);
+  EXPECT_EQ(tally.cancelled, 9U);
+}
+
 TEST_P(TaskGroupTest, ManyOwnersAtOnce) {
   ThreadPool pool(options(2));
   std::vector<std::thread> owners;

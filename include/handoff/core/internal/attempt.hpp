@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls of functions that may throw, where exceptions are on. Not for users.
+// What differs in a unit that is compiled without exceptions: all of it. Not for users.
+//
+// The library itself is compiled with them. Such a unit says so when the program begins; from then
+// on nothing is thrown, as an exception would pass through the unit and undo nothing there. What
+// would be thrown ends the program instead, by the handler of misuse.hpp.
 #pragma once
 
+#include <exception>
 #include <utility>
 
 #include <handoff/config.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// Whether a unit of the program is compiled without exceptions.
+bool nothing_is_thrown() noexcept;
+bool throw_nothing() noexcept;
+
+#if !defined(__cpp_exceptions)
+inline const bool without_exceptions = throw_nothing();
+#endif
+
+// What is being handled, which a function of the user's threw or passed on; or the end, if nothing
+// is thrown in this program.
+std::exception_ptr caught_failure() noexcept;
+
+// Does not return, unless nothing is thrown.
+template <class Error>
+void throw_error([[maybe_unused]] const Error& error) {
+#if defined(__cpp_exceptions)
+  if (!nothing_is_thrown()) throw error;
+#endif
+}
 
 struct IsLost {
   void operator()() const noexcept {}

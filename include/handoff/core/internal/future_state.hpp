@@ -82,7 +82,7 @@ class FutureState {
   void continue_with(Next next) noexcept;
 
   // Once ready: whether there is no result; why it was not made, ok if it threw; and what get()
-  // throws, which is not to be had without exceptions. The last two say that somebody hears of it.
+  // throws. The last two say that somebody hears of it.
   bool has_failed() const noexcept { return not_run_ != Status::ok || error_ != nullptr; }
   Status not_run() const noexcept { return not_run_; }
   std::exception_ptr failure();
@@ -199,6 +199,9 @@ class FutureState {
   sync::cell<Next> next_;
   FutureState* put_off_after_ = nullptr;
 };
+
+// NotRun, made where exceptions are on: std::make_exception_ptr() of another unit makes nothing.
+std::exception_ptr failure_of(Status why, const char* task = "");
 
 // The result of type R, once it is there.
 template <class R>

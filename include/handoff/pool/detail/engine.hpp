@@ -43,6 +43,7 @@ namespace detail {
 class Engine;
 Engine& engine_of(ThreadPool& pool) noexcept;
 
+class Completion;
 struct EngineParts;
 class TaskRunner;
 class TimedTask;
@@ -81,6 +82,7 @@ class Engine final : public FutureHost {
 
   // The way of a task that waits, on a thread that works for this pool.
   TaskRunner& runner() noexcept;
+  Completion& completion() noexcept;
   // Calls it as the thread that this is, on a stack that is not short.
   void call_on_stack(const Workplace::Call& call) noexcept;
 

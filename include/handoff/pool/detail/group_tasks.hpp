@@ -6,6 +6,10 @@
 // Its owner hands over, waits and helps; workers count what they finished and say what they stole.
 // The owner's own tasks are counted without an atomic; what crosses threads goes to elsewhere_.
 //
+// A group that many threads wait for (TaskGroupOptions::shared) has no owner: each of its tasks is
+// counted in elsewhere_, and what is said of it stays, as any of them may come late. Its waiters
+// sleep where those sleep that wait for the whole pool.
+//
 // A group that a task makes is a part of the group that waits for that task, and so are its tasks.
 // A wait runs tasks of the group and of its parts, and nothing else.
 //
@@ -21,12 +25,15 @@
 
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/core/unique_function.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/pool/detail/admission.hpp>
 #include <handoff/pool/detail/engine.hpp>
@@ -56,7 +63,6 @@ class GroupTasks {
     if (owner_ == nullptr || owner_->guest) [[unlikely]]
       owner_ = engine_.sit_down();
   }
-
   // Waits.
   ~GroupTasks() {
     if (!is_done()) [[unlikely]]
@@ -83,17 +89,16 @@ class GroupTasks {
   // A function of the group that is no task.
   template <class F>
   void run_here(F&& function) noexcept {
-    try {
-      // As a task is called, which is an object of its own and can be changed.
+    // As a task is called, which is an object of its own and can be changed.
+    const auto call = [&function] {
       if constexpr (std::is_invocable_v<F&>) {
         detail::call_and_drop(function);
       } else {
         std::decay_t<F> own(std::forward<F>(function));
         detail::call_and_drop(own);
       }
-    } catch (...) {
-      keep_failure(std::current_exception());
-    }
+    };
+    (void)attempt(call, [this]() noexcept { keep_failure(std::current_exception()); });
   }
   // The same for a function that may hand over more in the same way, and that again.
   template <class F>
@@ -145,12 +150,16 @@ class GroupTasks {
   void keep_failure(const std::exception_ptr& failure) noexcept;
 
  private:
+  friend class OptionedTasks;
+
   enum Flags : std::uint32_t {
     kCancelled = 1,
     kDropped = 2,
     kFailed = 4,
     kLimited = 8,  // the wait that is on has an end: until_
     kLate = 16,  // ... which came
+    kShared = 32,  // no owner; for good
+    kHooked = 64,  // OptionedTasks has a hook; for good
   };
 
   // In elsewhere_: the owner sleeps until the count is 0.
@@ -185,17 +194,19 @@ class GroupTasks {
   }
 
   void wait_until_done() noexcept;
-  [[gnu::noinline]] void wait_for_others(const OwnTasks& own) noexcept;
+  void run_until_done(Worker& here) noexcept;
+  [[gnu::noinline]] void wait_for_others(Worker& here, const OwnTasks& own) noexcept;
   Outcome why_dropped() noexcept;
-  bool help_thief() noexcept;
+  bool help_thief(Worker& here) noexcept;
   void sleep(bool lends) noexcept;
+  Status sleep_with_others(Worker* here, const Until& until) noexcept;
   void finished_elsewhere(Worker& worker) noexcept;
   void note(Outcome outcome) noexcept;
   Status settle();
   [[gnu::cold]] void tell_unheard() noexcept;
 
   Engine& engine_;
-  Worker* owner_;  // null: no place for a guest was free
+  Worker* owner_;  // null: no place for a guest was free, or shared
   const GroupTasks* const part_of_;  // which lives longer; null: of none
   std::int64_t here_ = 0;  // handed over by the owner's worker, less those that ended there
   sync::atomic<std::int64_t> elsewhere_;  // the same of all other workers, times kOne
@@ -204,6 +215,32 @@ class GroupTasks {
   sync::cell<const Until*> until_;
   sync::Mutex failure_mutex_;
   std::exception_ptr first_failure_;
+};
+
+struct GivenToGroup {
+  UniqueFunction<void()> on_failure;
+  Worker* seat = nullptr;  // of a shared group: where its maker sits
+};
+
+// The same with what TaskGroupOptions has. Loops do without, and lie closer together.
+class OptionedTasks : public GroupTasks {
+ public:
+  explicit OptionedTasks(Engine& engine) noexcept : GroupTasks(engine) {}
+  OptionedTasks(Engine& engine, bool shared, UniqueFunction<void()> on_failure) noexcept;
+
+  // Waits.
+  ~OptionedTasks() {
+    if (given_) [[unlikely]]
+      end();
+  }
+  OptionedTasks(const OptionedTasks&) = delete;
+  OptionedTasks& operator=(const OptionedTasks&) = delete;
+
+ private:
+  friend class GroupTasks;
+  void end() noexcept;
+
+  std::optional<GivenToGroup> given_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -9,8 +9,7 @@
 // Order: what came before the constructor happens before the function; the function happens
 // before the return of join().
 // Blocks: join() and the destructor. Allocates: once, for the function.
-// Throws: std::system_error if the system refuses another thread; then nothing is left behind
-// (std::terminate where exceptions are off).
+// Throws: std::system_error if the system refuses another thread; then nothing is left behind.
 #pragma once
 
 #include <pthread.h>
