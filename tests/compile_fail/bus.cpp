@@ -89,7 +89,7 @@ int main() {
   // wrong: other buses take an Admission
   // if (first.publish(Reading{1}, handoff::Admission::urgent) != Status::ok) return 1;
   // wrong: each priority has places of its own
-  // if (first.publish(Reading{1}, {.admission = {}}) != Status::ok) return 1;
+  // (void)first.publish(Reading{1}, {.admission = handoff::Admission::low});
   // wrong: pressure
   // if (first.pressure() != handoff::Pressure::none) return 1;
   // wrong: Request<Question, Reply> is none of the types
