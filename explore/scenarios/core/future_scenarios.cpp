@@ -2,11 +2,13 @@
 //
 // Future's shared state: maker, waiter, end and what follows. docs/design/future.md.
 #include <chrono>
+#include <exception>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
+#include <handoff/core/on_unheard.hpp>
 #include <handoff/core/when_all.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
@@ -180,6 +182,33 @@ const Scenario promise_ends("future/promise_ends", [] {
   });
   other = {};
   explore::check(why_not_run(future) != Status::ok, "says so");
+});
+
+// Whoever ends last, the maker or the Future: what nobody read is told once.
+int unheard_told = 0;  // by one thread at a time
+
+const Scenario unheard_future("future/unheard", [] {
+  unheard_told = 0;
+  const UnheardHandler before = set_unheard_handler([](const char*) noexcept { ++unheard_told; });
+  {
+    Future<int> future;
+    Promise<int> promise(future);
+    Future<int> read;
+    Promise<int> kept(read);
+    explore::Thread maker([&] {
+      promise.set_exception(std::make_exception_ptr(1));
+      kept.set_exception(std::make_exception_ptr(2));
+    });
+    future = {};
+    try {
+      (void)read.get();
+    } catch (int thrown) {
+      explore::check(thrown == 2, "what was thrown");
+    }
+    maker.join();
+  }
+  set_unheard_handler(before);
+  explore::check(unheard_told == 1, "told once, of the one that nobody read");
 });
 
 // ---- Coroutines ---------------------------------------------------------------------------------
