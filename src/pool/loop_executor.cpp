@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <exception>
 #include <handoff/core/internal/status_of.hpp>
+#include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/loop_executor.hpp>
@@ -146,7 +147,12 @@ Tally LoopExecutor::close(const Closing& closing) {
         closing.deadline != sync::no_deadline && sync::clock::now() >= closing.deadline;
     return is_late ? Outcome::expired : Outcome::done;
   };
-  while (has_next()) (void)run_next(wish());
+  while (has_next()) {
+    if (const std::exception_ptr thrown = run_next(wish())) {
+      detail::unheard(thrown, {.type = "LoopExecutor",
+                               .remedy = "call drain() before close(), or catch it there"});
+    }
+  }
   end_drain();
   return tally();
 }

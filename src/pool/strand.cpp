@@ -5,20 +5,25 @@
 #include <exception>
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/status_of.hpp>
+#include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/internal/workplace.hpp>
-#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/strand.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
-#include <string>
 #include <utility>
 
-#include "../core/internal/escaped_text.hpp"
-#include "../core/internal/failure_text.hpp"
 #include "../core/internal/failures.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+namespace {
+
+Thrower thrower(const SerialExecutorOptions& options) noexcept {
+  return {.type = "SerialExecutor", .name = options.name};
+}
+
+}  // namespace
 
 // A turn that this thread is giving to the executor. One that calls it there and then finds this,
 // and comes back instead of running inside the turn that gave it.
@@ -111,7 +116,7 @@ void Strand::run_next(Outcome at_best) noexcept {
   inbox_.run(
       std::move(task), at_best == Outcome::done ? wish() : at_best,
       [this](const std::exception_ptr& error) noexcept {
-        failures_->tell(options_.on_error, error, "");
+        failures_->tell(options_.on_error, error, "", thrower(options_));
       },
       [this](const std::exception_ptr& error) noexcept { failures_->note(error); });
 }
@@ -160,9 +165,7 @@ Status Strand::wait(const Until& until) {
   if (is_here()) misuse("SerialExecutor: wait() inside one of its own tasks");
   const Status said = await_end(until);
   if (said != Status::ok) return said;
-  if (std::exception_ptr failure = failures_->take_untold().error) {
-    std::rethrow_exception(std::move(failure));
-  }
+  if (std::exception_ptr failure = failures_->take()) std::rethrow_exception(std::move(failure));
   return Status::ok;
 }
 
@@ -180,7 +183,6 @@ Tally Strand::close(const Closing& closing) {
     }
   }
   (void)await_end({});
-  (void)failures_->take_untold();  // the Tally tells
   return tally();
 }
 
@@ -194,43 +196,15 @@ Tally Strand::tally() const {
   return tally;
 }
 
-namespace {
-
-void tell_lost(const std::string& strand, const std::exception_ptr& error) {
-  std::string thrown;
-  try {
-    std::rethrow_exception(error);
-  } catch (...) {
-    keep_failure_text(
-        [&thrown](const char* text) noexcept { (void)attempt([&] { thrown = text; }); });
-  }
-  const std::string what = "SerialExecutor '" + escaped(strand) +
-                           "': a task threw: " + escaped(thrown) +
-                           "; nobody was told: catch it in the task, set on_error, or call "
-                           "wait() before the strand ends";
-  lost_failure(what.c_str());
-}
-
-}  // namespace
-
 Strand::~Strand() {
   if (!origin_.is_here()) return;
   if (is_here()) misuse("SerialExecutor: closed or destroyed inside one of its own tasks");
-  const Failures::Untold untold = [this] {
-    {
-      const sync::Lock lock(mutex_);
-      is_closed_ = true;
-    }
-    (void)await_end({});
-    return failures_->take_untold();
-  }();
-  if (!untold.error) return;
-  (void)attempt([&] { tell_lost(options_.name, untold.error); },
-                []() noexcept {
-                  lost_failure(
-                      "a task of a strand threw, nobody was told, and no memory is left "
-                      "to say what");
-                });
+  {
+    const sync::Lock lock(mutex_);
+    is_closed_ = true;
+  }
+  (void)await_end({});
+  failures_->end(thrower(options_));
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

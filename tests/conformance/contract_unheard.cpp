@@ -35,7 +35,9 @@
 #include <handoff/event/event_queue.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/pool/coroutine.hpp>
+#include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/submit_std.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -482,6 +484,51 @@ ContractRow process_team() {
           "the caller has it"};
 }
 
+ContractRow strand() {
+  return {"`SerialExecutor`", "`post`, `try_post`",
+          takers({{"`on_error`",
+                   [] {
+                     std::atomic<bool> heard{false};
+                     SerialExecutor strand(pool_of_all(),
+                                           {.on_error = [&](const auto&) { heard = true; }});
+                     strand.post(fail);
+                     (void)strand.close();
+                     return heard.load();
+                   }},
+                  rethrowing("`wait()`",
+                             [] {
+                               SerialExecutor strand(pool_of_all());
+                               strand.post(fail);
+                               (void)strand.wait();
+                             })}),
+          neglected(
+              [](const auto& threw) {
+                SerialExecutor strand(pool_of_all());
+                strand.post(fail);
+                until_failed(strand);
+                threw();
+              },
+              "at the end of the strand")};
+}
+
+ContractRow loop() {
+  return {"`LoopExecutor`", "`post`, `try_post`",
+          takers({rethrowing("`drain()`",
+                             [] {
+                               LoopExecutor loop;
+                               loop.post(fail);
+                               (void)loop.drain();
+                             })}),
+          "by `close()` it is " + neglected(
+                                      [](const auto& threw) {
+                                        LoopExecutor loop;
+                                        loop.post(fail);
+                                        (void)loop.close();
+                                        threw();
+                                      },
+                                      "later")};
+}
+
 ContractRow here() {
   return {
       "`InlineExecutor`", "`try_post`",
@@ -632,6 +679,8 @@ ContractTable unheard_table() {
               loops("`ThreadPool`", pool_of_all()),
               hooks(),
               group(),
+              strand(),
+              loop(),
               here(),
               workers(),
               object(),
@@ -640,6 +689,7 @@ ContractTable unheard_table() {
               events(),
               bus<MessageBus<int>>("`MessageBus`"),
               bus<LanedMessageBus<int>>("`LanedMessageBus`"),
+              bus<PriorityMessageBus<int>>("`PriorityMessageBus`"),
               requests(),
               commands(),
               loops("`ThreadTeam`", team),

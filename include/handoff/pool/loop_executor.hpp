@@ -31,8 +31,8 @@
 //   begin until t, close(Closing::abandon) nothing more; each returns the exact Tally. The
 //   destructor destroys what is left and runs nothing.
 // - Exceptions: one of a task with a Future goes there. Any other ends the drain and leaves it: its
-//   task counts as failed, and the rest stays for the next drain. From close() the first is in the
-//   Tally.
+//   task counts as failed, and the rest stays for the next drain. From close() it is told
+//   (core/on_unheard.hpp).
 // - Waits: get() of the loop's own Future on its thread waits for ever, outside of tasks too: use
 //   then(). Future::cancel() says false.
 // - Fork: a child has the descriptor of its parent. Give it a loop of its own.

@@ -34,8 +34,8 @@
 // - Closing: close(how) runs all, what can begin until a moment, or nothing more, and returns the
 //   exact Tally; a second close() the same. The destructor finishes.
 // - Exceptions: they go to the task's Future; without one, to on_error; without that, the next
-//   wait() rethrows the first. If nobody was told, the destructor reports it
-//   (core/lost_failure.hpp). The task counts as failed, and the next one runs.
+//   wait() rethrows the first. What nobody takes is told (core/on_unheard.hpp). The task counts as
+//   failed, and the next one runs.
 // - Waits: a task may wait for a Future of the strand: a stand-in works meanwhile. One that waits
 //   for a later task of its own strand waits for ever. Future::cancel() says false.
 #pragma once

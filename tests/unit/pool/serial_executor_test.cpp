@@ -9,9 +9,9 @@
 #include <functional>
 #include <handoff/core/future.hpp>
 #include <handoff/core/inline_executor.hpp>
-#include <handoff/core/lost_failure.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
+#include <handoff/core/on_unheard.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/pool/serial_executor.hpp>
@@ -304,26 +304,25 @@ TEST(SerialExecutor, WithoutOnErrorTheNextWaitThrowsIt) {
   EXPECT_EQ(pool.close().failed, 0U) << "the pool has run a turn";
 }
 
-std::vector<std::string> lost;
+std::vector<std::string> unheard_of;
 
-TEST(SerialExecutor, AFailureThatNobodyWasToldOfIsReported) {
-  lost.clear();
-  set_lost_failure_handler([](const char* what) noexcept { lost.emplace_back(what); });
+TEST(SerialExecutor, AFailureThatNobodyTakesIsTold) {
+  unheard_of.clear();
+  set_unheard_handler([](const char* what) noexcept { unheard_of.emplace_back(what); });
   {
     ByHand executor;
-    SerialExecutor told(executor, {.name = "told"});
-    SerialExecutor untold(executor, {.name = "a'log"});
-    told.post(fail);
-    untold.post(fail);
-    untold.post([] { throw 2; });
+    SerialExecutor strand(executor, {.name = "a'log"});
+    strand.post(fail);
+    strand.post([] { throw 2; });
     executor.run_all();
-    (void)told.close();
+    EXPECT_EQ(unheard_of.size(), 1U) << "wait() takes one only";
+    EXPECT_EQ(strand.close().failed, 2U) << "a Tally takes none";
   }
-  set_lost_failure_handler(nullptr);
-  ASSERT_EQ(lost.size(), 1U);
-  EXPECT_EQ(lost[0],
-            "SerialExecutor 'a'log': a task threw: disk\\x0afull; nobody was told: catch it in the "
-            "task, set on_error, or call wait() before the strand ends");
+  set_unheard_handler(nullptr);
+  ASSERT_EQ(unheard_of.size(), 2U);
+  EXPECT_EQ(unheard_of[1],
+            "SerialExecutor 'a'log': a task threw: disk\\x0afull; nobody took it: set on_error, "
+            "call wait(), or catch it there");
 }
 
 // ---- Results ------------------------------------------------------------------------------------
