@@ -36,15 +36,10 @@ void OptionedTasks::end() noexcept {
 // Most waits run their own tasks, which lie on top, and are over.
 void GroupTasks::wait_until_done() noexcept {
   // Without a slot no tasks: run() ran them itself. So there is an owner, or it is shared.
-  Worker* const here = owner_ != nullptr ? owner_ : engine_.worker_here();
-  if (here != nullptr) {
-    run_until_done(*here);
-  } else {
-    (void)sleep_with_others(nullptr, {});
-  }
-}
-
-void GroupTasks::run_until_done(Worker& here) noexcept {
+  Worker* const waiter = owner_ != nullptr ? owner_ : engine_.worker_here();
+  if (waiter == nullptr) [[unlikely]]
+    return (void)sleep_with_others(nullptr, {});
+  Worker& here = *waiter;
   {
     OwnTasks own(here);
     const auto is_ours = [this](const Task& task) noexcept { return has_part(task.group.read()); };

@@ -194,7 +194,6 @@ class GroupTasks {
   }
 
   void wait_until_done() noexcept;
-  void run_until_done(Worker& here) noexcept;
   [[gnu::noinline]] void wait_for_others(Worker& here, const OwnTasks& own) noexcept;
   Outcome why_dropped() noexcept;
   bool help_thief(Worker& here) noexcept;
