@@ -40,7 +40,11 @@ struct StandardError {
 
 constinit StandardError at_start{};
 constinit detail::LineLimit unheard_lines;
-constinit sync::atomic<UnheardHandler> unheard_handler{&OnUnheard::tell};
+constinit sync::atomic<UnheardHandler> unheard_handler{nullptr};  // null: OnUnheard::tell
+
+UnheardHandler or_tell(UnheardHandler handler) noexcept {
+  return handler != nullptr ? handler : &OnUnheard::tell;
+}
 
 // By one call, so that the lines of several threads stay lines. A file that took the place of
 // standard error is the program's own: a line in its middle would spoil it.
@@ -107,8 +111,7 @@ void OnUnheard::ignore(const char* /*what*/) noexcept {}
 
 UnheardHandler set_unheard_handler(UnheardHandler handler) noexcept {
   // order: release pairs with the acquire in unheard(): what the handler needs is visible to it.
-  return unheard_handler.exchange(handler != nullptr ? handler : &OnUnheard::tell,
-                                  sync::order::release);
+  return or_tell(unheard_handler.exchange(handler, sync::order::release));
 }
 
 namespace detail {
@@ -116,7 +119,7 @@ namespace detail {
 // Where lines are left out there may be many: no text is made for those.
 void unheard(const std::exception_ptr& error, const Thrower& thrower) noexcept {
   // order: acquire pairs with the exchange in set_unheard_handler().
-  UnheardHandler handler = unheard_handler.load(sync::order::acquire);
+  UnheardHandler handler = or_tell(unheard_handler.load(sync::order::acquire));
   if (handler == &OnUnheard::ignore) return;
   if (handler == &OnUnheard::tell) {
     if (!may_write()) return;
