@@ -181,6 +181,8 @@ Status GroupTasks::settle() {
       const sync::Lock lock(failure_mutex_);
       failure = shared ? first_failure_ : std::exchange(first_failure_, nullptr);
     }
+    // order: relaxed, the destructor comes after all waits.
+    if (shared) flags_.fetch_or(kHeard, order::relaxed);
     if (failure) std::rethrow_exception(std::move(failure));
   }
   if ((flags & kDropped) == 0) return Status::ok;
@@ -188,6 +190,7 @@ Status GroupTasks::settle() {
 }
 
 void GroupTasks::tell_unheard() noexcept {
+  if ((flags_.load(order::relaxed) & kHeard) != 0) return;  // order: relaxed, as above
   unheard(first_failure_, {.type = "TaskGroup", .remedy = "call wait()"});
 }
 

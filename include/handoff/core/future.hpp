@@ -127,7 +127,8 @@ class [[nodiscard("take the result, or post() what nobody waits for")]] Future {
   auto then(F&& function) &&;
   // The same, but the function runs as a task of `executor`, which outlives the call. If the
   // executor refuses it or ends without it, get() throws NotRun: full, closed; or stopped. What the
-  // function throws is get()'s, and the executor counts its task as done.
+  // function throws is get()'s, and the executor counts its task as done. request_stop() does not
+  // reach what is before it.
   template <Executor E, class F>
   auto then(E& executor, F&& function) &&;
   template <class F>
@@ -287,7 +288,7 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
       : FutureResult<Result>(FutureState::ComesByItself()),
         function_(std::in_place, std::forward<Given>(function)),
         executor_(executor),
-        before_(StateOwner<R>(before)) {}
+        before_(SourceOwner<R>(before)) {}
 
   static FutureState::Next call(void* self) noexcept {
     static_cast<HandedContinuation*>(self)->hand_over();
@@ -343,7 +344,7 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
 
   std::optional<F> function_;
   E& executor_;
-  sync::cell<StateOwner<R>> before_;
+  sync::cell<SourceOwner<R>> before_;
 };
 
 // The result of the Future that is the result of `outer`.

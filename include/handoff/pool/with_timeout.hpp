@@ -40,7 +40,7 @@ namespace handoff { inline namespace HANDOFF_ABI {
 template <class R>
 [[nodiscard]] Future<R> with_timeout(ThreadPool& pool, Future<R> future, sync::Deadline moment) {
   using Timed = detail::TimedResult<R, TimerHandle>;
-  return Timed::make(detail::FutureAccess::release(future), [&](typename Timed::Alarm alarm) {
+  return Timed::make(detail::FutureAccess::release_source(future), [&](typename Timed::Alarm alarm) {
     return pool.post_at(moment, std::move(alarm),
                         {.name = "with_timeout", .priority = Priority::high});
   });

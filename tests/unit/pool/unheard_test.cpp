@@ -80,6 +80,9 @@ TEST_P(UnheardTaskTest, IsNoneIfSomebodyTookIt) {
     TaskGroup group(pool);
     group.run(fail);
     EXPECT_THROW(group.wait(), std::runtime_error);
+    TaskGroup shared(pool, {.shared = true});  // which keeps its failure for further waits
+    shared.run(fail);
+    EXPECT_THROW(shared.wait(), std::runtime_error);
   }
   {
     int heard = 0;

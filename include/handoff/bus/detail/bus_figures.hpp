@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/tally.hpp>
@@ -75,6 +76,9 @@ class BusFigures {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   static constexpr std::uint64_t less(std::uint64_t all, std::uint64_t some) noexcept {
     return all > some ? all - some : 0;
   }

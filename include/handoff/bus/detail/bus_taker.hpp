@@ -6,6 +6,7 @@
 #pragma once
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/books.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
@@ -42,6 +43,9 @@ class BusTaker {
   }
 
  private:
+  template <class>
+  friend struct Books;
+
   sync::atomic<sync::ThreadId> thread_{nullptr};
 };
 

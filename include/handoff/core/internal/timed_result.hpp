@@ -47,7 +47,7 @@ class TimedResult final : public OwedResult<R> {
 
   // start(Alarm): the Timer. What it throws comes out of here.
   template <class Start>
-  static Future<R> make(StateOwner<R> source, const Start& start) {
+  static Future<R> make(SourceOwner<R> source, const Start& start) {
     auto* const timed = RawBox<TimedResult>().make(std::move(source));
     auto future = FutureAccess::make<R>(timed);
     std::unique_ptr<TimedResult, NoSource> source_use(timed);
@@ -63,7 +63,7 @@ class TimedResult final : public OwedResult<R> {
     void operator()(TimedResult* timed) const noexcept { timed->let_go(); }
   };
 
-  explicit TimedResult(StateOwner<R> source) noexcept : source_(std::move(source)) {}
+  explicit TimedResult(SourceOwner<R> source) noexcept : source_(std::move(source)) {}
   ~TimedResult() = default;
 
   // True for one of the two.
@@ -103,7 +103,7 @@ class TimedResult final : public OwedResult<R> {
     return false;
   }
 
-  const StateOwner<R> source_;
+  const SourceOwner<R> source_;
   Timer timer_;
   sync::atomic<bool> over_{false};
   sync::atomic<std::uint32_t> uses_{3};  // by the source, the timer, and the state

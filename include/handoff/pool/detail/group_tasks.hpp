@@ -160,6 +160,7 @@ class GroupTasks {
     kLate = 16,  // ... which came
     kShared = 32,  // no owner; for good
     kHooked = 64,  // OptionedTasks has a hook; for good
+    kHeard = 128,  // a wait of a shared group threw its failure, which stays
   };
 
   // In elsewhere_: the owner sleeps until the count is 0.
