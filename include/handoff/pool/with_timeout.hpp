@@ -40,10 +40,11 @@ namespace handoff { inline namespace HANDOFF_ABI {
 template <class R>
 [[nodiscard]] Future<R> with_timeout(ThreadPool& pool, Future<R> future, sync::Deadline moment) {
   using Timed = detail::TimedResult<R, TimerHandle>;
-  return Timed::make(detail::FutureAccess::release_source(future), [&](typename Timed::Alarm alarm) {
-    return pool.post_at(moment, std::move(alarm),
-                        {.name = "with_timeout", .priority = Priority::high});
-  });
+  return Timed::make(detail::FutureAccess::release_source(future),
+                     [&](typename Timed::Alarm alarm) {
+                       return pool.post_at(moment, std::move(alarm),
+                                           {.name = "with_timeout", .priority = Priority::high});
+                     });
 }
 // ... within that time.
 template <class R, class Rep, class Period>
