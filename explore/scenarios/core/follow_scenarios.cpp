@@ -237,7 +237,7 @@ const Scenario timed("future/with_timeout", [] {
   auto* const state = state_of([](const sync::StopToken&) { return 1; });
   {
     Future<int> future = FutureAccess::make<int>(state);
-    count_result(Timed::make(FutureAccess::release(future),
+    count_result(Timed::make(FutureAccess::release_source(future),
                              [&timer](Timed::Alarm alarm) {
                                timer.emplace(std::move(alarm));
                                return PlayedTimer();
@@ -261,7 +261,7 @@ const Scenario timed_ends("future/with_timeout_ends", [] {
   std::optional<explore::Thread> moment;
   {
     Future<int> future = FutureAccess::make<int>(state);
-    const auto result = Timed::make(FutureAccess::release(future), [&](Timed::Alarm alarm) {
+    const auto result = Timed::make(FutureAccess::release_source(future), [&](Timed::Alarm alarm) {
       timer.emplace(std::move(alarm));
       moment.emplace([&timer] {
         (*timer)();

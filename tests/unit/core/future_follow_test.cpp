@@ -319,10 +319,11 @@ struct Timer {
 template <class R>
 Future<R> timed(Future<R> future, std::function<void()>& timer) {
   using Timed = detail::TimedResult<R, Timer>;
-  return Timed::make(detail::FutureAccess::release(future), [&](typename Timed::Alarm alarm) {
-    timer = [kept = std::make_shared<typename Timed::Alarm>(std::move(alarm))] { (*kept)(); };
-    return Timer{&timer};
-  });
+  return Timed::make(
+      detail::FutureAccess::release_source(future), [&](typename Timed::Alarm alarm) {
+        timer = [kept = std::make_shared<typename Timed::Alarm>(std::move(alarm))] { (*kept)(); };
+        return Timer{&timer};
+      });
 }
 
 TEST(TimedResultTest, AResultInTimeEndsTheTimer) {
@@ -385,7 +386,8 @@ TEST(TimedResultTest, WithoutATimerNothingIsLeft) {
   const auto held = std::make_shared<int>(1);
   auto task = host.submit([held] { return *held; });
   const auto refuse = [](const Timed::Alarm& /*alarm*/) -> Timer { throw std::bad_alloc(); };
-  EXPECT_THROW((void)Timed::make(detail::FutureAccess::release(task), refuse), std::bad_alloc);
+  EXPECT_THROW((void)Timed::make(detail::FutureAccess::release_source(task), refuse),
+               std::bad_alloc);
   EXPECT_EQ(host.visits, std::vector{Outcome::cancelled});
   EXPECT_EQ(held.use_count(), 1);
 }
