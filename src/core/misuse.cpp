@@ -5,8 +5,8 @@
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/internal/atomic.hpp>
-#include <string>
 
+#include "../sync/internal/joined.hpp"
 #include "internal/failure_text.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -45,7 +45,7 @@ bool throw_nothing() noexcept {
 std::exception_ptr caught_failure() noexcept {
   if (nothing_is_thrown()) {
     keep_failure_text([](const char* text) {
-      misuse(("an exception came to code that is compiled without them: " + std::string(text))
+      misuse(sync::joined({"an exception came to code that is compiled without them: ", text})
                  .c_str());
     });
   }

@@ -16,13 +16,17 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <string>
+#include <string_view>
 
+#include "../sync/internal/joined.hpp"
 #include "internal/escaped_text.hpp"
 #include "internal/failure_text.hpp"
 #include "internal/line_limit.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
+
+using sync::joined;
 
 // The file behind descriptor 2.
 struct StandardError {
@@ -64,13 +68,13 @@ void write_line(const char* what) noexcept {
 }
 
 // "; 12 more were left out"; empty if none were.
-std::string more_left_out() {
+[[gnu::cold]] std::string more_left_out() {
   const std::uint64_t left_out = unheard_lines.take_left_out();
-  return left_out == 0 ? "" : "; " + std::to_string(left_out) + " more were left out";
+  return left_out == 0 ? "" : joined({"; ", std::to_string(left_out), " more were left out"});
 }
 
-void write_line_and_rest(const char* what) noexcept {
-  const auto write = [what] { write_line((what + more_left_out()).c_str()); };
+[[gnu::cold]] void write_line_and_rest(const char* what) noexcept {
+  const auto write = [what] { write_line(joined({what, more_left_out()}).c_str()); };
   (void)detail::attempt(write, [what]() noexcept { write_line(what); });
 }
 
@@ -78,13 +82,14 @@ bool may_write() noexcept {
   return unheard_lines.may(sync::clock::now().time_since_epoch().count());
 }
 
-std::string sentence(const char* thrown, const detail::Thrower& thrower) {
+[[gnu::cold]] std::string sentence(const char* thrown, const detail::Thrower& thrower) {
   using detail::escaped;
-  std::string text = thrower.type;
-  if (!thrower.name.empty()) text += " '" + escaped(thrower.name) + '\'';
-  text += ": ";
-  text += thrower.own.empty() ? thrower.some : thrower.the + (" '" + escaped(thrower.own) + '\'');
-  return text + " threw: " + escaped(thrown) + "; nobody took it: " + thrower.remedy;
+  const auto named = [](std::string_view what, std::string_view name) {
+    return joined({what, " '", escaped(name), "'"});
+  };
+  return joined({thrower.name.empty() ? thrower.type : named(thrower.type, thrower.name), ": ",
+                 thrower.own.empty() ? thrower.some : named(thrower.the, thrower.own),
+                 " threw: ", escaped(thrown), "; nobody took it: ", thrower.remedy});
 }
 
 // Before the constructors of the program's own objects, and after their destructors.
@@ -97,7 +102,7 @@ constexpr int kEarly = 1000;
 [[gnu::destructor(kEarly)]] void tell_what_was_left_out() noexcept {
   (void)detail::attempt([] {
     const std::string more = more_left_out();
-    if (!more.empty()) write_line(("exceptions that nobody took" + more).c_str());
+    if (!more.empty()) write_line(joined({"exceptions that nobody took", more}).c_str());
   });
 }
 

@@ -29,7 +29,7 @@ OptionedTasks::OptionedTasks(Engine& engine, bool shared,
 
 void OptionedTasks::end() noexcept {
   if (!is_done()) wait_until_done();
-  Worker* const seat = given_->seat;
+  Worker* const seat = given_->seat;  // NOLINT(bugprone-unchecked-optional-access): see the caller
   if (seat != nullptr && seat->guest) engine_.stand_up(*seat);
 }
 
@@ -164,7 +164,9 @@ void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
     if (first_failure_) return;
     first_failure_ = failure;
   }
-  if ((before & kHooked) != 0) static_cast<OptionedTasks&>(*this).given_->on_failure();
+  if ((before & kHooked) == 0) return;
+  // NOLINTNEXTLINE(bugprone-unchecked-optional-access): kHooked says that it is given.
+  static_cast<OptionedTasks&>(*this).given_->on_failure();
 }
 
 // After a wait that was not all well: rethrows the first failure. All that was said of the group,

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "internal/file_limit.hpp"
+#include "internal/joined.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace {
@@ -123,7 +124,7 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Entry> entry) {
   }
   if (error != 0) {
     throw std::system_error(error, std::generic_category(),
-                            "starting thread '" + options.name + "'");
+                            joined({"starting thread '", options.name, "'"}));
   }
   // equivalent(swap): two members of one thread
   static_cast<void>(entry.release());  // the thread owns it now

@@ -29,6 +29,7 @@
 #include <system_error>
 #include <utility>
 
+#include "../sync/internal/joined.hpp"
 #include "end_word.hpp"
 #include "lanes.hpp"
 #include "thread_times.hpp"
@@ -81,7 +82,7 @@ Here& here() noexcept {
                        const char* what) noexcept {
   (void)detail::attempt([&] {
     const std::string line =
-        "handoff: HANDOFF_TRACE=" + path + ": " + why.message() + "; " + what + "\n";
+        sync::joined({"handoff: HANDOFF_TRACE=", path, ": ", why.message(), "; ", what, "\n"});
     [[maybe_unused]] const ssize_t wrote = ::write(STDERR_FILENO, line.data(), line.size());
   });
 }

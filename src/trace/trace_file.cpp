@@ -16,6 +16,7 @@
 
 #include "../sync/internal/descriptor.hpp"
 #include "../sync/internal/file_limit.hpp"
+#include "../sync/internal/joined.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
@@ -79,7 +80,7 @@ void TraceFile::forget() noexcept {
   file_ = open_locked(own, is_taken);
   if (is_taken) {
     forget();
-    file_ = open_locked(own + "." + std::to_string(::getpid()), is_taken);
+    file_ = open_locked(sync::joined({own, ".", std::to_string(::getpid())}), is_taken);
   }
   if (file_ < 0) return last_error();
   if (is_plain(file_) && ::ftruncate(file_, 0) != 0) return last_error();

@@ -6,6 +6,8 @@
 #include <array>
 #include <charconv>
 
+#include "../sync/internal/joined.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
 namespace {
@@ -53,7 +55,7 @@ std::size_t character_length(std::string_view text) noexcept {
 }
 
 [[gnu::cold]] TraceLines::TraceLines(std::int32_t process)
-    : process_(R"(,"pid":)" + std::to_string(process) + R"(,"tid":)") {}
+    : process_(sync::joined({R"(,"pid":)", std::to_string(process), R"(,"tid":)"})) {}
 
 void TraceLines::begin_line(std::size_t names) {
   constexpr std::size_t others = 512;

@@ -97,7 +97,7 @@ class SerialExecutor : public detail::InboxCalls<SerialExecutor<E>> {
 
   template <class Make>
   Status put(const Make& make, bool waits) {
-    return strand_.put(make, [&](auto&& turn) {
+    return strand_.put(make, [&](auto turn) {
       if constexpr (requires {
                       { executor_.post(std::move(turn)) } -> std::same_as<void>;
                     }) {

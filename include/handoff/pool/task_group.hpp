@@ -58,6 +58,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+// What the constructor is told.
 struct TaskGroupOptions {
   // Whether any thread may wait, many at once. That costs each task two more atomic additions.
   bool shared = false;

@@ -8,7 +8,6 @@
 // Concurrency: of one thread at a time.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -58,7 +57,7 @@ class ClassTurns {
     for (std::size_t i = taken + 1; i < kClasses; ++i) ++passed_[i];
   }
 
-  std::array<std::uint32_t, kClasses> passed_{};  // by more urgent ones, in a row
+  std::uint32_t passed_[kClasses] = {};  // by more urgent ones, in a row
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -57,11 +57,11 @@ class InboxCalls {
     return FutureAccess::make<Result>(work);
   }
 
- protected:
+ private:
+  friend Self;
   InboxCalls() = default;
   ~InboxCalls() = default;
 
- private:
   template <class F>
   Status put_posted(F&& function, bool waits) {
     using Function = std::decay_t<F>;
