@@ -215,6 +215,7 @@ void JobMaster::look() noexcept {
 // The next place whose job has ended, from there on: it is out of it, and is settle()'s.
 std::size_t JobMaster::take_ended(std::size_t from) noexcept {
   const sync::Lock lock(mutex_);
+  if (!gives_up_ && from == 0) asked_for_ = number_;
   for (std::size_t place = from; place < entries_.size(); ++place) {
     Entry& entry = entries_[place];
     if (entry.job == nullptr) continue;
@@ -264,7 +265,8 @@ JobMaster::Ending JobMaster::ending_of(Entry& entry, std::size_t place) noexcept
 }
 
 JobMaster::Ending JobMaster::why_not_begin(const Entry& entry) const noexcept {
-  if (gives_up_) return Ending::refused;
+  // A job that came while a worker was asked for has one asked for first.
+  if (gives_up_ && entry.number <= asked_for_) return Ending::refused;
   if (entry.until.stop_token().stop_requested()) return Ending::cancelled;
   if (closing_ && !closing_->begins_more) return Ending::cancelled;
   const sync::Deadline now = workers_.now();

@@ -128,6 +128,7 @@ class JobMaster final : ProcessMaster::Work {
   // The thread's own.
   Ended ended_;
   bool gives_up_ = false;
+  std::uint64_t asked_for_ = 0;  // the last job that was there before workers were asked for
   bool must_ring_ = false;  // a word was mended
 
   sync::EventCount room_;  // a place was freed
