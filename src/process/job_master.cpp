@@ -215,7 +215,7 @@ void JobMaster::look() noexcept {
 // The next place whose job has ended, from there on: it is out of it, and is settle()'s.
 std::size_t JobMaster::take_ended(std::size_t from) noexcept {
   const sync::Lock lock(mutex_);
-  if (!gives_up_ && from == 0) asked_for_ = number_;
+  if (!gives_up_ && from == 0) asked_for_ = number_;  // a look, which comes before the attempt
   for (std::size_t place = from; place < entries_.size(); ++place) {
     Entry& entry = entries_[place];
     if (entry.job == nullptr) continue;

@@ -183,7 +183,8 @@ const Scenario cancelled("future/cancelled", [] {
   explore::check(host.visits.size() == (is_dropped ? 1U : 0U), "counted once");
 });
 
-// What follows a task is asked while the task ends elsewhere: who looks, or who ends it, makes it.
+// A stop is requested of a continuation while its task ends on another thread: one of the two
+// threads makes the result.
 const Scenario asked("future/request_stop", [] {
   test::Host host;
   auto* const state =

@@ -29,20 +29,16 @@
 #include <vector>
 
 #include "support/failing.hpp"
+#include "support/unheard.hpp"
 
 namespace handoff { namespace {
 
 // ---- Futures ------------------------------------------------------------------------------------
 
-std::vector<std::string> unheard_said;
+std::vector<std::string>& unheard_said = test::Unheard::told();
 
 class UnheardFuture : public testing::Test {
- protected:
-  UnheardFuture() {
-    unheard_said.clear();
-    set_unheard_handler([](const char* what) noexcept { unheard_said.emplace_back(what); });
-  }
-  ~UnheardFuture() override { set_unheard_handler(nullptr); }
+  const test::Unheard unheard_;
 };
 
 std::exception_ptr disk_full() { return std::make_exception_ptr(std::runtime_error("disk full")); }

@@ -11,7 +11,6 @@
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
-#include <handoff/core/on_unheard.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/pool/serial_executor.hpp>
@@ -24,6 +23,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "support/unheard.hpp"
 
 namespace handoff_serial_executor_test { namespace {
 
@@ -304,23 +305,20 @@ TEST(SerialExecutor, WithoutOnErrorTheNextWaitThrowsIt) {
   EXPECT_EQ(pool.close().failed, 0U) << "the pool has run a turn";
 }
 
-std::vector<std::string> unheard_of;
-
 TEST(SerialExecutor, AFailureThatNobodyTakesIsTold) {
-  unheard_of.clear();
-  set_unheard_handler([](const char* what) noexcept { unheard_of.emplace_back(what); });
+  const test::Unheard unheard;
+  const std::vector<std::string>& told = test::Unheard::told();
   {
     ByHand executor;
     SerialExecutor strand(executor, {.name = "a'log"});
     strand.post(fail);
     strand.post([] { throw 2; });
     executor.run_all();
-    EXPECT_EQ(unheard_of.size(), 1U) << "wait() takes one only";
+    EXPECT_EQ(told.size(), 1U) << "wait() takes one only";
     EXPECT_EQ(strand.close().failed, 2U) << "a Tally takes none";
   }
-  set_unheard_handler(nullptr);
-  ASSERT_EQ(unheard_of.size(), 2U);
-  EXPECT_EQ(unheard_of[1],
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[1],
             "SerialExecutor 'a'log': a task threw: disk\\x0afull; nobody took it: set on_error, "
             "call wait(), or catch it there");
 }

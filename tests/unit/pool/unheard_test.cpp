@@ -15,21 +15,17 @@
 #include <thread>
 #include <vector>
 
+#include "support/unheard.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace handoff { namespace {
 
 using namespace std::chrono_literals;
 
-std::vector<std::string> told;
+std::vector<std::string>& told = test::Unheard::told();
 
 class UnheardTaskTest : public test::ModeTest {
- protected:
-  UnheardTaskTest() {
-    told.clear();
-    set_unheard_handler([](const char* what) noexcept { told.emplace_back(what); });
-  }
-  ~UnheardTaskTest() override { set_unheard_handler(nullptr); }
+  const test::Unheard unheard_;
 };
 HANDOFF_EACH_MODE(UnheardTaskTest);
 
