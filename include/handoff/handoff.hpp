@@ -91,6 +91,7 @@
 #include <handoff/file/file_request.hpp>
 #include <handoff/file/file_result.hpp>
 #include <handoff/file/open_file.hpp>
+#include <handoff/graph/algorithm_options.hpp>
 #include <handoff/memory/arena_resource.hpp>
 #include <handoff/memory/frame.hpp>
 #include <handoff/memory/linear_arena.hpp>
