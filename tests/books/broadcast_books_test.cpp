@@ -3,13 +3,8 @@
 // The books of Broadcast, Latest and LatestByKey report what is broken on purpose. As every Books
 // is a friend, Books<Break> is the one that breaks.
 #include "books/broadcast_books.hpp"
-
-#include <cstddef>
-#include <cstdint>
-
-#include <gtest/gtest.h>
-
 #include "books/expect_reported.hpp"
+#include "support/test.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

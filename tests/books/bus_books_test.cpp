@@ -2,14 +2,11 @@
 //
 // The books of bus/ report what is broken on purpose. As every Books is a friend, Books<Break> is
 // the one that breaks.
-#include "books/bus_books.hpp"
-
-#include <cstdint>
-
 #include <gtest/gtest-spi.h>
-#include <gtest/gtest.h>
 
+#include "books/bus_books.hpp"
 #include "books/expect_reported.hpp"
+#include "support/test.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -3,13 +3,8 @@
 // The books of Frame and of command buckets report what is broken on purpose. As every Books is a
 // friend, Books<Break> is the one that breaks.
 #include "books/command_books.hpp"
-
-#include <cstddef>
-#include <cstdint>
-
-#include <gtest/gtest.h>
-
 #include "books/expect_reported.hpp"
+#include "support/test.hpp"
 
 namespace {
 

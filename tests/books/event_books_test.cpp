@@ -2,18 +2,10 @@
 //
 // The books of event/ report what is broken on purpose.
 #include "books/event_books.hpp"
-
-#include <algorithm>
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-#include <thread>
-
-#include <gtest/gtest.h>
-
 #include "books/expect_reported.hpp"
 #include "books/slab_books.hpp"
 #include "support/next.hpp"
+#include "support/test.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

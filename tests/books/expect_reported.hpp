@@ -3,11 +3,10 @@
 // For the canaries of the books: breaks a structure at one word.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <handoff/sync/internal/atomic.hpp>
 
 #include "books/books.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The books of pool/ report what is broken on purpose.
-#include "books/pool_books.hpp"
-
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <utility>
-
 #include <gtest/gtest-spi.h>
-#include <gtest/gtest.h>
-
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/timer_handle.hpp>
 
 #include "books/expect_reported.hpp"
+#include "books/pool_books.hpp"
+#include "support/test.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

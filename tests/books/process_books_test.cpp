@@ -2,15 +2,8 @@
 //
 // The books of process/ report what is broken on purpose.
 #include "books/process_books.hpp"
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
-#include <gtest/gtest.h>
-
 #include "books/expect_reported.hpp"
+#include "support/test.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

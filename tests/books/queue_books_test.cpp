@@ -2,15 +2,11 @@
 //
 // The books of queue/ report what is broken on purpose. As every Books is a friend, Books<Break> is
 // the one that breaks.
-#include "books/queue_books.hpp"
-
-#include <cstdint>
-#include <utility>
-
 #include <gtest/gtest-spi.h>
-#include <gtest/gtest.h>
 
 #include "books/expect_reported.hpp"
+#include "books/queue_books.hpp"
+#include "support/test.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

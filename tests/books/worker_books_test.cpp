@@ -2,14 +2,11 @@
 //
 // The books of message workers report what is broken on purpose. As every Books is a friend,
 // Books<Break> is the one that breaks.
-#include "books/worker_books.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstdint>
 #include <handoff/core/status.hpp>
 
 #include "books/expect_reported.hpp"
+#include "books/worker_books.hpp"
+#include "support/test.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: MIT
 // eventpp/callbacklist.h: every sentence of its documentation that a program can rely on.
-#include <gtest/gtest.h>
-
 #include <eventpp/callbacklist.h>
 #include <eventpp/eventdispatcher.h>
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "compat/policies.hpp"
+#include "support/test.hpp"
 
 namespace {
 

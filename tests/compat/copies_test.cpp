@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How often arguments are copied and moved on their way to the listeners: nowhere more often than
 // by eventpp 0.1.3, but for one move more in peekEvent() and takeEvent().
-#include <gtest/gtest.h>
-
 #include <eventpp/eventqueue.h>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "compat/policies.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 // eventpp/eventdispatcher.h and eventpp/mixins/mixinfilter.h.
-#include <gtest/gtest.h>
-
 #include <eventpp/eventdispatcher.h>
 #include <eventpp/mixins/mixinfilter.h>
-#include <string>
-#include <utility>
 
 #include "compat/policies.hpp"
+#include "support/test.hpp"
 
 namespace eventdispatcher_test { namespace {
 

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: MIT
 // eventpp/eventqueue.h and eventpp/utilities/orderedqueuelist.h.
-#include <gtest/gtest.h>
-
 #include <eventpp/eventqueue.h>
 #include <eventpp/mixins/mixinfilter.h>
 #include <eventpp/utilities/orderedqueuelist.h>
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "compat/policies.hpp"
+#include "support/test.hpp"
 
 namespace {
 

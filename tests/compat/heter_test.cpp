@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: MIT
 // eventpp/heter*.h and eventpp/mixins/mixinheterfilter.h.
-#include <gtest/gtest.h>
-
 #include <eventpp/hetercallbacklist.h>
 #include <eventpp/hetereventdispatcher.h>
 #include <eventpp/hetereventqueue.h>
 #include <eventpp/mixins/mixinheterfilter.h>
 #include <eventpp/utilities/counterremover.h>
 #include <eventpp/utilities/scopedremover.h>
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "compat/policies.hpp"
+#include "support/test.hpp"
 
 namespace heter_test { namespace {
 

@@ -2,8 +2,7 @@
 //
 // A list is the same thing all over a program, wherever its arguments become complete.
 #include "incomplete.hpp"
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace {
 

@@ -3,14 +3,9 @@
 // The policies that the tests of compat/eventpp are run with: what chooses another way inside.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <list>
-#include <map>
-#include <mutex>
-
 #include <eventpp/eventpolicies.h>
+
+#include "support/test.hpp"
 
 namespace eventpp_test {
 

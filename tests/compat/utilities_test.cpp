@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // eventpp/utilities/: the removers, the adapters, and the finding by callback.
-#include <gtest/gtest.h>
-
 #include <eventpp/eventqueue.h>
 #include <eventpp/utilities/argumentadapter.h>
 #include <eventpp/utilities/conditionalfunctor.h>
@@ -9,13 +7,8 @@
 #include <eventpp/utilities/counterremover.h>
 #include <eventpp/utilities/eventutil.h>
 #include <eventpp/utilities/scopedremover.h>
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
+
+#include "support/test.hpp"
 
 namespace {
 

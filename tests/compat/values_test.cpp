@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT
 // eventpp/utilities/: AnyData, AnyId, and the macros that write event classes.
-#include <gtest/gtest.h>
-
 #include <eventpp/eventqueue.h>
 #include <eventpp/utilities/anydata.h>
 #include <eventpp/utilities/anyid.h>
 #include <eventpp/utilities/eventmaker.h>
 #include <any>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <utility>
+
+#include "support/test.hpp"
 
 namespace values_test { namespace {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Callables of all kinds: visitors of queues and buses, handlers, listeners, filters, commands.
-#include <cstddef>
-#include <cstdint>
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/latest.hpp>
@@ -26,15 +24,11 @@
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/queue/spsc_ring.hpp>
-#include <span>
-#include <string_view>
-#include <thread>
-#include <type_traits>
-#include <utility>
 
 #include "conformance/callables.hpp"
 #include "conformance/made.hpp"
 #include "support/policies.hpp"
+#include "support/test.hpp"
 #include "unit/process/forked.hpp"
 
 namespace {

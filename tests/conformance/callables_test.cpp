@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Callables of all kinds: tasks, results, loops, runs.
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <functional>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/index_range.hpp>
@@ -20,14 +16,10 @@
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "conformance/callables.hpp"
 #include "conformance/made.hpp"
+#include "support/test.hpp"
 
 namespace {
 

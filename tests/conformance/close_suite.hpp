@@ -22,24 +22,11 @@
 // watchdog of the tests.
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <ostream>
-#include <random>
-#include <span>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/closing.hpp>
 #include <handoff/core/status.hpp>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The suite of closes on pools, engines, logs and the rings of shared memory.
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/file/append_log.hpp>
@@ -19,14 +14,9 @@
 #include <handoff/process/shared_byte_ring.hpp>
 #include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/process/shared_ring.hpp>
-#include <mutex>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "conformance/close_suite.hpp"
+#include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 #include "unit/process/shared_faces.hpp"
 

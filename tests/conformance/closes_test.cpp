@@ -2,11 +2,6 @@
 //
 // The suite of closes on the queues, channels, broadcasts and buses; and on queues that are wrong
 // on purpose, which it must find.
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/latest.hpp>
@@ -21,18 +16,12 @@
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/queue/spsc_ring.hpp>
-#include <mutex>
-#include <optional>
-#include <span>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "conformance/close_suite.hpp"
 #include "conformance/made.hpp"
 #include "support/event_queue_options.hpp"
 #include "support/policies.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test { namespace {
 

@@ -2,9 +2,6 @@
 //
 // Code that is written against the concepts of the tiers runs on their models, and a type that
 // lacks one clause is none.
-#include <gtest/gtest.h>
-
-#include <cstddef>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/deferred.hpp>
@@ -17,9 +14,9 @@
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <utility>
 
 #include "conformance/made.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test { namespace {
 

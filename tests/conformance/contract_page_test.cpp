@@ -3,20 +3,10 @@
 // docs/guide/contract.md says what the code does: its tables are made anew from calls and must be
 // the same, and each public type has a row, or stands in its list of those that hand nothing over.
 // With HANDOFF_RENEW_CONTRACT in the environment the tables are written into the page instead.
-#include <cstddef>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "conformance/contract_page.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test { namespace {
 

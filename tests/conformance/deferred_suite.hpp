@@ -20,27 +20,12 @@
 //   };
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <ostream>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/closing.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/clock.hpp>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

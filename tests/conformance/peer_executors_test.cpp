@@ -6,10 +6,8 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 
-#include <memory>
-#include <utility>
-
 #include "conformance/executor_suite.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test { namespace {
 

@@ -2,10 +2,9 @@
 //
 // The transfer suite on other people's queues, each part on those that have it. What passes on
 // queues that thousands rely on asks for nothing peculiar to ours.
-#include <gtest/gtest.h>
-
 #include "conformance/peers.hpp"
 #include "conformance/transfer_suite.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test { namespace {
 

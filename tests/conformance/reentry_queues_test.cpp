@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Queues, channels, buses: visitors, handlers, and the ends of items call the same object.
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/latest.hpp>
@@ -21,15 +15,11 @@
 #include <handoff/queue/segment_queue.hpp>
 #include <handoff/queue/select.hpp>
 #include <handoff/queue/spsc_ring.hpp>
-#include <stdexcept>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "conformance/made.hpp"
 #include "conformance/reentry.hpp"
 #include "support/policies.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The transfer suite on our rings.
-#include <gtest/gtest.h>
-
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 
 #include "conformance/transfer_suite.hpp"
 #include "conformance/whole_item_suite.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test { namespace {
 

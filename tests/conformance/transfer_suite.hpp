@@ -11,29 +11,13 @@
 //   };
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <memory>
-#include <numeric>
-#include <random>
-#include <span>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/status.hpp>
 
 #include "conformance/transfer_stress.hpp"
 #include "support/patience.hpp"
 #include "support/started_at.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

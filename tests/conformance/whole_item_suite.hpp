@@ -4,11 +4,9 @@
 // put it in, for items that have no empty state.
 #pragma once
 
-#include <optional>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/status.hpp>
+
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -4,34 +4,18 @@
 // else is taken for one; what is opened again goes on from there and survives a second loss. Each
 // single sync that is left out is noticed.
 #include <handoff/file/append_log.hpp>
-
 #include <handoff/file/append_log_reader.hpp>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "fault/fault_support.hpp"
 #include "fault/power_loss.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace append_log_power_loss_test { namespace {
 
 using namespace handoff;
-using test::filled;
-using test::Folder;
-using test::Losses;
+using namespace test;
 using Draw = Losses::Draw;
-using test::SimulatedDisk;
 
 // What was appended, and what of it counts.
 struct Book {

@@ -13,20 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/file/append_log.hpp>
@@ -48,15 +34,12 @@
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace descriptors_test { namespace {
 
 using namespace handoff;
-using test::bytes_of;
-using test::FileCallKind;
-using test::FileCallView;
-using test::Folder;
-using test::result_of;
+using namespace test;
 
 std::set<int> open_now() {
   std::set<int> numbers;

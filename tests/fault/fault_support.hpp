@@ -8,28 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
 #include <handoff/file/file_engine.hpp>
 
-#include <gtest/gtest.h>
-
 #include "support/fast_place.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -5,37 +5,15 @@
 // behind, no descriptor, and nothing half under a final name.
 #include <handoff/file/file_engine.hpp>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace file_faults_test { namespace {
 
 using namespace handoff;
-using test::bytes_of;
-using test::error_of;
-using test::Fault;
-using test::FaultTap;
-using test::FileCallKind;
-using test::filled;
-using test::Folder;
-using test::result_of;
-using test::text_of;
+using namespace test;
 
 using Contents = std::optional<std::string>;  // nothing: not there
 

@@ -2,12 +2,6 @@
 //
 // Paths that lead somewhere else: special files, links, names that leave a directory, files that
 // change or are swapped while they are used. One documented outcome each; none hangs.
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <handoff/file/open_file.hpp>
-#include <handoff/trace/trace.hpp>
-
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -15,35 +9,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <optional>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include <handoff/file/append_log.hpp>
+#include <handoff/file/append_log_reader.hpp>
+#include <handoff/file/file_engine.hpp>
+#include <handoff/file/open_file.hpp>
+#include <handoff/trace/trace.hpp>
 
 #include "fault/fault_support.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace hostile_paths_test { namespace {
 
 using namespace handoff;
 using enum FileOperation;
-using test::bytes_of;
-using test::EachBackend;
-using test::filled;
-using test::Folder;
-using test::result_of;
-using test::text_of;
+using namespace test;
 
 const std::string kText = filled(3000, 1);
 

@@ -5,43 +5,26 @@
 // reader proves old-or-new, and that nothing acknowledged is missing. n kills without a failure
 // bound the rate of failures below 3/n (95 %). (A kill keeps the page cache: loss of power is
 // another test.)
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <handoff/process/subprocess.hpp>
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <optional>
-#include <sstream>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include <handoff/file/append_log.hpp>
+#include <handoff/file/append_log_reader.hpp>
+#include <handoff/file/file_engine.hpp>
+#include <handoff/process/subprocess.hpp>
 
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace kills_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::bytes_of;
-using test::filled;
-using test::Folder;
-using test::result_of;
+using namespace test;
 
 constexpr unsigned kWriters = 4;
 constexpr std::size_t kBlock = 4096;

@@ -2,9 +2,6 @@
 //
 // What the system has only so much of: room on the device, length of a file, descriptors, 32 bits.
 // Every request ends, says what went wrong, and leaves nothing behind.
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/file_engine.hpp>
-
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,35 +12,18 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <fstream>
-#include <mutex>
-#include <optional>
-#include <span>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include <handoff/file/append_log.hpp>
+#include <handoff/file/file_engine.hpp>
 
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace limits_test { namespace {
 
 using namespace handoff;
-using test::bytes_of;
-using test::EachBackend;
-using test::filled;
-using test::Folder;
-using test::result_of;
+using namespace test;
 
 const std::string kOld = filled(30'000, 1);
 

@@ -3,43 +3,21 @@
 // copy_tree() and loss of power: a durable copy that has ended is there, whole, with links, modes
 // and times; before, nothing under a final name is half there, and what was there is as it was or
 // replaced. Each single sync that is left out is noticed.
-#include <handoff/file/copy_tree.hpp>
-
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include <handoff/file/copy_tree.hpp>
 
 #include "fault/fault_support.hpp"
 #include "fault/power_loss.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace power_loss_copy_tree_test { namespace {
 
 using namespace handoff;
-using test::Choices;
-using test::DiskState;
-using test::filled;
-using test::Folder;
-using test::Loss;
-using test::Losses;
-using test::SimulatedDisk;
-using test::Watch;
+using namespace test;
 
 // What to copy, and what is there.
 struct Case {

@@ -9,21 +9,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "fault/fault_support.hpp"
 #include "fault/power_loss.hpp"
+#include "support/test.hpp"
 
 namespace power_loss_disk_test { namespace {
 

@@ -5,33 +5,15 @@
 // failure bound the rate of failures below 3/n (95 %).
 #include <handoff/file/file_engine.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "fault/fault_support.hpp"
 #include "fault/power_loss.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace power_loss_test { namespace {
 
 using namespace handoff;
-using test::bytes_of;
-using test::DiskState;
-using test::filled;
-using test::Folder;
-using test::Losses;
-using test::SimulatedDisk;
+using namespace test;
 
 // What a file may be after a loss.
 class Promises {

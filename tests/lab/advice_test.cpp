@@ -2,15 +2,9 @@
 // Advice: no time that cannot be, no other library's way above an equal one of this library, and
 // curves that are followed. Random results and questions first; what checks them is checked too.
 #include "report/advice.hpp"
-
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "report/result.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace advice_test { namespace {
 

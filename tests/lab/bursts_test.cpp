@@ -2,8 +2,7 @@
 // What is made of a measurement's bursts before a row is: a launch that is taken back, and
 // latencies that are the scheduler's.
 #include "harness/bursts.hpp"
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace bursts_test { namespace {
 

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Seeds that behave as their article says, and some that do not.
-#include "harness/bursts.hpp"
-
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-
 #include "harness/answer_problem.hpp"
+#include "harness/bursts.hpp"
 #include "scenarios/registry.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The way through memory that `machine` chases.
 #include "scenarios/machine/chase.hpp"
-
-#include <algorithm>
-#include <bit>
-#include <set>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace chase_test { namespace {
 

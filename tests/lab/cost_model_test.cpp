@@ -2,10 +2,7 @@
 // The model behind advice: it finds the costs that made the cells, and its range says when none
 // did.
 #include "report/cost_model.hpp"
-
-#include <random>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace handoff::lab { namespace {
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The critical path of traces that are small enough to see it.
-#include <numeric>
-#include <random>
-#include <string>
-
-#include <gtest/gtest.h>
-
-#include "events_in.hpp"
 #include "tracing/critical_path.hpp"
+#include "events_in.hpp"
+#include "support/test.hpp"
 #include "tracing/usage.hpp"
 
 namespace handoff::lab::tracing { namespace {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the doctor finds on made-up machines, and what it makes of a self-test's comparisons.
-#include <gtest/gtest.h>
-
 #include "commands/self_test.hpp"
 #include "harness/diagnosis.hpp"
 #include "harness/two_cores.hpp"
 #include "support/fake_root.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Flame graphs: their boxes, and the pictures as far as text tells.
-#include <algorithm>
-#include <string>
-
-#include <gtest/gtest.h>
-
-#include "events_in.hpp"
 #include "tracing/flames.hpp"
+#include "events_in.hpp"
+#include "support/test.hpp"
 
 namespace handoff::lab::tracing { namespace {
 

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Who takes the CPUs: on a made-up /proc, and once a busy child of this test.
-#include "harness/greedy.hpp"
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <thread>
-
-#include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+
+#include "harness/greedy.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/watch.hpp"
+#include "support/test.hpp"
 
 namespace greedy_test { namespace {
 

@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The histogram against sorted values: its stated error bound, merging, travelling, the ends.
 #include "harness/histogram.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

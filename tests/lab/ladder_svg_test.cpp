@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The ladder as a picture: what it says, also to those who cannot see it, and where it draws.
-#include <algorithm>
-#include <regex>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "report/ladder_svg.hpp"
 #include "report/ladder_words.hpp"
 #include "report/text_room.hpp"
+#include "support/test.hpp"
 
 namespace ladder_svg_test { namespace {
 

@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The ladder of made-up rows, what it says in words, and what a file keeps of it.
-#include "report/ladder.hpp"
-
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 #include <unistd.h>
+
 #include <nlohmann/json.hpp>
 
 #include "report/exports.hpp"
 #include "report/json.hpp"
+#include "report/ladder.hpp"
 #include "report/ladder_words.hpp"
 #include "report/view.hpp"
+#include "support/test.hpp"
 
 namespace ladder_test { namespace {
 

@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The ladder on terminals of several kinds.
 #include "report/ladder_text.hpp"
-
-#include <algorithm>
-#include <cstdlib>
-#include <map>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "commands/output.hpp"
 #include "harness/progress.hpp"
 #include "harness/rungs.hpp"
+#include "support/test.hpp"
 
 namespace ladder_text_test { namespace {
 

@@ -3,17 +3,10 @@
 // simulated contender is slower by some percent where its loop begins at an unlucky place of a
 // cache line, in every launch of that layout. Dealt layouts must make equals equal; one layout for
 // good, which is a planted bias, must be told apart by the same check.
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <random>
-#include <set>
-
-#include <gtest/gtest.h>
-
 #include "commands/self_test.hpp"
 #include "harness/layout.hpp"
 #include "harness/verdict.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Loads drawn at random: a draw is always the same, and a hundred of them have all there is.
 #include "scenarios/loads/draw.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <set>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace handoff::lab::loads { namespace {
 

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What counts as a disturbed machine: on made-up counters, and once on this machine's.
-#include "harness/machine.hpp"
-
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <utility>
-
-#include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "harness/machine.hpp"
+#include "support/test.hpp"
 
 namespace {
 

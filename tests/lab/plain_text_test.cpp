@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Text of others: what a terminal would obey, and how deep JSON may be.
-#include <gtest/gtest.h>
-
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include <nlohmann/json.hpp>
 
 #include "harness/foreign_json.hpp"
 #include "harness/plain_text.hpp"
+#include "support/test.hpp"
 
 namespace handoff::lab { namespace {
 

@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What others took from a contender's threads, on made-up books of the scheduler.
-#include "harness/bursts.hpp"
-
-#include <chrono>
-#include <cstddef>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "harness/answer_problem.hpp"
+#include "harness/bursts.hpp"
 #include "harness/protocol.hpp"
+#include "support/test.hpp"
 
 namespace preemption_test { namespace {
 

@@ -2,17 +2,8 @@
 // The judge of an overview: exact ends by hand, a first run of a real machine, and ten thousand
 // rungs of a simulated one.
 #include "harness/rank_range.hpp"
-
-#include <cmath>
-#include <functional>
-#include <map>
-#include <random>
-#include <stdexcept>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace rank_range_test { namespace {
 

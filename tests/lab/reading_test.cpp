@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A contender's answer to a burst: what is read from it, and what is none.
 #include "harness/reading.hpp"
-
-#include <cmath>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What is read of a trace, whatever its layout, and the one line for each bad one.
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "events_in.hpp"
 #include "harness/user_error.hpp"
 #include "replay/chrome_events.hpp"
+#include "support/test.hpp"
 #include "tracing/usage.hpp"
 
 namespace handoff::lab::tracing { namespace {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a replay's report tells: the way to take, or why that cannot be told.
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "report/replay_report.hpp"
+#include "support/test.hpp"
 
 namespace handoff::lab { namespace {
 

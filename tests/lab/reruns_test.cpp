@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a recording takes with more workers, of recordings small enough to see it.
-#include <random>
-#include <string>
-
-#include <gtest/gtest.h>
-
-#include "events_in.hpp"
 #include "tracing/reruns.hpp"
+#include "events_in.hpp"
+#include "support/test.hpp"
 #include "tracing/usage.hpp"
 
 namespace handoff::lab::tracing { namespace {

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A row: what is made of a measurement, and that a result file keeps all of it.
-#include "report/row.hpp"
-
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <string>
-
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "harness/answer_problem.hpp"
 #include "report/json.hpp"
 #include "report/result.hpp"
+#include "report/row.hpp"
+#include "support/test.hpp"
 
 namespace {
 

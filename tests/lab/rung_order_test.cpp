@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where the launches of an overview go, and that its rungs are what they say.
 #include "harness/rungs.hpp"
-
-#include <cmath>
-#include <set>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "scenarios/registry.hpp"
+#include "support/test.hpp"
 
 namespace rung_order_test { namespace {
 

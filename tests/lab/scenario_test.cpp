@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A scenario with several metrics, of which each has parameters of its own.
 #include "harness/scenario.hpp"
-
-#include <gtest/gtest.h>
-
 #include "harness/bursts.hpp"
 #include "harness/user_error.hpp"
+#include "support/test.hpp"
 
 namespace scenario_test { namespace {
 

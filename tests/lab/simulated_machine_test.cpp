@@ -3,17 +3,9 @@
 // state up to 2x apart, bursts are noisy, now and then one is hit by something, and the speed
 // drifts. Equals must not be called different, a planted 5 % must be found. Verdicts that are too
 // simple fail here, which shows that this test can fail.
-#include <array>
-#include <cmath>
-#include <functional>
-#include <random>
-#include <span>
-#include <utility>
-
-#include <gtest/gtest.h>
-
 #include "harness/verdict.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace simulated_machine_test { namespace {
 

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The lab's statistics on samples whose results are known.
-#include "harness/statistics.hpp"
-
-#include <cmath>
-#include <limits>
 #include <numbers>
-#include <stdexcept>
-#include <tuple>
-#include <vector>
 
-#include <gtest/gtest.h>
-
+#include "harness/statistics.hpp"
 #include "harness/user_error.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // At which size of a task `grain` says that a way runs at half of full efficiency.
 #include "scenarios/grain/sweep.hpp"
-
-#include <cstddef>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace sweep_test { namespace {
 

@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The readers of traces: what they make of good ones, and the one line for each bad one.
-#include <filesystem>
-#include <fstream>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
+#include <fmt/format.h>
 
 #include "harness/user_error.hpp"
 #include "replay/load.hpp"
 #include "replay/read_trace.hpp"
 #include "scenarios/replay/scenario.hpp"
+#include "support/test.hpp"
 
 namespace handoff::lab::replay { namespace {
 

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What `handoff try` says of rows: which way to take, what is as fast, what is not safe.
 #include "report/try_text.hpp"
-
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace handoff::lab { namespace {
 

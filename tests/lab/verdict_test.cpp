@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The verdict on two sets of launches, on samples whose answer is known.
 #include "harness/verdict.hpp"
-
-#include <cmath>
-#include <limits>
-#include <stdexcept>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace verdict_test { namespace {
 

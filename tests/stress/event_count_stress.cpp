@@ -3,16 +3,12 @@
 // EventCount under real threads: a million races of a wait against a notification, a stop and a
 // deadline; fewer on a busy machine. A lost wake-up is a hang, which the watchdog turns into a
 // failure. No failure in n races bounds the rate of lost wake-ups below 3/n (95 %).
-#include <gtest/gtest.h>
-#include <atomic>
-#include <chrono>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/event_count.hpp>
-#include <thread>
-#include <vector>
 
 #include "support/patience.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "support/usage.hpp"
 
 namespace {

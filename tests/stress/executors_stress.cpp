@@ -3,22 +3,14 @@
 // Strands and loops under real threads: on pools of 1 to 16 threads each producer's tasks run in
 // its order, never two at once, and no thread is held while a strand is empty; ends and closes at
 // any moment.
-#include <gtest/gtest.h>
 #include <poll.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <memory>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -5,22 +5,9 @@
 // written. No failure among n requests bounds the rate of failures below 3/n (95 %).
 #include <handoff/file/file_engine.hpp>
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <span>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "fault/fault_support.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -3,21 +3,10 @@
 // Message workers under real threads: closing under load, all places taken, pauses, and the order
 // of keys. No failure in n rounds bounds the rate of wrong ones below 3/n (95 %); a hang ends the
 // test by its watchdog.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/bus/message_workers.hpp>
-#include <optional>
-#include <random>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

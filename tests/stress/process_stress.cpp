@@ -2,29 +2,16 @@
 //
 // Deaths at random: of threads at the claim table, whose races a sanitizer sees, and of real
 // processes of a team. No failure in n runs bounds the rate of wrong ones below 3/n (95 %).
-#include <gtest/gtest.h>
-
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/process_team.hpp>
-#include <memory>
-#include <optional>
-#include <random>
-#include <span>
-#include <system_error>
-#include <thread>
-#include <vector>
 
 #include "books/process_books.hpp"
 #include "support/patience.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/team_support.hpp"
 
 namespace process_stress { namespace {

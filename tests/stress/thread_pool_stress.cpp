@@ -3,11 +3,6 @@
 // Pools under real threads: coming and going, closing under load. No failure in n rounds bounds the
 // rate of wrong ones below 3/n (95 %); a hang ends the test by its watchdog.
 // The rounds of all builds add up to 10^5 pools that come and go.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/shared_future.hpp>
@@ -19,14 +14,10 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <random>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "books/pool_books.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "support/usage.hpp"
 #include "unit/pool/modes.hpp"
 

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // ActiveObject: a state, its thread and its bus.
-#include <gtest/gtest.h>
 #include <pthread.h>
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/request.hpp>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace active_object_test { namespace {

@@ -3,24 +3,6 @@
 // Broadcast beyond its model and the suites of its tier: memory, waits, misuse, what throws, what
 // visitors do to their own broadcast.
 #include <handoff/bus/broadcast.hpp>
-
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/cache_line.hpp>
 
@@ -28,18 +10,13 @@
 #include "support/failing.hpp"
 #include "support/started_at.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace broadcast_test { namespace {
 
 using namespace std::chrono_literals;
-using handoff::Broadcast;
-using handoff::BroadcastPolicies;
-using handoff::OneProducer;
-using handoff::OnFull;
-using handoff::Status;
-using handoff::test::Audited;
-using handoff::test::Call;
-using handoff::test::StartedAt;
+using namespace handoff;
+using namespace handoff::test;
 
 struct LosesOldest : BroadcastPolicies {
   static constexpr OnFull on_full = OnFull::overwrite_oldest;

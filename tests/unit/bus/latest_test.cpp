@@ -3,45 +3,19 @@
 // Latest and LatestByKey: what is there, what is counted, what ends a wait.
 #include <handoff/bus/latest.hpp>
 #include <handoff/bus/latest_by_key.hpp>
-
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <list>
-#include <map>
-#include <memory>
-#include <new>
-#include <span>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/misuse.hpp>
 
 #include "books/broadcast_books.hpp"
 #include "support/failing.hpp"
 #include "support/started_at.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace latest_test { namespace {
 
 using namespace std::chrono_literals;
-using handoff::Latest;
-using handoff::LatestByKey;
-using handoff::Misuse;
-using handoff::Status;
-using handoff::test::Audited;
-using handoff::test::Call;
-using handoff::test::StartedAt;
+using namespace handoff;
+using namespace handoff::test;
 
 static_assert(!std::is_copy_constructible_v<Latest<int>>);
 static_assert(!std::is_copy_constructible_v<LatestByKey<int, int>>);

@@ -4,24 +4,9 @@
 // waits, memory, meta data, lanes.
 #include <handoff/bus/message_bus.hpp>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <new>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/failing.hpp"
 #include "support/started_at.hpp"
+#include "support/test.hpp"
 
 namespace message_bus_test { namespace {
 

@@ -3,13 +3,7 @@
 // Claims: filled in their place, committed or dropped, in any order.
 #include <handoff/bus/message_bus.hpp>
 
-#include <algorithm>
-#include <memory>
-#include <stdexcept>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace message_claim_test { namespace {
 

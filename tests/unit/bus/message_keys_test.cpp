@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // MessageWorkers with keys: messages of one key in order and never two at once, others beside them.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/bus/message_workers.hpp>
-#include <optional>
-#include <stdexcept>
-#include <thread>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace message_keys_test { namespace {

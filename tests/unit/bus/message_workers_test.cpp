@@ -1,33 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // MessageWorkers: handing over, bounds, start, pause, failures, closing, misuse.
-#include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <limits>
-#include <memory>
-#include <mutex>
-#include <new>
-#include <optional>
-#include <set>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 

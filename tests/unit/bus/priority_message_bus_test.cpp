@@ -5,20 +5,9 @@
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/bus/request.hpp>
 
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "books/bus_books.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace priority_message_bus_test { namespace {
 

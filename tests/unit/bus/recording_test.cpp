@@ -2,32 +2,16 @@
 //
 // Recordings: what is replayed is what was handed out, at any pace; what is no whole recording of
 // these messages is refused before anything is handed out; calls that fail leave nothing behind.
-#include <handoff/bus/message_bus.hpp>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <stdexcept>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
+#include <handoff/bus/message_bus.hpp>
 
 #include "support/failing.hpp"
 #include "support/fake_root.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace recording_test { namespace {
 

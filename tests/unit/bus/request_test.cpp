@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Requests: answered, answered later, not answered, late, refused. None hangs.
-#include <handoff/bus/request.hpp>
-
-#include <exception>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-
-#include <gtest/gtest.h>
-
 #include <handoff/bus/message_bus.hpp>
+#include <handoff/bus/request.hpp>
 #include <handoff/core/not_run.hpp>
+
+#include "support/test.hpp"
 
 namespace request_test { namespace {
 

@@ -3,15 +3,8 @@
 // Subscribers: by type and topic, added and removed from anywhere.
 #include <handoff/bus/message_bus.hpp>
 
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace subscribers_test { namespace {
 

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // What MessageWorkers::health() notices: a handler that runs too long, and a thread that is gone.
-#include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <handoff/bus/message_workers.hpp>
-#include <optional>
-#include <string>
-#include <thread>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace worker_health_test { namespace {

@@ -3,22 +3,6 @@
 // Buckets: whatever the width, the executor and the order of stealing, what is dispatched is what
 // was added, in the order of std::stable_sort by (key, recorder, sequence).
 #include <handoff/command/command_bucket.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <new>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/memory/frame.hpp>
@@ -28,16 +12,13 @@
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/command/commands.hpp"
 
 namespace bucket_test { namespace {
 
 using namespace handoff;
-using test::Added;
-using test::Call;
-using test::Notes;
-using test::Tiny;
-using test::WithAux;
+using namespace test;
 
 using Bucket64 = CommandBucket<std::uint64_t, Notes>;
 using Bucket32 = CommandBucket<std::uint32_t, Notes>;

@@ -6,32 +6,16 @@
 #include <handoff/command/command_log.hpp>
 #include <handoff/command/hash_backend.hpp>
 #include <handoff/command/sort_key.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/inline_executor.hpp>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/command/commands.hpp"
 
 namespace dispatch_test { namespace {
 
 using namespace handoff;
-using test::counted;
-using test::InOrder;
-using test::Notes;
-using test::Tiny;
-using test::WithAux;
+using namespace test;
 
 using Bucket = CommandBucket<std::uint64_t, Notes>;
 

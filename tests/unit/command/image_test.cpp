@@ -6,38 +6,16 @@
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/command_log.hpp>
 
-#include <algorithm>
-#include <bit>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <iterator>
-#include <new>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <system_error>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/failing.hpp"
 #include "support/fake_root.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/command/commands.hpp"
 
 namespace image_test { namespace {
 
 using namespace handoff;
-using test::Call;
-using test::dispatched;
-using test::Notes;
-using test::Tiny;
-using test::Usual;
-using test::Wide;
-using test::WithAux;
+using namespace test;
 
 using Image = std::vector<std::byte>;
 using Bucket = CommandBucket<std::uint64_t, Notes>;

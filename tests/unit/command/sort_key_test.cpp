@@ -4,20 +4,12 @@
 // is refused.
 #include <handoff/command/sort_key.hpp>
 
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-
-#include <gtest/gtest.h>
-
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace sort_key_test { namespace {
 
-using handoff::KeyField;
-using handoff::SortKey;
+using namespace handoff;
 
 using Key = SortKey<std::uint64_t, KeyField<"layer", 4>, KeyField<"translucency", 2>,
                     KeyField<"depth", 24>, KeyField<"material", 16>, KeyField<"sequence", 18>>;

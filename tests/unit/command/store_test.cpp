@@ -3,32 +3,17 @@
 // Recorders and the memory of a bucket: they share what their thread has, take no more than they
 // need, and what one of them drops is gone.
 #include <handoff/command/command_bucket.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <stdexcept>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/memory/frame.hpp>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/command/commands.hpp"
 
 namespace store_test { namespace {
 
 using namespace handoff;
-using test::Call;
-using test::InOrder;
-using test::Notes;
-using test::Tiny;
-using test::Usual;
-using test::WithAux;
+using namespace test;
 
 using Bucket = CommandBucket<std::uint64_t, Notes>;
 

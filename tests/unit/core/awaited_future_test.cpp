@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // Futures in coroutines, and as senders.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <coroutine>
-#include <exception>
 #include <handoff/core/future.hpp>
 #include <handoff/core/future_sender.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
-#include <memory>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
 
 #include "support/failing.hpp"
 #include "support/job.hpp"
 #include "support/senders_model.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

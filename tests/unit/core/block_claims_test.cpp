@@ -2,13 +2,10 @@
 //
 // BlockClaims: blocks tile the range, begin large, end small, each member has its own part first,
 // and close takes exactly the rest.
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <handoff/core/detail/block_claims.hpp>
-#include <limits>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

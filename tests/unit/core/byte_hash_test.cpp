@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The checksum of files: it stays the same from version to version, and every byte counts.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/core/internal/byte_hash.hpp>
-#include <span>
-#include <string_view>
+
+#include "support/test.hpp"
 
 namespace handoff::test { namespace {
 

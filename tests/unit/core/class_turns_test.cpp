@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Whose turn it is among classes.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/core/internal/class_turns.hpp>
-#include <optional>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace class_turns_test { namespace {
 

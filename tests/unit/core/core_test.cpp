@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The small parts of core/: Status, IndexRange, Tally, misuse, min and max.
-#include <gtest/gtest.h>
-
-#include <chrono>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/internal/min_max.hpp>
@@ -11,10 +8,8 @@
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <vector>
+
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,18 +2,12 @@
 //
 // Names in lines of text: nothing of them acts on a terminal, whatever their bytes are, and no two
 // look the same.
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <handoff/core/internal/plain_text.hpp>
 #include <handoff/process/detail/kernel_signature.hpp>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "core/internal/escaped_text.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace escaped_text_test { namespace {
 

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The concept Executor: what models it and what does not; and the inline executor.
-#include <gtest/gtest.h>
-
-#include <functional>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/unique_function.hpp>
-#include <memory>
-#include <stdexcept>
-#include <thread>
-#include <vector>
+
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,26 +2,15 @@
 //
 // UniqueFunction and CopyableFunction: what each holds, where, and how often it moves, copies and
 // destroys it.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cerrno>
-#include <cstdint>
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/unique_function.hpp>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace function_test { namespace {
 
-using handoff::CopyableFunction;
-using handoff::UniqueFunction;
+using namespace handoff;
 
 struct Unique {
   template <class Signature>

@@ -2,10 +2,6 @@
 //
 // What follows a result: functions that return Futures, what stands in for a failure; tasks that
 // are dropped, or asked to stop, by their Futures; and results that come too late.
-#include <gtest/gtest.h>
-
-#include <exception>
-#include <functional>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
@@ -14,15 +10,9 @@
 #include <handoff/core/when_all.hpp>
 #include <handoff/core/when_any.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "support/future_host.hpp"
+#include "support/test.hpp"
 
 namespace { namespace follow {
 

@@ -2,30 +2,18 @@
 //
 // Future without a pool: results that come from elsewhere, what follows them, coroutines, and how a
 // wait inside a task helps and lends, on an executor that the test plays.
-#include <gtest/gtest.h>
-
 #include <any>
-#include <atomic>
-#include <chrono>
-#include <exception>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/to_std.hpp>
 #include <handoff/core/when_all.hpp>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/future_host.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

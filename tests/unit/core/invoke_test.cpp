@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // detail::invoke: every way to call that std::invoke has, and the same results as there.
-#include <gtest/gtest.h>
-
-#include <functional>
 #include <handoff/core/internal/invoke.hpp>
-#include <memory>
-#include <type_traits>
-#include <utility>
+
+#include "support/test.hpp"
 
 namespace {
 

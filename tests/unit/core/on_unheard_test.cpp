@@ -3,17 +3,10 @@
 // An exception that nobody took: which Futures tell, what the three handlers do, how many lines
 // there are, and which file gets them. Programs that write are this one once more.
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <core/internal/line_limit.hpp>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <exception>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/on_unheard.hpp>
@@ -23,12 +16,9 @@
 #include <handoff/core/when_all.hpp>
 #include <handoff/core/when_any.hpp>
 #include <regex>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 #include "support/unheard.hpp"
 
 namespace handoff { namespace {

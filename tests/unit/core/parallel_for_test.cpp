@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Loops on an executor that knows nothing of them: whom they call, and who comes too late.
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/unique_function.hpp>
-#include <memory>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "conformance/strangers.hpp"
+#include "support/test.hpp"
 
 namespace {
 

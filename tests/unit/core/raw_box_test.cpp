@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Memory for one object that is not made yet. What leaks, or is freed twice, AddressSanitizer sees.
-#include <gtest/gtest.h>
-
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/core/internal/raw_box.hpp>
-#include <new>
-#include <stdexcept>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

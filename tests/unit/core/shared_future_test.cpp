@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // A result for many readers.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <exception>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/shared_future.hpp>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "support/future_host.hpp"
+#include "support/test.hpp"
 
 namespace { namespace shared {
 

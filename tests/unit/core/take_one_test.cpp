@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Taking one from a count of what is left.
-#include <gtest/gtest.h>
-
-#include <cstdint>
 #include <handoff/core/internal/take_one.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+
+#include "support/test.hpp"
 
 namespace {
 

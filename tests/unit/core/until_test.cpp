@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Until: what each way to make one means.
-#include <gtest/gtest.h>
-
-#include <chrono>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <stop_token>
-#include <type_traits>
+
+#include "support/test.hpp"
 
 namespace {
 

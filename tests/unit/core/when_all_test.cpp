@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // Several Futures as one: parts of one type, and parts of any types.
-#include <gtest/gtest.h>
-
-#include <chrono>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/when_all.hpp>
-#include <list>
-#include <memory>
-#include <new>
 #include <ranges>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <type_traits>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/future_host.hpp"
+#include "support/test.hpp"
 
 namespace { namespace parts {
 

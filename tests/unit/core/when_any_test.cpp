@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The first of several Futures.
-#include <gtest/gtest.h>
-
-#include <exception>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/when_all.hpp>
 #include <handoff/core/when_any.hpp>
-#include <list>
-#include <memory>
-#include <span>
-#include <stdexcept>
-#include <utility>
-#include <vector>
 
 #include "support/future_host.hpp"
+#include "support/test.hpp"
 
 namespace { namespace first {
 

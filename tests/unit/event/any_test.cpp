@@ -5,15 +5,8 @@
 #include <handoff/event/any_id.hpp>
 #include <handoff/event/event_dispatcher.hpp>
 
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <stdexcept>
-#include <string>
-
-#include <gtest/gtest.h>
-
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,24 +2,12 @@
 //
 // CallbackList beyond its model, its table (reentrancy_test.cpp) and its scenarios: removals,
 // handles, misuse, many threads and what calls cost.
-#include <handoff/event/callback_list.hpp>
-
-#include <algorithm>
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/unique_function.hpp>
+#include <handoff/event/callback_list.hpp>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace callback_list_test { namespace {
 

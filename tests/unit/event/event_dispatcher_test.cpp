@@ -3,12 +3,7 @@
 // EventDispatcher: keys of any type, filters, its end in a callback.
 #include <handoff/event/event_dispatcher.hpp>
 
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace event_dispatcher_test { namespace {
 

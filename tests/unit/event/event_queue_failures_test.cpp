@@ -6,35 +6,18 @@
 // is left alive, and a bounded queue takes as many as at first.
 #include <handoff/event/event_queue.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <new>
-#include <optional>
-#include <set>
-#include <stdexcept>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "books/event_books.hpp"
 #include "support/event_queue_options.hpp"
 #include "support/failing.hpp"
 #include "support/next.hpp"
 #include "support/policies.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace event_queue_failures_test { namespace {
 
 using namespace handoff;
-using test::Call;
-using test::show_if;
-using test::show_until;
-using test::take_if;
-using test::take_until;
+using namespace test;
 
 enum class Fault : std::uint8_t { hash, compare, key, argument, listener, visitor, predicate };
 constexpr Fault kFaults[] = {Fault::hash,     Fault::compare, Fault::key,      Fault::argument,

@@ -2,29 +2,10 @@
 //
 // EventQueue: what its model and the suites of its tier do not try: filters, keys inside, waits for
 // room, notifications held back, memory, and calls from its own listeners.
-#include <handoff/event/event_queue.hpp>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <fstream>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include <malloc.h>
 
-#include <gtest/gtest.h>
-
 #include <handoff/core/inline_executor.hpp>
+#include <handoff/event/event_queue.hpp>
 
 #include "books/event_books.hpp"
 #include "books/slab_books.hpp"
@@ -33,14 +14,13 @@
 #include "support/next.hpp"
 #include "support/policies.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace event_queue_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Coalesces;
-using test::take_if;
-using test::take_until;
+using namespace test;
 using Bounded = test::Bounded<OnFull::wait>;  // by its options, another answer
 template <class Policies>
 using QueueOf = test::Audited<EventQueue<int, void(int), Policies>>;

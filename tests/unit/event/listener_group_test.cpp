@@ -2,21 +2,12 @@
 //
 // ListenerGroup and ScopedListener: what goes, when, in which order, and whose calls are waited
 // for.
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <barrier>
-#include <functional>
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_queue.hpp>
-#include <memory>
-#include <optional>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace listener_group_test { namespace {
 

@@ -3,18 +3,10 @@
 // The table of docs/guide/events.md, "which listeners are called, and when", row by row: what a
 // listener may do to its own list in a pass, on one thread and beside another one that calls, adds
 // and removes.
+#include <cctype>
 #include <handoff/event/callback_list.hpp>
 
-#include <atomic>
-#include <cctype>
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <tuple>
-
-#include <gtest/gtest.h>
+#include "support/test.hpp"
 
 namespace {
 

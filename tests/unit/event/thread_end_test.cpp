@@ -5,17 +5,13 @@
 // the system has no key left to tell of the end, it is noticed all the same.
 #include <pthread.h>
 
-#include <gtest/gtest.h>
-#include <atomic>
 #include <barrier>
-#include <functional>
 #include <handoff/core/misuse.hpp>
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/memory/internal/thread_id.hpp>
-#include <stdexcept>
-#include <thread>
-#include <vector>
+
+#include "support/test.hpp"
 
 namespace {
 

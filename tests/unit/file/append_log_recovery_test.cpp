@@ -4,27 +4,19 @@
 // cannot be read or synced, limits, children that have its lock, files that anybody could have
 // made.
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/file_result.hpp>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "file/append_log_format.hpp"
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/append_log_support.hpp"
 #include "unit/file/file_support.hpp"
 
@@ -34,13 +26,7 @@ using namespace handoff;
 namespace fs = std::filesystem;
 using detail::FileCallKind;
 using detail::FileCallView;
-using test::answer_if;
-using test::append_and_be_killed;
-using test::contents;
-using test::failure_of;
-using test::kPlain;
-using test::LogFolder;
-using test::read_all;
+using namespace test;
 
 void flip(std::string& bytes, std::size_t at) { bytes[at] = static_cast<char>(bytes[at] ^ 1); }
 

@@ -4,20 +4,12 @@
 // writer leaves them.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 
 namespace handoff::test {

@@ -2,24 +2,13 @@
 //
 // AppendLog and its reader: numbers, order, groups, segments, damage, and every system call failing
 // in its turn.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <filesystem>
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/file_result.hpp>
-#include <initializer_list>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
 
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/append_log_support.hpp"
 #include "unit/file/file_support.hpp"
 
@@ -28,13 +17,7 @@ namespace append_log_test { namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
-using test::contents;
-using test::failure_of;
-using test::FileCallKind;
-using test::HoldingTap;
-using test::LogFolder;
-using test::open_descriptors;
-using test::read_all;
+using namespace test;
 
 // Small, as what is reserved in memory is taken; more than a test writes.
 constexpr std::uint64_t kSegment = std::uint64_t{1} << 20;

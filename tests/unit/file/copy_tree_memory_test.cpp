@@ -8,20 +8,11 @@
 // standard library allocates inside fail as well.
 #include <sys/stat.h>
 
-#include <array>
-#include <atomic>
-#include <cstdlib>
-#include <filesystem>
 #include <handoff/file/copy_tree.hpp>
-#include <map>
-#include <new>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/copy_tree_support.hpp"
 #include "unit/file/file_support.hpp"
 
@@ -55,10 +46,7 @@ void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); 
 namespace handoff { namespace {
 
 namespace fs = std::filesystem;
-using test::contents_below;
-using test::CopyTreeOften;
-using test::look;
-using test::put;
+using namespace test;
 
 class CopyTreeWithoutMemory : public CopyTreeOften {
  protected:

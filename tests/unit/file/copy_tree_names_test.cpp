@@ -8,26 +8,14 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <filesystem>
-#include <functional>
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/file/file_engine.hpp>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "support/file_tap.hpp"
 #include "support/somebody.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/copy_tree_support.hpp"
 #include "unit/file/file_support.hpp"
 
@@ -36,17 +24,7 @@ namespace handoff { namespace {
 namespace fs = std::filesystem;
 using detail::FileCallKind;
 using detail::FileCallView;
-using test::answer_if;
-using test::as;
-using test::contents_below;
-using test::CopyTree;
-using test::CopyTreeOften;
-using test::is_root;
-using test::is_sync;
-using test::look;
-using test::put;
-using test::TapOf;
-using test::Verdict;
+using namespace test;
 
 // ---- Links that are swapped in ----
 

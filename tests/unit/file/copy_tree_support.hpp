@@ -3,18 +3,14 @@
 // What the tests of copy_tree() share.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <filesystem>
 #include <handoff/file/copy_tree.hpp>
-#include <map>
-#include <string>
-#include <utility>
 
 #include "support/fast_place.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 
 namespace handoff::test {

@@ -7,23 +7,14 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/detail/file_tap.hpp>
-#include <stop_token>
-#include <string>
-
-#include <gtest/gtest.h>
 
 #include "support/failing.hpp"
 #include "support/file_tap.hpp"
 #include "support/somebody.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/copy_tree_support.hpp"
 #include "unit/file/file_support.hpp"
 
@@ -32,15 +23,7 @@ namespace handoff { namespace {
 namespace fs = std::filesystem;
 using detail::FileCallKind;
 using detail::FileCallView;
-using test::answer_if;
-using test::contents_below;
-using test::CopyTree;
-using test::CopyTreeOften;
-using test::is_sync;
-using test::look;
-using test::put;
-using test::TapOf;
-using test::Verdict;
+using namespace test;
 
 bool same_tree(const fs::path& a, const fs::path& b) {
   const std::string command = "diff -r --no-dereference '" + a.string() + "' '" + b.string() + "'";

@@ -4,19 +4,9 @@
 // where the system refuses a part of it.
 #include <handoff/file/file_buffer.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <fstream>
-#include <limits>
-#include <new>
-#include <string>
-#include <utility>
-
-#include <gtest/gtest.h>
-
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace file_buffer_test { namespace {
 

@@ -3,16 +3,11 @@
 // What a FileEngine does with each kind of request, with every backend.
 #include <sys/xattr.h>
 
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstdint>
-#include <cstring>
 #include <handoff/core/future.hpp>
-#include <vector>
 
 #include "file_support.hpp"
 #include "support/file_tap.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,30 +2,21 @@
 //
 // A FileEngine whose calls an Executor of the user's makes: a pool, whose workers stay free, and
 // executors that refuse, drop, or call at once.
-#include <gtest/gtest.h>
-#include <array>
-#include <atomic>
-#include <cstddef>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 
 namespace file_executor_test { namespace {
 
 using namespace handoff;
-using test::bytes_of;
-using test::contents;
-using test::FileFolder;
+using namespace test;
 
 // Holds each write until it is let go.
 class HeldWrites final : public detail::FileTap {

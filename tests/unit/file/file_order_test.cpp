@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Order, room, group commit, shares, stops: what an engine does with many requests.
-#include <cerrno>
-#include <chrono>
-#include <cstdint>
 #include <handoff/core/future.hpp>
-#include <system_error>
-#include <thread>
-#include <vector>
 
 #include "file_support.hpp"
 #include "support/file_tap.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -3,52 +3,23 @@
 // What the driver by io_uring has of its own: more requests than its width, a thread that sleeps in
 // the kernel and is woken, calls that the ring has no operation for, shortened calls, and refusals
 // that leave nothing behind. What requests do is tested for all backends in file_engine_test.cpp.
-#include <handoff/file/file_buffer.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <initializer_list>
-
 #include <sys/resource.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/core/future.hpp>
-#include <new>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include <handoff/file/file_buffer.hpp>
+#include <handoff/file/file_engine.hpp>
 
 #include "file/ring_driver.hpp"
 #include "support/failing.hpp"
 #include "support/file_tap.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 
 namespace file_ring_test { namespace {
 
-using handoff::FileBackend;
-using handoff::FileBuffer;
-using handoff::FileEngine;
-using handoff::FileOperation;
-using handoff::FileRequest;
-using handoff::FileResult;
-using handoff::Future;
-using handoff::OpenFile;
-using handoff::test::bytes_of;
-using handoff::test::Call;
-using handoff::test::contents;
-using handoff::test::FileCallView;
-using handoff::test::FileFolder;
-using handoff::test::open_descriptors;
-using handoff::test::pattern;
-using handoff::test::put;
-using handoff::test::room_of;
+using namespace handoff;
+using namespace handoff::test;
 
 class FileRing : public testing::Test {
  protected:

@@ -4,27 +4,14 @@
 #pragma once
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/file/file_result.hpp>
-#include <iterator>
-#include <span>
-#include <string>
-#include <string_view>
-#include <system_error>
 
 #include "support/fast_place.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -2,34 +2,19 @@
 //
 // The bandwidth share: what is paid for and in which order; what a close with a deadline lets
 // begin; and paths beneath a directory where the kernel has no openat2.
-#include "file/pace.hpp"
-
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
 #include <handoff/core/closing.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/file/open_file.hpp>
-#include <iterator>
-#include <mutex>
-#include <span>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "file/driver.hpp"
 #include "file/file_task.hpp"
+#include "file/pace.hpp"
 #include "file_support.hpp"
 #include "support/file_tap.hpp"
+#include "support/test.hpp"
 
 namespace pace_test { namespace {
 

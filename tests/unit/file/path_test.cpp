@@ -2,15 +2,7 @@
 //
 // Temporary names: short enough for every file system, and whole letters.
 #include "file/path.hpp"
-
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <set>
-#include <string>
-#include <string_view>
+#include "support/test.hpp"
 
 namespace handoff { namespace {
 

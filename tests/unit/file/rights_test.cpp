@@ -5,31 +5,21 @@
 // finished. Walks over (actor, way, rights, list), with directories and umasks in turn.
 //
 // What somebody may do is computed from modes and lists, as the kernel does it (may_do()).
-#include "file/rights.hpp"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <functional>
 #include <handoff/file/copy_tree.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/file/file_engine.hpp>
-#include <span>
-#include <string>
-#include <vector>
 
+#include "file/rights.hpp"
 #include "support/file_tap.hpp"
 #include "support/somebody.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 
 namespace handoff { namespace {
@@ -37,10 +27,7 @@ namespace handoff { namespace {
 namespace fs = std::filesystem;
 using detail::FileCallView;
 using detail::FileTap;
-using test::as;
-using test::is_root;
-using test::put;
-using test::Somebody;
+using namespace test;
 
 constexpr gid_t kStaff = 5001;  // the file's group
 constexpr gid_t kGuests = 5002;  // another one

@@ -2,12 +2,7 @@
 //
 // The memory of a run's coroutines: in the run while there is room, else allocated.
 #include "file/run_frames.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
+#include "support/test.hpp"
 
 namespace handoff { namespace {
 

@@ -5,26 +5,13 @@
 // catch it.
 #include <handoff/memory/frame.hpp>
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <new>
-#include <stdexcept>
-#include <stop_token>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace frame_test { namespace {
 
 using namespace std::chrono_literals;
-using handoff::Frame;
-using handoff::Status;
+using namespace handoff;
 using handoff::test::Call;
 
 TEST(Frame, NumbersGoUp) {

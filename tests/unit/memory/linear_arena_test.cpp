@@ -4,28 +4,15 @@
 // is refused; a reset gives all of it back; a build that can catch a later access does so.
 #include <handoff/memory/arena_resource.hpp>
 #include <handoff/memory/linear_arena.hpp>
-
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <limits>
 #include <memory_resource>
-#include <new>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace linear_arena_test { namespace {
 
-using handoff::ArenaResource;
-using handoff::LinearArena;
+using namespace handoff;
 using handoff::test::Call;
 
 constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();

@@ -4,26 +4,16 @@
 // bounded by how many lived at the same time.
 #include <handoff/memory/arena_resource.hpp>
 #include <handoff/memory/thread_arenas.hpp>
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
 #include <latch>
 #include <memory_resource>
-#include <new>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace thread_arenas_test { namespace {
 
-using handoff::ArenaResource;
-using handoff::LinearArena;
-using handoff::ThreadArenas;
+using namespace handoff;
 using handoff::test::Call;
 
 TEST(ThreadArenas, TwoOfThemKnowNothingOfEachOther) {

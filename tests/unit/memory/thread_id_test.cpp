@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The numbers of threads by which a queue knows its lone producer, and what the end of one means.
-#include <gtest/gtest.h>
-#include <atomic>
-#include <cstdint>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/memory/internal/thread_id.hpp>
-#include <mutex>
-#include <set>
-#include <thread>
-#include <vector>
+
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,20 +2,14 @@
 //
 // blocking(): a worker that blocks is replaced meanwhile, and the width is what it was afterwards.
 #include <errno.h>
-#include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <stdexcept>
-#include <thread>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 

@@ -6,15 +6,8 @@
 // Each way is a chain: what runs hands over the next, or makes the next result. Where each link
 // lies on the stack of the one before by its nature (tasks that wait for tasks) the chain is
 // shorter, and further threads take over.
-#include <gtest/gtest.h>
 #include <pthread.h>
 
-#include <array>
-#include <atomic>
-#include <coroutine>
-#include <cstddef>
-#include <exception>
-#include <functional>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/future_sender.hpp>
 #include <handoff/core/internal/inside.hpp>
@@ -26,24 +19,18 @@
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/job.hpp"
 #include "support/senders_model.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace bounded_stack_test { namespace {
 
 using namespace handoff;
 using detail::Promise;
-using test::Gate;
-using test::Job;
+using namespace test;
 namespace senders = test::senders;
 
 constexpr std::size_t kStackBytes = test::sanitized ? std::size_t{1} << 20 : std::size_t{1} << 18;

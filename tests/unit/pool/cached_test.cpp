@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The mode `cached`: threads that come with the work and go when it is gone.
-#include <gtest/gtest.h>
 #include <sched.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/cpu_budget.hpp>
-#include <stdexcept>
-#include <thread>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Coroutines that go over to a pool, and what becomes of them when it is full or closed.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <coroutine>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/pool/coroutine.hpp>
 #include <handoff/pool/with_timeout.hpp>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/job.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {

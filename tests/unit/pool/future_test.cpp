@@ -2,11 +2,8 @@
 //
 // Futures of a pool: standard futures, deep chains, waits for what the pool cannot bring. What each
 // Future promises is in core/future_test.cpp.
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
-#include <chrono>
 #include <future>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/promise.hpp>
@@ -15,11 +12,9 @@
 #include <handoff/pool/submit_std.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <memory>
-#include <optional>
-#include <thread>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {

@@ -2,13 +2,9 @@
 //
 // A loop's tasks: when they run, when the descriptor is readable, failures, the end; and what
 // follows a result on an executor.
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/syscall.h>
 
-#include <atomic>
-#include <cerrno>
-#include <chrono>
 #include <handoff/core/future.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/misuse.hpp>
@@ -16,14 +12,9 @@
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <memory>
-#include <stdexcept>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/filtered_calls.hpp"
+#include "support/test.hpp"
 
 namespace handoff_loop_executor_test { namespace {
 

@@ -3,15 +3,11 @@
 // What the tests of the pool share: each mode in turn, and a gate to hold tasks at.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
 #include <handoff/pool/thread_pool.hpp>
-#include <string>
-#include <thread>
 
+#include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 
 namespace handoff::test {

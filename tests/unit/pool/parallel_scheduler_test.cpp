@@ -3,23 +3,12 @@
 // A backend of C++26's std::execution::parallel_scheduler on any Bulk: the mapping of
 // docs/adr/0017-bulk-and-parallel-scheduler.md, as a program. The standard's classes are modelled
 // where they are not there yet.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <exception>
 #include <handoff/core/bulk.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
-#include <limits>
-#include <memory>
-#include <new>
-#include <span>
-#include <thread>
-#include <vector>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

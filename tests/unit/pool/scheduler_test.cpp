@@ -2,21 +2,11 @@
 //
 // A pool as a scheduler of senders, against a small model of std::execution, and against the real
 // one where it is there.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <exception>
 #include <handoff/pool/scheduler.hpp>
-#include <memory>
-#include <stdexcept>
-#include <stop_token>
-#include <thread>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/senders_model.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {

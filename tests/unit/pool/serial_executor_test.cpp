@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // A strand over executors that do as they please: its order, its turn, refusals, failures, the end.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <functional>
 #include <handoff/core/future.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/misuse.hpp>
@@ -15,15 +9,8 @@
 #include <handoff/core/unique_function.hpp>
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
+#include "support/test.hpp"
 #include "support/unheard.hpp"
 
 namespace handoff_serial_executor_test { namespace {

@@ -2,18 +2,16 @@
 //
 // Ranges and loops on a ThreadPool, waited for and started: what its head comment adds to
 // core/bulk.hpp.
-#include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <handoff/core/bulk.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/clock.hpp>
-#include <thread>
 
 #include "support/loop_forms.hpp"
 #include "support/own_parts.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {

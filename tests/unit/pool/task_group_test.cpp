@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // TaskGroup: failures, the ends of waits, owners of all kinds.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <stdexcept>
-#include <stop_token>
-#include <thread>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {

@@ -2,27 +2,12 @@
 //
 // What may be said of a task: its priority, its stop token, its worker.
 #include <errno.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
 #include <handoff/pool/thread_pool.hpp>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // ThreadPool: handing over, order, bounds, failures, closing, misuse. Each test runs in every mode.
-#include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
 
-#include <array>
-#include <atomic>
-#include <chrono>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/pool/parallel_for.hpp>
@@ -16,18 +12,9 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <set>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {

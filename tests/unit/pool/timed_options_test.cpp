@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Tasks that begin later, with options: each of them says of a timed task what it says of any.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <cstddef>
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <memory>
-#include <mutex>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace timed_options_test { namespace {

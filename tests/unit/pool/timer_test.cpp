@@ -2,26 +2,15 @@
 //
 // Tasks that begin later: at their moment, once or again and again, called off, closed. Nothing
 // here asks how late a task was, but that none is early, and that none is lost.
-#include <gtest/gtest.h>
 #include <time.h>
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <iostream>
-#include <memory>
-#include <mutex>
-#include <random>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace {

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // What a task of a pool threw and nobody took is told.
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdlib>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/on_unheard.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
+#include "support/test.hpp"
 #include "support/unheard.hpp"
 #include "unit/pool/modes.hpp"
 

@@ -6,14 +6,6 @@
 //
 // A wait that hangs is a failure with the name of its combination. Its pool is left as it is, and
 // the next combination gets another one.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstddef>
 #include <future>
 #include <handoff/core/to_std.hpp>
 #include <handoff/core/when_all.hpp>
@@ -22,16 +14,10 @@
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <memory>
-#include <mutex>
-#include <ostream>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "support/job.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace waits_test { namespace {

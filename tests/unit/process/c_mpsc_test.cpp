@@ -3,32 +3,20 @@
 // handoff/process/shared.h, queues of items: each code that a call may return, and the other ends
 // in C++. What they promise is in shared_rings_test.cpp; what many processes do, and Python:
 // tests/c.
-#include <handoff/process/shared.h>
-
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <string>
-#include <utility>
-
-#include <gtest/gtest.h>
-
+#include <handoff/process/shared.h>
 #include <handoff/process/shared_mpsc_ring.hpp>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 
 namespace c_mpsc_test { namespace {
 
 using namespace handoff;
-using test::kOffsetInC;
-using test::Message;
+using namespace test;
 
 // An odd size: the places of C and of C++ must be the same all the same.
 struct Odd {

@@ -2,25 +2,12 @@
 //
 // The words of a team and of a pool of processes: claims, what a death gives back, and memory that
 // somebody has scribbled over.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <cstring>
-#include <deque>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/detail/job_board.hpp>
 #include <handoff/process/detail/team_board.hpp>
-#include <limits>
-#include <memory>
-#include <random>
-#include <span>
-#include <thread>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -11,17 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <concepts>
-#include <cstddef>
-#include <cstdio>
-#include <new>
-#include <span>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/filtered_calls.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

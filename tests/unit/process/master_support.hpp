@@ -9,23 +9,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdio>
-#include <fstream>
-#include <optional>
-#include <set>
-#include <sstream>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/process/subprocess.hpp>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"
 

@@ -2,23 +2,15 @@
 //
 // memory_left() on fake roots of both kinds of cgroup, and SharedMemory::create() in a real one
 // where this machine lets us make one.
-#include "process/memory_left.hpp"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/process/shared_memory.hpp>
-#include <system_error>
 
+#include "process/memory_left.hpp"
 #include "support/fake_root.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/control_group.hpp"
 
 namespace memory_left_test { namespace {

@@ -4,16 +4,8 @@
 // out of the bytes that are named.
 #include <handoff/process/offset_ptr.hpp>
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <new>
-#include <span>
-
-#include <gtest/gtest.h>
-
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace offset_ptr_test { namespace {
 

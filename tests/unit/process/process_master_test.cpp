@@ -3,34 +3,16 @@
 // The master of worker processes, by way of both its faces, ProcessTeam and ProcessPool: whatever
 // dies, stands still or cannot be had, and whenever, each piece of work is done, or lost and said
 // to be.
-#include <gtest/gtest.h>
-
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
-#include <random>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/out_of_memory.hpp"
 #include "unit/process/team_support.hpp"
 

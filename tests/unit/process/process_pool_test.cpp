@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // ProcessPool: each job has its result or its reason. Deaths are in process_master_test.cpp.
-#include <gtest/gtest.h>
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <exception>
-#include <fstream>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "team_support.hpp"
 
 namespace process_pool_test { namespace {

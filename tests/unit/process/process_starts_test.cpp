@@ -4,8 +4,6 @@
 // memory is not to be had, or the system refuses a call that they need, as a container's filter or
 // an old kernel does. An error with nothing left, or fewer workers, as was chosen. And rings whose
 // memory cannot be had.
-#include <gtest/gtest.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -15,24 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <functional>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_ring.hpp>
-#include <iterator>
-#include <new>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"

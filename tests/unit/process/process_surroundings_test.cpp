@@ -2,8 +2,6 @@
 //
 // Processes where the surroundings are narrow: standard streams that the program has closed, and
 // fewer places for processes than were asked for.
-#include <gtest/gtest.h>
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -11,26 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <functional>
 #include <handoff/core/future.hpp>
 #include <handoff/process/process_pool.hpp>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/subprocess.hpp>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/control_group.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/worker_support.hpp"

@@ -3,8 +3,6 @@
 // ProcessTeam: deaths as `on_crash` has them, its fork server, and the spare; what the system takes
 // away - memory, numbers of processes, the master - and what is left behind then. What a
 // ProcessPool does as well is in process_master_test.cpp.
-#include <gtest/gtest.h>
-
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -12,26 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <fstream>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
-#include <memory>
-#include <new>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // ProcessTeam: right results, and what its workers are. Deaths are in process_master_test.cpp.
-#include <gtest/gtest.h>
-
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <filesystem>
 #include <handoff/process/process_team.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/late_kernel.hpp"
 #include "unit/process/team_support.hpp"
 

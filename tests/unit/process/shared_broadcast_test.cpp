@@ -3,32 +3,18 @@
 // SharedBroadcast: consumers that are lapped, late or killed, and a killed producer. The rest is in
 // shared_rings_test.cpp.
 #include <handoff/process/shared_broadcast.hpp>
-
-#include <chrono>
-#include <cstdint>
-#include <stdexcept>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/process/shared_ring.hpp>
-#include <system_error>
 
 #include "forked.hpp"
 #include "shared_item.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace shared_broadcast_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::CommonPages;
-using test::ForkedChild;
-using test::is_whole;
-using test::Message;
-using test::message_of;
-using test::RingInPages;
+using namespace test;
 using Messages = SharedBroadcast<Message>;
 
 using MadeBroadcast = RingInPages<Messages>;

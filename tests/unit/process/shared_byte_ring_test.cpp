@@ -3,21 +3,12 @@
 // SharedByteRing: records of all lengths, round the end, in place; lengths that cannot be. The rest
 // is in shared_rings_test.cpp.
 #include <handoff/process/shared_byte_ring.hpp>
-
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <stdexcept>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/process/shared_ring.hpp>
-#include <system_error>
 
 #include "forked.hpp"
 #include "shared_item.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace shared_byte_ring_test { namespace {
 

@@ -5,23 +5,6 @@
 #pragma once
 
 #include <handoff/process/shared.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <span>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/process/shared_broadcast.hpp>
@@ -30,6 +13,7 @@
 #include <handoff/process/shared_ring.hpp>
 #include <handoff/process/shared_ring_alarm.hpp>
 
+#include "support/test.hpp"
 #include "unit/process/forked.hpp"
 #include "unit/process/shared_item.hpp"
 

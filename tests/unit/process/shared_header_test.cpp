@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The header of shared memory: only the very one that was made is accepted.
-#include "process/shared_header.hpp"
-
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <string>
-
 #include <handoff/process/shared_memory.hpp>
 
-#include <gtest/gtest.h>
-
+#include "process/shared_header.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace shared_header_test { namespace {
 

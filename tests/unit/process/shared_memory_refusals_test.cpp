@@ -2,8 +2,6 @@
 //
 // Shared memory that is not what it should be, is another's, or cannot be had: an error with its
 // reason, no signal, and nothing left behind.
-#include <handoff/process/shared_memory.hpp>
-
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,44 +13,19 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <fstream>
-#include <functional>
-#include <limits>
-#include <new>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
+#include <handoff/process/shared_memory.hpp>
 
 #include "process/shared_header.hpp"
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 
 namespace shared_memory_refusals_test { namespace {
 
 using handoff::SharedMemory;
 using handoff::detail::SharedHeaderCopy;
-using handoff::test::end_of;
-using handoff::test::FilteredArgument;
-using handoff::test::forbid;
-using handoff::test::in_child;
-using handoff::test::kill_at;
-using handoff::test::open_descriptors;
-using handoff::test::Refused;
-using handoff::test::refused;
-using handoff::test::SharedName;
-using handoff::test::start_child;
+using namespace handoff::test;
 
 constexpr std::size_t kBytes = 10'000;
 constexpr std::size_t kFile = 16'384;

@@ -13,19 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstddef>
-#include <cstdio>
-#include <cstring>
-#include <exception>
-#include <string>
-#include <system_error>
-
 #include <handoff/process/shared_memory.hpp>
 
-#include <gtest/gtest.h>
-
 #include "support/filtered_calls.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

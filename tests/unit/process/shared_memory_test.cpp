@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Shared memory that is used as it should be: both forms, several processes, views, large sizes.
-#include <handoff/process/shared_memory.hpp>
-
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -10,30 +8,16 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <system_error>
-#include <utility>
-
-#include <gtest/gtest.h>
+#include <handoff/process/shared_memory.hpp>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 
 namespace shared_memory_test { namespace {
 
-using handoff::AttachOptions;
-using handoff::SharedMemory;
-using handoff::SharedMemoryOptions;
-using handoff::test::in_child;
-using handoff::test::refused;
-using handoff::test::SharedName;
+using namespace handoff;
+using namespace handoff::test;
 
 constexpr std::size_t kBytes = 10'000;
 

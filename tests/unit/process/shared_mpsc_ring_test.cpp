@@ -2,37 +2,22 @@
 //
 // SharedMpscRing: claims that hold up others, batches, slots, and producers that die amid all that.
 // The rest is in shared_rings_test.cpp.
-#include <handoff/process/shared_mpsc_ring.hpp>
-
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <span>
-#include <stdexcept>
-#include <system_error>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/misuse.hpp>
+#include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/process/shared_ring.hpp>
 
 #include "books/process_books.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 
 namespace shared_mpsc_ring_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::ForkedChild;
-using test::Message;
+using namespace test;
 using Many = SharedMpscRing<Message>;
 using MadeOfMany = test::RingInPages<Many>;
 using Producer = test::ManyToOne::Producer;

@@ -2,32 +2,20 @@
 //
 // SharedRing: batches, an end among what is claimed, and how long a wait spins. The rest is in
 // shared_rings_test.cpp.
-#include <handoff/process/shared_ring.hpp>
-
-#include <chrono>
-#include <cstdint>
-#include <stdexcept>
-#include <type_traits>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/process/detail/bell_patience.hpp>
-#include <system_error>
+#include <handoff/process/shared_ring.hpp>
 
 #include "forked.hpp"
 #include "shared_item.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace shared_ring_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::CommonPages;
-using test::ForkedChild;
-using test::RingInPages;
+using namespace test;
 
-using test::message_of;
 using Item = test::Message;
 using Ring = SharedRing<Item>;
 

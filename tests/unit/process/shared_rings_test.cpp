@@ -5,21 +5,8 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <random>
-#include <span>
-#include <stdexcept>
-#include <stop_token>
-#include <system_error>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 
 namespace shared_rings_test { namespace {

@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
 // Spans that name a memory: found in each process, and never out of bounds whatever their bits.
-#include <handoff/process/shared_span.hpp>
-
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <stdexcept>
-#include <type_traits>
-#include <utility>
-
-#include <gtest/gtest.h>
+#include <handoff/process/shared_span.hpp>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 
 namespace shared_span_test { namespace {
 
-using handoff::SharedMemory;
-using handoff::SharedSpan;
-using handoff::test::in_child;
-using handoff::test::refused;
+using namespace handoff;
+using namespace handoff::test;
 
 constexpr std::size_t kBytes = 8000;
 constexpr std::size_t kCount = kBytes / sizeof(double);

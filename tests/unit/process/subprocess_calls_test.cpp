@@ -7,16 +7,10 @@
 
 #include <handoff/process/subprocess.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <new>
-#include <set>
-#include <stop_token>
-#include <string>
-#include <system_error>
-
-#include <gtest/gtest.h>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/subprocess_support.hpp"
 
 namespace subprocess_calls_test { namespace {

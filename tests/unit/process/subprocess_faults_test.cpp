@@ -13,26 +13,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <functional>
 #include <handoff/process/subprocess.hpp>
-#include <iterator>
-#include <optional>
-#include <set>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "support/filtered_calls.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/subprocess_support.hpp"
 
 namespace subprocess_faults_test { namespace {

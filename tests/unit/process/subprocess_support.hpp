@@ -12,21 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <optional>
-#include <set>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/process/subprocess.hpp>
+
+#include "support/test.hpp"
 
 namespace subprocess_support {
 

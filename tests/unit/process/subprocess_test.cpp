@@ -9,21 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstring>
 #include <handoff/process/subprocess.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <stop_token>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/subprocess_support.hpp"
 
 namespace subprocess_test { namespace {

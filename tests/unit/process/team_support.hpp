@@ -9,22 +9,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <fstream>
-#include <set>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
+
+#include "support/test.hpp"
 
 namespace team_support {
 

@@ -2,8 +2,6 @@
 //
 // ProcessTeam with workers of another program: right results, each way in which such a program will
 // not do, deaths, and programs that are replaced.
-#include <gtest/gtest.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,27 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_span.hpp>
 #include <handoff/process/subprocess.hpp>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "process/worker_hello.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/master_support.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/team_support.hpp"

@@ -3,17 +3,10 @@
 // What the tests of worker programs share: the program, and memory for its kernels.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_span.hpp>
 
+#include "support/test.hpp"
 #include "unit/process/worker_work.hpp"
 
 namespace worker_support {

@@ -1,36 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // Channel: who waits, what ends the wait, and who is told. The transfer suite has the rest.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <exception>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <set>
-#include <span>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/spsc_ring.hpp>
+#include <variant>
 
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

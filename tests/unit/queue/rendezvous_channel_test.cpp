@@ -2,22 +2,6 @@
 //
 // RendezvousChannel: who meets whom, and what ends a wait. The suites of tests/conformance have
 // refusals, closes and stress.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include <handoff/core/transfer.hpp>
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/rendezvous_channel.hpp>
@@ -26,6 +10,7 @@
 #include "books/queue_books.hpp"
 #include "support/failing.hpp"
 #include "support/patience.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -3,16 +3,8 @@
 // RingSlots: what capacities there are, and what is left behind when there is no memory.
 #include <handoff/queue/internal/ring_slots.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // What SegmentQueue does beyond the transfer suite: segments that go round, memory that fails.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <cstddef>
-#include <memory>
-#include <numeric>
-#include <span>
-#include <stdexcept>
-#include <vector>
-
 #include <handoff/queue/segment_queue.hpp>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

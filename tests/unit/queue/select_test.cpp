@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // select(): which channel is served, what ends the wait, and that nobody sleeps on.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/select.hpp>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 
 namespace {

@@ -3,14 +3,10 @@
 // SpscRing beyond the transfer suite: constructors that throw, what it allocates, how it lies in
 // memory.
 #include <handoff/queue/spsc_ring.hpp>
-
-#include <type_traits>
-
-#include <gtest/gtest.h>
-
 #include <handoff/sync/cache_line.hpp>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

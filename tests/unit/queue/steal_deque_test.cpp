@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // StealDeque: both ends, growth, the seam of its positions, and thieves against the owner.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstdint>
 #include <handoff/queue/steal_deque.hpp>
-#include <limits>
-#include <memory>
-#include <thread>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/started_at.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

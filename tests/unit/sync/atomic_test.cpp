@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // atomic and cell: the names do what std::atomic's do, and cost nothing.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <cstdint>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <memory>
-#include <type_traits>
+
+#include "support/test.hpp"
 
 namespace {
 

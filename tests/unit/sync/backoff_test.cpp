@@ -2,16 +2,12 @@
 //
 // Backoff: when it says that it is time to sleep, and what it does until then. A team's patience,
 // which is made of it.
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstddef>
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/work_patience.hpp>
-#include <vector>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

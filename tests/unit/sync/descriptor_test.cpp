@@ -2,8 +2,6 @@
 //
 // The one place where the library gets its descriptors: each way, with each set of closed standard
 // streams, and when there can be no more; and RLIMIT_FSIZE without its signal.
-#include "sync/internal/descriptor.hpp"
-
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
@@ -14,13 +12,8 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include <array>
-#include <cerrno>
-#include <string>
-#include <vector>
-
-#include <gtest/gtest.h>
-
+#include "support/test.hpp"
+#include "sync/internal/descriptor.hpp"
 #include "sync/internal/file_limit.hpp"
 
 namespace descriptor_test { namespace {

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // EventCount: who is woken, by what, and how many system calls it takes.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
 #include <handoff/sync/event_count.hpp>
-#include <mutex>
-#include <stop_token>
-#include <thread>
-#include <vector>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -4,23 +4,18 @@
 // told to and only then.
 #include <errno.h>
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <new>
-#include <string>
-#include <system_error>
-#include <thread>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,17 +2,15 @@
 //
 // The asymmetric fence where the kernel has the heavy half, and where it has not. What it orders is
 // in names_test.cpp.
-#include <gtest/gtest.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdlib>
 #include <handoff/sync/internal/fence.hpp>
 
 #include "support/failing.hpp"
 #include "support/fresh_process.hpp"
+#include "support/test.hpp"
 
 namespace {
 

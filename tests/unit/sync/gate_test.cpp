@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Gate: a crowd sleeps at it until it has changed, and is woken by one call.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
 #include <handoff/sync/internal/gate.hpp>
-#include <mutex>
-#include <thread>
-#include <vector>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 
 namespace {
 

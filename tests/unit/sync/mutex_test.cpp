@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Mutex: mutual exclusion, hand-over of the data, sleepers that are never forgotten.
-#include <gtest/gtest.h>
-
 #include <handoff/sync/mutex.hpp>
-#include <thread>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

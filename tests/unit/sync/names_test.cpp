@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The small names of sync/: clock, deadlines, fences, thread_slot, allocate.
-#include <gtest/gtest.h>
 #include <sched.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/point.hpp>
@@ -14,11 +10,9 @@
 #include <handoff/sync/internal/fence.hpp>
 #include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
-#include <limits>
-#include <thread>
-#include <vector>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // park and unpark: which thread wakes, and what each side is told, within a process and across two.
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <handoff/sync/internal/park.hpp>
-#include <memory>
-#include <thread>
+
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // stack_is_short: not at the beginning, and soon enough to go on elsewhere.
-#include <gtest/gtest.h>
 #include <pthread.h>
 
 #include <handoff/sync/internal/stack.hpp>
+
+#include "support/test.hpp"
 
 namespace {
 

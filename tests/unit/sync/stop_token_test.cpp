@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // StopSource, StopToken, StopCallback: each callback exactly once, none after its destructor.
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <handoff/sync/stop_token.hpp>
-#include <optional>
-#include <stop_token>
+
+#include "support/test.hpp"
 
 namespace {
 

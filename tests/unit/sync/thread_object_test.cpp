@@ -2,15 +2,12 @@
 //
 // thread_object: one for each thread that asks, from its first question to the thread's end; also
 // where the system has no key left to tell of the end.
-#include <gtest/gtest.h>
 #include <pthread.h>
 
-#include <cstdlib>
 #include <handoff/sync/internal/thread_object.hpp>
-#include <string>
-#include <thread>
 
 #include "support/fresh_process.hpp"
+#include "support/test.hpp"
 
 namespace {
 

@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread: runs its function once, joins, is named, pinned and deaf to signals.
-#include <gtest/gtest.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/internal/thread.hpp>
-#include <memory>
-#include <string>
-#include <system_error>
-#include <thread>
+
+#include "support/test.hpp"
 
 namespace {
 

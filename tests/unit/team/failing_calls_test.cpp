@@ -4,16 +4,11 @@
 // every k until all goes well. Whatever fails, a team that came to be does all its work, and one
 // that did not leaves no thread behind.
 #include <errno.h>
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <handoff/team/thread_team.hpp>
-#include <new>
-#include <thread>
 
 #include "support/failing.hpp"
+#include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 
 namespace {

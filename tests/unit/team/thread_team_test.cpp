@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // ThreadTeam, as its head comment promises it.
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/detail/block_claims.hpp>
 #include <handoff/team/thread_team.hpp>
-#include <memory>
-#include <mutex>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <system_error>
-#include <thread>
+
+#include "support/test.hpp"
 
 namespace {
 

@@ -2,21 +2,15 @@
 //
 // The recorder's parts: which two ends belong together, texts, and the clock.
 #include <errno.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdint>
 #include <handoff/core/internal/type_name.hpp>
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
-#include <map>
-#include <optional>
-#include <string>
-#include <thread>
 
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "trace/address_table.hpp"
 #include "trace/event.hpp"
 #include "trace/hand_overs.hpp"

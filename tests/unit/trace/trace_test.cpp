@@ -3,7 +3,6 @@
 // Traces of this program: what is counted, in which order, who handed over to whom, what becomes of
 // a trace where the program ends otherwise, and each way in which it can fail.
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -12,14 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <handoff/bus/detail/parked.hpp>
 #include <handoff/core/internal/rare_sleepers.hpp>
 #include <handoff/event/event_queue.hpp>
@@ -33,19 +24,12 @@
 #include <handoff/sync/mutex.hpp>
 #include <handoff/trace/trace.hpp>
 #include <istream>
-#include <map>
-#include <set>
-#include <sstream>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "support/failing.hpp"
 #include "support/fresh_process.hpp"
 #include "support/patience.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "trace/event.hpp"
 #include "trace/lanes.hpp"
 #include "trace/ticks.hpp"
