@@ -11,24 +11,13 @@
 //   };
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
 #include <handoff/core/bulk.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <ostream>
-#include <stdexcept>
-#include <thread>
-#include <utility>
-#include <vector>
 
-#include <gtest/gtest.h>
-
+#include "support/compiled_once.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 
@@ -176,12 +165,12 @@ class BulkAudit final : private BulkWork {
 };
 
 template <class Family>
-class BulkSuite : public testing::Test {
+class BulkSuite : public ChosenFamily<Family> {
   static_assert(Bulk<typename Family::Bulk>);
 };
 TYPED_TEST_SUITE_P(BulkSuite);
 
-TYPED_TEST_P(BulkSuite, EachIndexOnceAndToldOnce) {
+HANDOFF_TYPED_TEST_P(BulkSuite, EachIndexOnceAndToldOnce) {
   for (const std::size_t width : {1U, 2U, 5U}) {
     const auto bulk = TypeParam::make(width);
     EXPECT_GE(bulk->width(), 1U);
@@ -195,7 +184,7 @@ TYPED_TEST_P(BulkSuite, EachIndexOnceAndToldOnce) {
   }
 }
 
-TYPED_TEST_P(BulkSuite, FailuresAreCountedAndTheFirstIsTold) {
+HANDOFF_TYPED_TEST_P(BulkSuite, FailuresAreCountedAndTheFirstIsTold) {
   for (const std::size_t width : {1U, 3U}) {
     const auto bulk = TypeParam::make(width);
     for (const std::size_t throw_one_in : {1U, 2U, 7U, 200U}) {
@@ -213,7 +202,7 @@ TYPED_TEST_P(BulkSuite, FailuresAreCountedAndTheFirstIsTold) {
   }
 }
 
-TYPED_TEST_P(BulkSuite, AStopCancelsWhatHasNotBegun) {
+HANDOFF_TYPED_TEST_P(BulkSuite, AStopCancelsWhatHasNotBegun) {
   for (const std::size_t width : {1U, 3U}) {
     const auto bulk = TypeParam::make(width);
     for (const bool waits : {true, false}) {
@@ -232,7 +221,7 @@ TYPED_TEST_P(BulkSuite, AStopCancelsWhatHasNotBegun) {
   }
 }
 
-TYPED_TEST_P(BulkSuite, ADeadlineExpiresWhatHasNotBegun) {
+HANDOFF_TYPED_TEST_P(BulkSuite, ADeadlineExpiresWhatHasNotBegun) {
   const auto bulk = TypeParam::make(2);
   const BulkPlan passed{.options = {.until = sync::Deadline{}}};
   BulkAudit waited(passed);
@@ -257,7 +246,7 @@ TYPED_TEST_P(BulkSuite, ADeadlineExpiresWhatHasNotBegun) {
 
 // Runs of any shape by several threads at once, started ones and others; some throw, some stop. No
 // failure in n runs bounds the rate of wrong ones below 3/n (95 %).
-TYPED_TEST_P(BulkSuite, ManyUseItAtOnce) {
+HANDOFF_TYPED_TEST_P(BulkSuite, ManyUseItAtOnce) {
   for (const std::size_t width : {1U, 3U, 12U}) {
     const auto bulk = TypeParam::make(width);
     std::vector<std::thread> users;
@@ -282,7 +271,7 @@ TYPED_TEST_P(BulkSuite, ManyUseItAtOnce) {
 }
 
 // The completion frees the run, with the storage in it.
-TYPED_TEST_P(BulkSuite, TheStorageIsTheCallersAgainWhenItIsTold) {
+HANDOFF_TYPED_TEST_P(BulkSuite, TheStorageIsTheCallersAgainWhenItIsTold) {
   using B = typename TypeParam::Bulk;
   struct Run final : BulkWork {
     explicit Run(std::atomic<std::size_t>& ended) : ended_(ended) {}
@@ -311,7 +300,7 @@ TYPED_TEST_P(BulkSuite, TheStorageIsTheCallersAgainWhenItIsTold) {
 }
 
 // The completion starts the same run again, without end of stack.
-TYPED_TEST_P(BulkSuite, ARunIsStartedAgainWhenItIsTold) {
+HANDOFF_TYPED_TEST_P(BulkSuite, ARunIsStartedAgainWhenItIsTold) {
   using B = typename TypeParam::Bulk;
   struct Chain final : BulkWork {
     Chain(B& bulk, std::size_t runs) : bulk_(bulk), left_(runs) {}
@@ -337,7 +326,7 @@ TYPED_TEST_P(BulkSuite, ARunIsStartedAgainWhenItIsTold) {
   }
 }
 
-TYPED_TEST_P(BulkSuite, OperationsAreMadeOfTwoFunctions) {
+HANDOFF_TYPED_TEST_P(BulkSuite, OperationsAreMadeOfTwoFunctions) {
   const auto bulk = TypeParam::make(2);
   std::atomic<std::size_t> sum{0};
   std::atomic<std::uint64_t> done{0};
@@ -351,7 +340,7 @@ TYPED_TEST_P(BulkSuite, OperationsAreMadeOfTwoFunctions) {
 }
 
 // Started runs are accepted before the end and told of before it is over.
-TYPED_TEST_P(BulkSuite, ItsEndComesAfterItsRuns) {
+HANDOFF_TYPED_TEST_P(BulkSuite, ItsEndComesAfterItsRuns) {
   for (std::size_t i = 0; i < rounds(100); ++i) {
     std::atomic<std::uint64_t> done{0};
     auto bulk = TypeParam::make(1 + i % 3);
@@ -371,7 +360,7 @@ TYPED_TEST_P(BulkSuite, ItsEndComesAfterItsRuns) {
 inline std::atomic<std::size_t> counted_by_a_function{0};
 inline void count_by_a_function(IndexRange range) { counted_by_a_function += range.size(); }
 
-TYPED_TEST_P(BulkSuite, APlainFunctionIsABody) {
+HANDOFF_TYPED_TEST_P(BulkSuite, APlainFunctionIsABody) {
   const auto bulk = TypeParam::make(2);
   counted_by_a_function = 0;
   EXPECT_EQ(bulk->run(100, count_by_a_function).done, 100U);

@@ -2,20 +2,15 @@
 //
 // The suites of the concept Bulk and of loops on ThreadTeam, on each mode of ThreadPool, and on a
 // stranger's; that of loops on executors, good and bad; and Bulks that are wrong on purpose.
-#include <atomic>
-#include <cstddef>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
-#include <memory>
-#include <new>
-#include <type_traits>
-#include <utility>
 
 #include "conformance/bulk_suite.hpp"
 #include "conformance/loop_suite.hpp"
 #include "conformance/strangers.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test { namespace {
 
@@ -31,8 +26,8 @@ struct Teams {
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadTeam, BulkSuite, Teams);
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadTeam, LoopSuite, Teams);
 
-template <PoolMode mode>
 struct Pools {
+  static inline PoolMode mode;
   using Bulk = ThreadPool;
   static constexpr bool own_parts = true;
   static constexpr bool nests = true;
@@ -41,8 +36,13 @@ struct Pools {
     return std::make_unique<ThreadPool>(ThreadPoolOptions{.mode = mode, .width = width});
   }
 };
-using Modes = testing::Types<Pools<PoolMode::stealing>, Pools<PoolMode::fixed>,
-                             Pools<PoolMode::active>, Pools<PoolMode::cached>>;
+template <PoolMode kMode>
+struct PoolsOf : Pools {
+  using Same = Pools;
+  static void choose() { mode = kMode; }
+};
+using Modes = testing::Types<PoolsOf<PoolMode::stealing>, PoolsOf<PoolMode::fixed>,
+                             PoolsOf<PoolMode::active>, PoolsOf<PoolMode::cached>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPool, BulkSuite, Modes);
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadPool, LoopSuite, Modes);
 

@@ -5,19 +5,12 @@
 // warns, the compilers say.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <functional>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-
 #include <handoff/core/copyable_function.hpp>
 #include <handoff/core/internal/type_name.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/unique_function.hpp>
+
+#include "support/test.hpp"
 
 namespace handoff::test::callables {
 
@@ -35,40 +28,55 @@ struct Item {
   Status note_safely() const noexcept { return called(); }
 };
 
-// ---- The kinds: give<Args...>(use) calls use(callable), with what takes Args --------------------
+// ---- The kinds: give<P, Args...>() calls P::call(callable), with what takes Args
+// -----------------
+//
+// What is given depends on Args alone: places that give the same have one type of it to compile.
 
 enum class Needs { nothing, copies, constant };  // each place what those before it need, too
 
 struct Lambda {
   static constexpr Needs kMeets = Needs::constant;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use([](Args...) { return called(); });
+  template <class... Args>
+  static auto make() {
+    return [](Args...) { return called(); };
+  }
+  template <class P, class... Args>
+  static void give() {
+    P::call(make<Args...>());
   }
 };
 
 struct LambdaByItsName {
   static constexpr Needs kMeets = Needs::constant;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    const auto lambda = [](Args...) { return called(); };
-    use(lambda);
+  template <class P, class... Args>
+  static void give() {
+    const auto lambda = Lambda::make<Args...>();
+    P::call(lambda);
   }
 };
 
 struct MutableLambda {
   static constexpr Needs kMeets = Needs::copies;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use([own = 0](Args...) mutable { return (own += 1) != 0 ? called() : Status::ok; });
+  template <class... Args>
+  static auto make() {
+    return [own = 0](Args...) mutable { return (own += 1) != 0 ? called() : Status::ok; };
+  }
+  template <class P, class... Args>
+  static void give() {
+    P::call(make<Args...>());
   }
 };
 
 struct MovableLambda {
   static constexpr Needs kMeets = Needs::nothing;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use([own = std::make_unique<int>(0)](Args...) { return ++*own, called(); });
+  template <class... Args>
+  static auto make() {
+    return [own = std::make_unique<int>(0)](Args...) { return ++*own, called(); };
+  }
+  template <class P, class... Args>
+  static void give() {
+    P::call(make<Args...>());
   }
 };
 
@@ -83,19 +91,19 @@ Status safe_function(Args... /*args*/) noexcept {
 
 struct FunctionByItsName {
   static constexpr Needs kMeets = Needs::constant;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use(function<Args...>);
+  template <class P, class... Args>
+  static void give() {
+    P::call(function<Args...>);
   }
 };
 
 struct FunctionPointer {
   static constexpr Needs kMeets = Needs::constant;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use(&function<Args...>);
+  template <class P, class... Args>
+  static void give() {
+    P::call(&function<Args...>);
     --calls;
-    use(&safe_function<Args...>);
+    P::call(&safe_function<Args...>);
   }
 };
 
@@ -105,9 +113,9 @@ struct FinalClass {
   struct Function final {
     Status operator()(Args... /*args*/) const { return called(); }
   };
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use(Function<Args...>());
+  template <class P, class... Args>
+  static void give() {
+    P::call(Function<Args...>());
   }
 };
 
@@ -119,42 +127,42 @@ struct LvalueFunction {
     Status operator()(Args... /*args*/) const& { return called(); }
     Status operator()(Args... /*args*/) const&& = delete;
   };
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use(Function<Args...>());
+  template <class P, class... Args>
+  static void give() {
+    P::call(Function<Args...>());
   }
 };
 
 struct StdFunction {
   static constexpr Needs kMeets = Needs::constant;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use(std::function<Status(Args...)>([](Args...) { return called(); }));
+  template <class P, class... Args>
+  static void give() {
+    P::call(std::function<Status(Args...)>(Lambda::make<Args...>()));
   }
 };
 
 struct OwnFunction {
   static constexpr Needs kMeets = Needs::nothing;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use(UniqueFunction<Status(Args...)>([](Args...) { return called(); }));
+  template <class P, class... Args>
+  static void give() {
+    P::call(UniqueFunction<Status(Args...)>(Lambda::make<Args...>()));
   }
 };
 
 struct Reference {
   static constexpr Needs kMeets = Needs::constant;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    auto lambda = [own = 0](Args...) mutable { return (own += 1) != 0 ? called() : Status::ok; };
-    use(std::ref(lambda));
+  template <class P, class... Args>
+  static void give() {
+    auto lambda = MutableLambda::make<Args...>();
+    P::call(std::ref(lambda));
   }
 };
 
 struct Bound {
   static constexpr Needs kMeets = Needs::constant;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    use(std::bind([](int) { return called(); }, 1));
+  template <class P, class... Args>
+  static void give() {
+    P::call(std::bind(Lambda::make<int>(), 1));
   }
 };
 
@@ -165,12 +173,12 @@ inline constexpr bool kFirstIsItem<First> = std::is_same_v<std::remove_cvref_t<F
 
 struct MemberFunction {
   static constexpr Needs kMeets = Needs::constant;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
+  template <class P, class... Args>
+  static void give() {
     if constexpr (kFirstIsItem<Args...>) {
-      use(&Item::note);
+      P::call(&Item::note);
       --calls;
-      use(&Item::note_safely);
+      P::call(&Item::note_safely);
     } else {
       ++calls;
     }
@@ -179,9 +187,9 @@ struct MemberFunction {
 
 struct MemberObject {
   static constexpr Needs kMeets = Needs::constant;
-  template <class... Args, class Use>
-  static void give(Use&& use) {
-    if constexpr (kFirstIsItem<Args...>) use(&Item::value);
+  template <class P, class... Args>
+  static void give() {
+    if constexpr (kFirstIsItem<Args...>) P::call(&Item::value);
     ++calls;  // nothing to be counted by
   }
 };
@@ -195,9 +203,9 @@ struct Place {
   // Some call their copy as std::async does: as what ends with the call.
   static constexpr bool kCallsRvalues = false;
 
-  template <class Kind, class Use>
-  static void give(Use&& use) {
-    Kind::template give<Args...>(use);
+  template <class Kind, class P>
+  static void give() {
+    Kind::template give<P, Args...>();
   }
 };
 template <class... Args>
@@ -212,7 +220,7 @@ std::string fault_in() {
     return {};
   } else {
     calls = 0;
-    P::template give<Kind>([]<class F>(F&& callable) { P::call(std::forward<F>(callable)); });
+    P::template give<Kind, P>();
     if (calls == 1) return {};
     return std::string(detail::name_in(detail::type_name<Kind>())) + " in " +
            std::string(detail::name_in(detail::type_name<P>())) + " was called " +

@@ -18,25 +18,13 @@
 // A model of the concept handoff::Executor that is made with a width is made one by OfConcept<E>.
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/parallel_for.hpp>
-#include <memory>
-#include <optional>
-#include <ostream>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
 
 #include "conformance/made.hpp"
+#include "support/compiled_once.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 
@@ -162,15 +150,12 @@ class ExecutorAudit {
 };
 
 template <class Family>
-class ExecutorSuite : public testing::Test {
- protected:
-  using Executor = typename Family::Executor;
-};
+class ExecutorSuite : public ChosenFamily<Family> {};
 TYPED_TEST_SUITE_P(ExecutorSuite);
 
-TYPED_TEST_P(ExecutorSuite, EachTaskOnceAndItsClosureEnds) {
+HANDOFF_TYPED_TEST_P(ExecutorSuite, EachTaskOnceAndItsClosureEnds) {
   for (const std::size_t width : {1U, 2U, 4U}) {
-    typename TestFixture::Executor executor(width);
+    typename TypeParam::Executor executor(width);
     for (std::size_t round = 0; round < 3; ++round) {  // what was idle must wake up again
       ExecutorAudit audit(executor, {.roots_each = rounds(200)});
       EXPECT_EQ(audit.run(), ExecutorVerdict{}) << "width " << width << ", round " << round;
@@ -179,9 +164,9 @@ TYPED_TEST_P(ExecutorSuite, EachTaskOnceAndItsClosureEnds) {
 }
 
 // As many as the width are inside at once, or this hangs.
-TYPED_TEST_P(ExecutorSuite, AsManyAtOnceAsItsWidth) {
+HANDOFF_TYPED_TEST_P(ExecutorSuite, AsManyAtOnceAsItsWidth) {
   std::size_t width = 3;
-  typename TestFixture::Executor executor(width);
+  typename TypeParam::Executor executor(width);
   if constexpr (requires { executor.width(); }) width = executor.width();
   std::atomic<std::size_t> inside{0};
   std::atomic<std::size_t> left{0};
@@ -196,11 +181,11 @@ TYPED_TEST_P(ExecutorSuite, AsManyAtOnceAsItsWidth) {
 }
 
 // Short lives: a task each, handed over by a thread and by a task, and the end at once.
-TYPED_TEST_P(ExecutorSuite, ItsEndComesAfterItsTasks) {
+HANDOFF_TYPED_TEST_P(ExecutorSuite, ItsEndComesAfterItsTasks) {
   for (std::size_t i = 0; i < rounds(300); ++i) {
     std::atomic<int> ran{0};
     {
-      typename TestFixture::Executor executor(1 + i % 3);
+      typename TypeParam::Executor executor(1 + i % 3);
       ASSERT_TRUE(executor.execute([&] { ++ran; }));
     }
     ASSERT_EQ(ran, 1) << "round " << i;

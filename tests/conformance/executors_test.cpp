@@ -3,9 +3,6 @@
 // The suite of the executor tier on each mode of ThreadPool, by each of its ways in, on message
 // workers, on strands and a loop, on the inline executor and on a stranger's; and pools that are
 // wrong on purpose, which it must find.
-#include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/unique_function.hpp>
@@ -13,47 +10,50 @@
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
-#include <thread>
-#include <type_traits>
-#include <utility>
 
 #include "conformance/executor_suite.hpp"
 #include "conformance/strangers.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test { namespace {
 
-// By `kPost(pool, function)`: false if it was refused.
-template <PoolMode mode, auto kPost>
-struct By {
+// A pool's tasks, posted with the options that `given` says for each; without any if it is null.
+struct Posted {
+  static inline PoolMode mode;
+  static inline TaskOptions (*given)(ThreadPool& pool);
   class Executor {
    public:
     explicit Executor(std::size_t width) : pool_({.mode = mode, .width = width}) {}
     template <class F>
     bool execute(F function) {
-      return kPost(pool_, std::move(function)) == Status::ok;
+      if (given == nullptr) return pool_.try_post(std::move(function)) == Status::ok;
+      return pool_.try_post(std::move(function), given(pool_)) == Status::ok;
     }
 
    private:
     ThreadPool pool_;
   };
 };
+template <PoolMode kMode, auto kGiven>
+struct By : Posted {
+  using Same = Posted;
+  static void choose() {
+    mode = kMode;
+    given = kGiven;
+  }
+};
 
-constexpr auto kPlain = [](ThreadPool& pool, auto&& function) {
-  return pool.try_post(std::move(function));
-};
-constexpr auto kHigh = [](ThreadPool& pool, auto&& function) {
-  return pool.try_post(std::move(function), {.priority = Priority::high});
-};
-constexpr auto kLow = [](ThreadPool& pool, auto&& function) {
-  return pool.try_post(std::move(function), {.priority = Priority::low});
-};
+using Given = TaskOptions (*)(ThreadPool&);
+constexpr Given kPlain = nullptr;
+constexpr Given kHigh = [](ThreadPool&) { return TaskOptions{.priority = Priority::high}; };
+constexpr Given kLow = [](ThreadPool&) { return TaskOptions{.priority = Priority::low}; };
 std::atomic<std::size_t> next_worker{0};
-constexpr auto kPinned = [](ThreadPool& pool, auto&& function) {
-  return pool.try_post(std::move(function), {.worker = next_worker++ % pool.width()});
+constexpr Given kPinned = [](ThreadPool& pool) {
+  return TaskOptions{.worker = next_worker++ % pool.width()};
 };
 
-template <PoolMode mode>
-struct AtOnce {  // by the timers
+struct Timed {  // by the timers, at once
+  static inline PoolMode mode;
   class Executor {
    public:
     explicit Executor(std::size_t width) : pool_({.mode = mode, .width = width}) {}
@@ -70,6 +70,11 @@ struct AtOnce {  // by the timers
    private:
     ThreadPool pool_;
   };
+};
+template <PoolMode kMode>
+struct AtOnce : Timed {
+  using Same = Timed;
+  static void choose() { mode = kMode; }
 };
 
 using Modes = testing::Types<By<PoolMode::stealing, kPlain>, By<PoolMode::fixed, kPlain>,
@@ -94,8 +99,9 @@ struct NoKey {};
 struct ByKey {
   static std::uint64_t key(const Function& function) { return function.key; }
 };
-template <class Policies, std::size_t capacity>
-struct Messages {
+template <class Policies>
+struct Published {
+  static inline std::size_t capacity;
   class Executor {
    public:
     explicit Executor(std::size_t width)
@@ -109,6 +115,11 @@ struct Messages {
     std::atomic<std::uint64_t> next_{0};
     BasicMessageWorkers<Policies, Function> workers_;
   };
+};
+template <class Policies, std::size_t kCapacity>
+struct Messages : Published<Policies> {
+  using Same = Published<Policies>;
+  static void choose() { Same::capacity = kCapacity; }
 };
 using MessageWays = testing::Types<Messages<NoKey, 1024>, Messages<NoKey, 4>, Messages<ByKey, 1024>,
                                    Messages<ByKey, 4>>;

@@ -11,29 +11,21 @@
 //   static constexpr bool nests = true;  // false: that is misuse
 #pragma once
 
-#include <atomic>
-#include <cmath>
-#include <cstddef>
-#include <functional>
 #include <handoff/core/parallel_for.hpp>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include <gtest/gtest.h>
-
+#include "support/compiled_once.hpp"
 #include "support/loop_forms.hpp"
 #include "support/own_parts.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 
 template <class Family>
-class LoopSuite : public testing::Test {};
+class LoopSuite : public ChosenFamily<Family> {};
 TYPED_TEST_SUITE_P(LoopSuite);
 
-TYPED_TEST_P(LoopSuite, EachIndexOnce) {
+HANDOFF_TYPED_TEST_P(LoopSuite, EachIndexOnce) {
   for (const std::size_t width : {1U, 2U, 7U}) {
     const auto on = TypeParam::make(width);
     for (const std::size_t count : {0U, 1U, 2U, 3U, 100U, 10'000U}) {
@@ -49,7 +41,7 @@ TYPED_TEST_P(LoopSuite, EachIndexOnce) {
   }
 }
 
-TYPED_TEST_P(LoopSuite, TakesEveryForm) {
+HANDOFF_TYPED_TEST_P(LoopSuite, TakesEveryForm) {
   for (const std::size_t width : {1U, 3U}) {
     const auto on = TypeParam::make(width);
     expect_all_loop_forms(*on);
@@ -57,7 +49,7 @@ TYPED_TEST_P(LoopSuite, TakesEveryForm) {
 }
 
 // All of them must be inside at once, or this hangs.
-TYPED_TEST_P(LoopSuite, CallsOthers) {
+HANDOFF_TYPED_TEST_P(LoopSuite, CallsOthers) {
   for (const std::size_t width : {2U, 8U}) {
     const auto on = TypeParam::make(width);
     const std::size_t members = TypeParam::members(width);
@@ -72,7 +64,7 @@ TYPED_TEST_P(LoopSuite, CallsOthers) {
   }
 }
 
-TYPED_TEST_P(LoopSuite, EachThreadBeginsInItsOwnPart) {
+HANDOFF_TYPED_TEST_P(LoopSuite, EachThreadBeginsInItsOwnPart) {
   if constexpr (TypeParam::own_parts) {
     const auto on = TypeParam::make(3);
     const std::size_t members = TypeParam::members(3);
@@ -88,7 +80,7 @@ TYPED_TEST_P(LoopSuite, EachThreadBeginsInItsOwnPart) {
   }
 }
 
-TYPED_TEST_P(LoopSuite, NestsOrSaysThatItDoesNot) {
+HANDOFF_TYPED_TEST_P(LoopSuite, NestsOrSaysThatItDoesNot) {
   const auto on = TypeParam::make(3);
   std::vector<std::atomic<int>> times(20 * 30 * 5);
   const auto loops = [&] {
@@ -107,7 +99,7 @@ TYPED_TEST_P(LoopSuite, NestsOrSaysThatItDoesNot) {
 }
 
 // What is left when a block has thrown is left out.
-TYPED_TEST_P(LoopSuite, TheFirstFailureIsRethrown) {
+HANDOFF_TYPED_TEST_P(LoopSuite, TheFirstFailureIsRethrown) {
   for (const std::size_t width : {1U, 3U}) {
     const auto on = TypeParam::make(width);
     for (int round = 0; round < 50; ++round) {
@@ -131,7 +123,7 @@ TYPED_TEST_P(LoopSuite, TheFirstFailureIsRethrown) {
   }
 }
 
-TYPED_TEST_P(LoopSuite, ReducesInOrder) {
+HANDOFF_TYPED_TEST_P(LoopSuite, ReducesInOrder) {
   const auto on = TypeParam::make(3);
   for (const std::size_t count : {0U, 1U, 2U, 255U, 256U, 257U, 1000U}) {
     std::string expected = "<";
@@ -143,7 +135,7 @@ TYPED_TEST_P(LoopSuite, ReducesInOrder) {
   }
 }
 
-TYPED_TEST_P(LoopSuite, ASumIsTheSameOnAnyWidth) {
+HANDOFF_TYPED_TEST_P(LoopSuite, ASumIsTheSameOnAnyWidth) {
   auto random = test::random();
   std::vector<double> values(10'000);
   for (double& value : values) {

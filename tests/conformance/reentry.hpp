@@ -10,28 +10,12 @@
 //     static void fill(Table<Subject>& table);   // with place(), call() and left_out()
 //   };
 //
-// A place arranges that inside() runs there, once at least, on whatever thread.
+// A place arranges that inside() runs there, once at least, on whatever thread. Subjects that
+// differ in values alone derive from one that has the table, and name it as `Filled`.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstddef>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <random>
-#include <set>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test::reentry {
 
@@ -90,10 +74,22 @@ struct Cell {
   std::function<std::string()> run;  // what went wrong
 };
 
+template <class Subject>
+struct FilledBy {
+  using Type = Subject;
+};
+template <class Subject>
+  requires requires { typename Subject::Filled; }
+struct FilledBy<Subject> {
+  using Type = typename Subject::Filled;
+};
+template <class Subject>
+using TableOf = Table<typename FilledBy<Subject>::Type>;
+
 // One cell, of a subject of its own.
 template <class Subject>
-Cell cell_of(const typename Table<Subject>::Place& place,
-             const typename Table<Subject>::Call& call) {
+Cell cell_of(const typename TableOf<Subject>::Place& place,
+             const typename TableOf<Subject>::Call& call) {
   return {std::string(place.name) + ": " + call.name, [&place, &call]() -> std::string {
             std::atomic<int> reached{0};
             auto subject = std::make_unique<Subject>();
@@ -113,8 +109,8 @@ Cell cell_of(const typename Table<Subject>::Place& place,
 template <class Subject>
 std::vector<Cell> cells_of() {
   // Never destroyed: a thread that hangs is left alone with it.
-  static const Table<Subject>& table = *[] {
-    auto* const made = new Table<Subject>;
+  static const TableOf<Subject>& table = *[] {
+    auto* const made = new TableOf<Subject>;
     Subject::fill(*made);
     return made;
   }();

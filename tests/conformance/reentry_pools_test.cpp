@@ -2,11 +2,6 @@
 //
 // Pools, timers, groups, strands, loops, teams: tasks, their closures' ends, results and hooks call
 // the same pool.
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <functional>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/when_all.hpp>
@@ -17,15 +12,9 @@
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "conformance/reentry.hpp"
+#include "support/test.hpp"
 
 namespace {
 
@@ -38,8 +27,13 @@ struct EndsAsException {
   std::shared_ptr<Ends> ends;
 };
 
-template <PoolMode mode, std::size_t capacity>
 struct PoolSubject {
+  using Filled = PoolSubject;
+  PoolSubject(PoolMode its_mode, std::size_t its_capacity)
+      : mode(its_mode), capacity(its_capacity) {}
+
+  PoolMode mode;
+  std::size_t capacity;
   std::function<void()> on_error;
   std::function<void()> on_stop;
   ThreadPool pool{{.mode = mode,
@@ -207,10 +201,9 @@ struct PoolSubject {
       (void)s.pool.close();
     });
     t.place("end of a timer's closure in the destructor", [](auto& s, const Inside& inside) {
-      std::optional<PoolSubject> other(std::in_place);
+      std::optional<PoolSubject> other(std::in_place, s.mode, s.capacity);
       (void)other->pool.post_after(1h, [ends = Ends(inside)] {});
       other.reset();
-      (void)s;
     });
   }
 
@@ -257,6 +250,11 @@ struct PoolSubject {
     t.call("close", [](auto& s) { (void)s.pool.close(); });
     t.call("close and abandon", [](auto& s) { (void)s.pool.close(Closing::abandon); });
   }
+};
+
+template <PoolMode its_mode, std::size_t its_capacity = unbounded>
+struct Pool : PoolSubject {
+  Pool() : PoolSubject(its_mode, its_capacity) {}
 };
 
 struct TeamSubject {
@@ -409,11 +407,9 @@ struct LoopSubject {
 };
 
 using PoolSubjects =
-    testing::Types<PoolSubject<PoolMode::stealing, unbounded>,
-                   PoolSubject<PoolMode::fixed, unbounded>,
-                   PoolSubject<PoolMode::active, unbounded>,
-                   PoolSubject<PoolMode::cached, unbounded>, PoolSubject<PoolMode::stealing, 1>,
-                   PoolSubject<PoolMode::fixed, 1>, StrandSubject, LoopSubject, TeamSubject>;
+    testing::Types<Pool<PoolMode::stealing>, Pool<PoolMode::fixed>, Pool<PoolMode::active>,
+                   Pool<PoolMode::cached>, Pool<PoolMode::stealing, 1>, Pool<PoolMode::fixed, 1>,
+                   StrandSubject, LoopSubject, TeamSubject>;
 
 }  // namespace
 

@@ -9,34 +9,20 @@
 //   template <class Item> struct Subject {
 //     static constexpr bool converts = true;   // false: it takes its items themselves alone
 //     static constexpr bool fills = true;      // false: it is never full
-//     template <class Given> static auto calls();   // a tuple of Calls
+//     template <class Given> static void calls(auto& calls);   // adds to Calls<Subject, Given>
 //     void fill(Item&& item);                  // makes it full, where it can be
 //     void close();
 //   };
-//
-// A Call refuses at once, or after the wait that it is given.
 #pragma once
 
 #include <any>
-#include <chrono>
-#include <concepts>
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <variant>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/status.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/stop_token.hpp>
+#include <variant>
+
+#include "support/test.hpp"
 
 namespace handoff::test {
 
@@ -97,32 +83,34 @@ struct Kind {
       return Given();
     }
   }
-  const char* name;
 };
-inline constexpr std::tuple kKinds{
-    Kind<std::unique_ptr<int>>{"the item"},
-    Kind<Owner>{"a class"},
-    Kind<CopiedOwner>{"what could be copied"},
-    Kind<std::unique_ptr<Animal>, std::unique_ptr<Cat>>{"a derived class's unique_ptr"},
-    Kind<std::variant<std::unique_ptr<int>, std::unique_ptr<float>>, std::unique_ptr<float>>{
-        "a variant's alternative"},
-    Kind<std::optional<std::unique_ptr<int>>, std::unique_ptr<int>>{"an optional's value"},
-    Kind<std::any, CopiedOwner>{"an any's value"},
-    Kind<std::function<void()>, Callable<CopiedOwner>>{"a function's callable"},
-    Kind<UniqueFunction<void()>, Callable<Owner>>{"a UniqueFunction's callable"},
-    Kind<Wrapped, Owner>{"what is made by throwing"}};
 
 // ---- What is done with it ----
 
-// `call(subject, given, until)`: the status, or for a batch, how many were accepted.
-template <class Function>
-struct Call {
-  const char* name;
-  bool waits;
-  Function call;
+// Of a batch of one.
+constexpr Status status_of(std::size_t accepted) {
+  return accepted == 0 ? Status::full : Status::ok;
+}
+
+// The calls of a subject: each gives it an item.
+template <class Subject, class Given>
+class Calls {
+ public:
+  using Function = Status (*)(Subject& subject, Given& given, const Until& until);
+  struct Call {
+    const char* name;
+    bool waits;
+    Function call;
+  };
+
+  // Refuses at once.
+  void add(const char* name, Function call) { all[count++] = {name, false, call}; }
+  // Refuses after the wait that it is given.
+  void add_waiting(const char* name, Function call) { all[count++] = {name, true, call}; }
+
+  Call all[6];  // and no vector, of which each kind of each subject would have one to compile
+  std::size_t count = 0;
 };
-template <class Function>
-Call(const char*, bool, Function) -> Call<Function>;
 
 enum class Refusal { full, stopped, closed, closed_and_full };
 
@@ -136,14 +124,12 @@ inline const char* to_string(Refusal refusal) {
   return "?";
 }
 
-constexpr bool was_refused(Status status) { return status != Status::ok; }
-constexpr bool was_refused(std::size_t accepted) { return accepted == 0; }
-
 // What went wrong, one line each.
 using Wrongs = std::vector<std::string>;
 
-template <class Subject, class KindType, class CallType>
-void refuse(const CallType& call, const KindType& kind, Refusal refusal, Wrongs& wrongs) {
+// Given to a new subject, by one call.
+template <class Subject, class KindType, class Call>
+void refuse(const Call& call, Refusal refusal, const std::string& where, Wrongs& wrongs) {
   Subject subject;
   if (refusal != Refusal::closed) {
     if constexpr (Subject::fills) {
@@ -158,36 +144,48 @@ void refuse(const CallType& call, const KindType& kind, Refusal refusal, Wrongs&
   const Until until =
       refusal == Refusal::stopped ? Until(stop.token()) : Until(std::chrono::microseconds(200));
   typename KindType::Given given = KindType::make();
-  const auto said = call.call(subject, given, until);
-  const std::string where = std::string(call.name) + " of " + kind.name + ", " + to_string(refusal);
-  if (!was_refused(said)) wrongs.push_back(where + ": accepted");
+  if (call.call(subject, given, until) == Status::ok) wrongs.push_back(where + ": accepted");
   if (!is_whole(given)) wrongs.push_back(where + ": moved");
 }
 
 template <template <class> class SubjectOf, class KindType>
-void refuse_kind(const KindType& kind, Wrongs& wrongs) {
+void refuse_kind(const char* kind, Wrongs& wrongs) {
   using Subject = SubjectOf<typename KindType::Item>;
   if constexpr (Subject::converts || KindType::is_item) {
-    std::apply(
-        [&](const auto&... calls) {
-          for (const Refusal refusal :
-               {Refusal::full, Refusal::stopped, Refusal::closed, Refusal::closed_and_full}) {
-            const auto each = [&](const auto& call) {
-              if (refusal == Refusal::stopped && !call.waits) return;
-              refuse<Subject>(call, kind, refusal, wrongs);
-            };
-            (each(calls), ...);
-          }
-        },
-        Subject::template calls<typename KindType::Given>());
+    Calls<Subject, typename KindType::Given> calls;
+    Subject::template calls<typename KindType::Given>(calls);
+    for (const Refusal refusal :
+         {Refusal::full, Refusal::stopped, Refusal::closed, Refusal::closed_and_full}) {
+      for (std::size_t i = 0; i < calls.count; ++i) {
+        const auto& call = calls.all[i];
+        if (refusal == Refusal::stopped && !call.waits) continue;
+        const std::string where = std::string(call.name) + " of " + kind + ", ";
+        refuse<Subject, KindType>(call, refusal, where + to_string(refusal), wrongs);
+      }
+    }
   }
 }
 
 // All kinds, calls and refusals of a subject.
-template <template <class> class SubjectOf>
+inline constexpr std::size_t kKinds = 10;
+template <template <class> class S>
 Wrongs refuse_all() {
+  using std::unique_ptr;
+  using Variant = std::variant<unique_ptr<int>, unique_ptr<float>>;
   Wrongs wrongs;
-  std::apply([&](const auto&... kinds) { (refuse_kind<SubjectOf>(kinds, wrongs), ...); }, kKinds);
+  refuse_kind<S, Kind<unique_ptr<int>>>("the item", wrongs);
+  refuse_kind<S, Kind<Owner>>("a class", wrongs);
+  refuse_kind<S, Kind<CopiedOwner>>("what could be copied", wrongs);
+  refuse_kind<S, Kind<unique_ptr<Animal>, unique_ptr<Cat>>>("a derived class's unique_ptr", wrongs);
+  refuse_kind<S, Kind<Variant, unique_ptr<float>>>("a variant's alternative", wrongs);
+  refuse_kind<S, Kind<std::optional<unique_ptr<int>>, unique_ptr<int>>>("an optional's value",
+                                                                        wrongs);
+  refuse_kind<S, Kind<std::any, CopiedOwner>>("an any's value", wrongs);
+  refuse_kind<S, Kind<std::function<void()>, Callable<CopiedOwner>>>("a function's callable",
+                                                                     wrongs);
+  refuse_kind<S, Kind<UniqueFunction<void()>, Callable<Owner>>>("a UniqueFunction's callable",
+                                                                wrongs);
+  refuse_kind<S, Kind<Wrapped, Owner>>("what is made by throwing", wrongs);
   return wrongs;
 }
 
