@@ -2,9 +2,7 @@
 //
 // An active object: messages against its close, and what close() may read. The bus has scenarios of
 // its own.
-#include <cstdint>
 #include <handoff/bus/active_object.hpp>
-#include <stdexcept>
 
 #include "explore/scenario.hpp"
 

@@ -3,9 +3,6 @@
 // What the scenarios of broadcasts share: the broadcasts, and a consumer that checks what it sees.
 #pragma once
 
-#include <array>
-#include <chrono>
-#include <cstdint>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/sync/internal/pause.hpp>
 

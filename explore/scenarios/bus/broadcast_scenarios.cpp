@@ -2,9 +2,6 @@
 //
 // Broadcast: the scenarios of docs/design/broadcast.md. A wake-up that is lost is a deadlock here,
 // and a place that is used too early a race.
-#include <array>
-#include <chrono>
-#include <cstdint>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/detail/broadcast_places.hpp>
 #include <handoff/bus/detail/broadcast_readers.hpp>
@@ -13,8 +10,6 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <optional>
-#include <span>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/bus/broadcast_followers.hpp"
@@ -24,17 +19,7 @@
 namespace broadcast_scenarios { namespace {
 
 using namespace handoff;
-using test::FailingScenario;
-using test::Follower;
-using test::HugeScenario;
-using test::kNearTheEnd;
-using test::kSleepAtOnce;
-using test::LargeScenario;
-using test::Many;
-using test::One;
-using test::OneLossy;
-using test::RingItem;
-using test::Scenario;
+using namespace test;
 
 // Every consumer sees all, in order, and then the end.
 template <class TheBroadcast>

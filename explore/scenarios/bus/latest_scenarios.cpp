@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Latest and LatestByKey: the scenarios of docs/design/broadcast.md.
-#include <chrono>
-#include <cstdint>
 #include <handoff/bus/latest.hpp>
 #include <handoff/bus/latest_by_key.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <utility>
 
 #include "books/broadcast_books.hpp"
 #include "explore/scenario.hpp"
@@ -17,10 +14,7 @@
 namespace latest_scenarios { namespace {
 
 using namespace handoff;
-using test::FailingScenario;
-using test::LargeScenario;
-using test::RingItem;
-using test::Scenario;
+using namespace test;
 using Newest = test::Audited<Latest<RingItem>>;
 using ByKey = test::Audited<LatestByKey<int, int>>;
 

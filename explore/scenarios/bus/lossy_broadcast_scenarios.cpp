@@ -2,10 +2,8 @@
 //
 // Broadcasts whose slow consumers lose the oldest messages: the scenarios of
 // docs/design/broadcast.md. What is read while it is written over is a race.
-#include <cstdint>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <optional>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/bus/broadcast_followers.hpp"
@@ -15,14 +13,7 @@
 namespace lossy_broadcast_scenarios { namespace {
 
 using namespace handoff;
-using test::Follower;
-using test::kNearTheEnd;
-using test::kSleepAtOnce;
-using test::LargeScenario;
-using test::ManyLossy;
-using test::OneLossy;
-using test::RingItem;
-using test::Scenario;
+using namespace test;
 
 // The oldest are lost: what comes is in order, and what came and what was lost is all there was.
 template <class TheBroadcast>

@@ -2,8 +2,6 @@
 //
 // Message buses: the scenarios of docs/design/message_bus.md. A wake-up that is lost is a deadlock
 // here.
-#include <array>
-#include <cstdint>
 #include <handoff/bus/detail/bus_core.hpp>
 #include <handoff/bus/detail/message_slot.hpp>
 #include <handoff/bus/message_bus.hpp>
@@ -13,7 +11,6 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <utility>
 
 #include "books/bus_books.hpp"
 #include "explore/scenario.hpp"
@@ -21,8 +18,7 @@
 namespace message_bus_scenarios { namespace {
 
 using namespace handoff;
-using test::LargeScenario;
-using test::Scenario;
+using namespace test;
 
 template <class Policies>
 using BusOf = test::Audited<BasicMessageBus<Policies, int>>;
@@ -66,6 +62,14 @@ class Order {
   std::array<int, 5> last_{};
 };
 
+template <class Bus>
+void drain_until(Bus& bus, Order& order, int count) {
+  while (order.count < count) {
+    explore::check(bus.wait() == Status::ok, "it is open");
+    bus.drain(order);
+  }
+}
+
 // Each with a handle of its own, which in a bus of lanes is a lane, and one through the bus.
 template <class Bus>
 void producers(std::size_t capacity) {
@@ -77,10 +81,7 @@ void producers(std::size_t capacity) {
   });
   explore::Thread two([&] { put(bus, 21); });
   Order order;
-  while (order.count < 3) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
+  drain_until(bus, order, 3);
   one.join();
   two.join();
   explore::check(bus.tally().done == 3 && bus.tally().balanced(), "the books are right");
@@ -126,10 +127,7 @@ const LargeScenario lane_pair("message_bus/two_lanes", [] {
   });
   explore::Thread another([&] { put(two, 21); });
   Order order;
-  while (order.count < 3) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
+  drain_until(bus, order, 3);
 });
 
 // Three producers, each in its ring.
@@ -141,10 +139,7 @@ const LargeScenario three("message_bus/two_lanes_and_the_bus", [] {
   explore::Thread second([&] { put(two, 21); });
   explore::Thread third([&] { put(bus, 31); });
   Order order;
-  while (order.count < 3) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
+  drain_until(bus, order, 3);
 });
 
 // A lane goes from a thread that ended to one that begins.
@@ -302,10 +297,7 @@ const Scenario room("message_bus/waits_for_room", [] {
     explore::check(bus.publish(12) == Status::ok, "never closed");
   });
   Order order;
-  while (order.count < 2) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
+  drain_until(bus, order, 2);
 });
 const Scenario lane_room("message_bus/waits_for_room_in_a_lane", [] {
   using Bus = BusOf<LanedBusPolicies>;
@@ -316,10 +308,7 @@ const Scenario lane_room("message_bus/waits_for_room_in_a_lane", [] {
     explore::check(producer.publish(12) == Status::ok, "never closed");
   });
   Order order;
-  while (order.count < 2) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
+  drain_until(bus, order, 2);
 });
 const LargeScenario classes("message_bus/waiting_classes", [] {
   using Bus = BusOf<BusPolicies>;
@@ -333,10 +322,7 @@ const LargeScenario classes("message_bus/waiting_classes", [] {
   Order order;
   explore::check(bus.drain(order, 1) == 1, "the first");
   high.join();  // it has room already, whichever waited first
-  while (order.count < 4) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
+  drain_until(bus, order, 4);
   low.join();
 });
 
@@ -411,10 +397,7 @@ const LargeScenario producers_by_priority("message_bus/priorities", [] {
   explore::Thread two(
       [&] { explore::check(bus.publish(21, Priority::low) == Status::ok, "there is room"); });
   Order order;
-  while (order.count < 2) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
+  drain_until(bus, order, 2);
   one.join();
   two.join();
   explore::check(bus.tally().done == 2 && bus.tally().balanced(), "the books are right");
@@ -478,10 +461,7 @@ const Scenario dropped_by_priority("message_bus/claim_dropped_by_priority", [] {
     explore::check(bus.publish(12, Priority::low) == Status::ok, "there is room");
   });
   Order order;
-  while (order.count < 2) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
+  drain_until(bus, order, 2);
   producer.join();
   explore::check(bus.tally().accepted == 2, "what was dropped was none");
 });
@@ -495,10 +475,7 @@ const Scenario room_by_priority("message_bus/waits_for_room_by_priority", [] {
     explore::check(bus.publish(12, Priority::low) == Status::ok, "never closed");
   });
   Order order;
-  while (order.count < 3) {
-    explore::check(bus.wait() == Status::ok, "it is open");
-    bus.drain(order);
-  }
+  drain_until(bus, order, 3);
 });
 
 const Scenario abandoned_by_priority("message_bus/abandon_by_priority",

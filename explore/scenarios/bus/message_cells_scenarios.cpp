@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The cells of messages, and the order of their keys. docs/design/message_workers.md.
-#include <cstdint>
 #include <handoff/bus/detail/message_node.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <stdexcept>
 
 #include "books/worker_books.hpp"
 #include "bus/key_order.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The gate in front of handlers, and the count behind them. docs/design/message_workers.md.
-#include <chrono>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // MessageRing, by itself: the scenarios of docs/design/message_bus.md that need no bus around it.
-#include <array>
-#include <cstdint>
 #include <handoff/bus/bus_policies.hpp>
 #include <handoff/bus/detail/message_ring.hpp>
 #include <handoff/bus/detail/message_slot.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/fence.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <memory>
-#include <new>
 
 #include "books/bus_books.hpp"
 #include "explore/scenario.hpp"

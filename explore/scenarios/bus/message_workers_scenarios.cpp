@@ -2,8 +2,6 @@
 //
 // The whole of message workers, small: messages against the close, the pause and each other.
 // docs/design/message_workers.md.
-#include <chrono>
-#include <cstdint>
 #include <handoff/bus/detail/message_engine.hpp>
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/bus/worker_health.hpp>
@@ -11,22 +9,13 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <memory>
-#include <new>
-#include <optional>
-#include <string_view>
-#include <system_error>
-#include <utility>
 
 #include "explore/scenario.hpp"
 
 namespace message_workers_scenarios { namespace {
 
 using namespace handoff;
-using test::HugeScenario;
-using test::LargeScenario;
-using test::Scenario;
-using test::SingleScenario;
+using namespace test;
 
 struct Number {
   int value = 0;

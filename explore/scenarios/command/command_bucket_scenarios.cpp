@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Command buckets: the scenarios of docs/design/command_bucket.md.
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/command_options.hpp>
 #include <handoff/command/command_statistics.hpp>
@@ -14,10 +11,6 @@
 #include <handoff/memory/frame.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <new>
-#include <span>
-#include <stdexcept>
-#include <utility>
 
 #include "books/command_books.hpp"
 #include "explore/scenario.hpp"
@@ -25,8 +18,7 @@
 namespace command_bucket_scenarios { namespace {
 
 using namespace handoff;
-using test::Audited;
-using test::Scenario;
+using namespace test;
 
 // Sees the numbers of commands in their order.
 struct Sees {

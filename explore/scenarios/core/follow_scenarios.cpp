@@ -11,8 +11,6 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <optional>
-#include <utility>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/core/counted.hpp"
@@ -24,9 +22,7 @@ namespace core_follow_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
-using test::Scenario;
-using test::state_of;
-using test::why_not_run;
+using namespace test;
 
 // Two end at once: one of them wins, with what it did before, and nothing of either stays.
 const Scenario any("future/when_any", [] {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Future's shared state: maker, waiter, end and what follows. docs/design/future.md.
-#include <chrono>
-#include <exception>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/outcome.hpp>
@@ -16,10 +14,7 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <memory>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/core/counted.hpp"
@@ -31,9 +26,7 @@ namespace core_future_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
-using test::Scenario;
-using test::state_of;
-using test::why_not_run;
+using namespace test;
 
 const Scenario wait("future/wait", [] {
   sync::cell<int> seen;

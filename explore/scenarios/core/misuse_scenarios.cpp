@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The handlers of misuse and of what nobody took may be set while another thread reports.
-#include <exception>
 #include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_unheard.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <stdexcept>
 
 #include "core/internal/line_limit.hpp"
 #include "explore/scenario.hpp"

@@ -3,8 +3,6 @@
 // The leader of loops (detail/range_run.hpp), which accounts for each index once; and loops on
 // executors that know nothing of them (detail/lent_loop.hpp): a late member finds a closed gate,
 // and the last to let go ends the loop.
-#include <array>
-#include <cstddef>
 #include <handoff/core/detail/lent_loop.hpp>
 #include <handoff/core/internal/gate.hpp>
 #include <handoff/core/internal/range_run.hpp>
@@ -14,18 +12,13 @@
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <utility>
 
 #include "explore/scenario.hpp"
 
 namespace parallel_for_scenarios { namespace {
 
 using namespace handoff;
-using test::LargeScenario;
-using test::Scenario;
+using namespace test;
 
 // Two members beside a stop, and a block that throws.
 void account(detail::AtFailure at_failure) {

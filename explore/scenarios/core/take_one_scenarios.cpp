@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Several threads take from one count.
-#include <cstdint>
 #include <handoff/core/internal/take_one.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>

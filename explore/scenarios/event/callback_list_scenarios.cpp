@@ -5,9 +5,6 @@
 #include <handoff/event/event_dispatcher.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <memory>
-#include <optional>
-#include <vector>
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
@@ -15,8 +12,7 @@
 namespace callback_list_scenarios { namespace {
 
 using namespace handoff;
-using test::Scenario;
-using test::SingleScenario;
+using namespace test;
 using PlainList = CallbackList<void()>;  // where it ends in the midst of things
 using List = test::Audited<PlainList>;
 

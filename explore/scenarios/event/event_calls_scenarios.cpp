@@ -2,16 +2,10 @@
 //
 // EventQueue call by call: every way in and every way out, filters, batches, waits that end, what
 // throws. Another thread comes and goes beside each. A chunk has two places here.
-#include <chrono>
-#include <cstdint>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
@@ -20,14 +14,7 @@
 namespace event_calls_scenarios { namespace {
 
 using namespace handoff;
-using test::FailingScenario;
-using test::LargeScenario;
-using test::Scenario;
-using test::show_if;
-using test::show_until;
-using test::Size;
-using test::take_if;
-using test::take_until;
+using namespace test;
 using Values = std::vector<int>;
 using PlainQueue = EventQueue<int, void(int)>;
 using Queue = test::Audited<PlainQueue>;

@@ -3,12 +3,9 @@
 // EventQueue: its close against all that may be under way, and what each waiting thread is told:
 // the scenarios of docs/design/event_queue.md. A chunk has two places here. A wake-up that is lost
 // is a deadlock.
-#include <cstddef>
-#include <cstdint>
 #include <handoff/event/detail/arrivals.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/sync/internal/atomic.hpp>
-#include <stdexcept>
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
@@ -18,11 +15,7 @@
 namespace event_close_scenarios { namespace {
 
 using namespace handoff;
-using test::Bounded;
-using test::Coalesces;
-using test::FailingScenario;
-using test::LargeScenario;
-using test::Scenario;
+using namespace test;
 
 struct Plain : EventPolicies {};
 // Has room for one, where it has a bound.

@@ -6,8 +6,6 @@
 #include <handoff/memory/internal/thread_id.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <initializer_list>
-#include <optional>
-#include <stdexcept>
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
@@ -16,10 +14,7 @@
 namespace event_queue_scenarios { namespace {
 
 using namespace handoff;
-using test::FailingScenario;
-using test::LargeScenario;
-using test::Scenario;
-using test::take_if;
+using namespace test;
 using PlainQueue = EventQueue<int, void(int)>;  // where it ends in the midst of things
 using Queue = test::Audited<PlainQueue>;
 

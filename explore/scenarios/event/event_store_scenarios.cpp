@@ -4,15 +4,8 @@
 // sequences that the models do not draw, while another thread looks at the queue or adds to it.
 // Keys and events own memory of the model's, so one that is not destroyed, or twice, is a fault. A
 // chunk has two places here.
-#include <chrono>
-#include <cstdint>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/sync/internal/allocate.hpp>
-#include <memory>
-#include <new>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
@@ -23,11 +16,7 @@
 namespace event_store_scenarios { namespace {
 
 using namespace handoff;
-using test::FailingScenario;
-using test::LargeScenario;
-using test::Scenario;
-using test::take_if;
-using test::take_until;
+using namespace test;
 using Values = std::vector<int>;
 
 // A number in memory of its own.

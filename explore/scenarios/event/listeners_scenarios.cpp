@@ -3,7 +3,6 @@
 // Listeners of each kind, lists that grow and shrink, and tables of keys: exact sequences, while
 // another thread is in a pass or about to be. What functions and keys own is the model's memory, so
 // one that is not destroyed, or twice, is a fault.
-#include <cstdint>
 #include <handoff/core/status.hpp>
 #include <handoff/core/unique_function.hpp>
 #include <handoff/event/callback_list.hpp>
@@ -14,11 +13,6 @@
 #include <handoff/sync/internal/allocate.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <new>
-#include <optional>
-#include <stdexcept>
-#include <utility>
-#include <vector>
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
@@ -26,9 +20,7 @@
 namespace listeners_scenarios { namespace {
 
 using namespace handoff;
-using test::FailingScenario;
-using test::LargeScenario;
-using test::Scenario;
+using namespace test;
 using Values = std::vector<int>;
 using PlainList = CallbackList<void(int)>;
 using List = test::Audited<PlainList>;

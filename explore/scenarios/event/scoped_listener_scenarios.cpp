@@ -2,13 +2,9 @@
 //
 // ScopedListener and ListenerGroup: ends beside a running call, in the own call, in a circle of
 // two, after the list, and in what a listener owns.
-#include <cstdint>
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/listener_handle.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <memory>
-#include <optional>
-#include <utility>
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
@@ -16,8 +12,7 @@
 namespace scoped_listener_scenarios { namespace {
 
 using namespace handoff;
-using test::LargeScenario;
-using test::Scenario;
+using namespace test;
 using PlainList = CallbackList<void()>;  // where it ends in the midst of things
 using List = test::Audited<PlainList>;
 

@@ -6,19 +6,13 @@
 
 #include <sys/uio.h>
 #include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
-#include <functional>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/gate.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <optional>
-#include <string_view>
 
 #include "explore/scenario.hpp"
 #include "file/append_log_format.hpp"
@@ -31,8 +25,7 @@ using detail::BatchHead;
 using detail::FileCallKind;
 using detail::FileCallView;
 using sync::order;
-using test::Scenario;
-using test::Size;
+using namespace test;
 
 class Disk final : public detail::FileTap {
  public:

@@ -6,18 +6,12 @@
 
 #include <sys/uio.h>
 
-#include <array>
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/core/closing.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <span>
-#include <string>
-#include <utility>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/file/file_scenarios.hpp"
@@ -29,13 +23,7 @@ namespace explore = handoff::explore;
 using namespace handoff;
 using detail::FileCallView;
 using sync::order;
-using test::empty_file;
-using test::open_file;
-using test::Scenario;
-using test::Size;
-using test::Tap;
-using test::with;
-using test::write_to;
+using namespace test;
 
 // ---- Admission and closing ----------------------------------------------------------------------
 

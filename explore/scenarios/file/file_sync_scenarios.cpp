@@ -3,11 +3,9 @@
 // FileEngine: group commit (docs/design/file_engine.md). The tap knows what had been written when
 // an fsync began.
 #include <cerrno>
-#include <cstdint>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <utility>
 
 #include "explore/scenario.hpp"
 #include "explore/scenarios/file/file_scenarios.hpp"
@@ -18,13 +16,7 @@ namespace explore = handoff::explore;
 using namespace handoff;
 using detail::FileCallView;
 using sync::order;
-using test::open_file;
-using test::Scenario;
-using test::Size;
-using test::Tap;
-using test::with;
-using test::write_durably;
-using test::write_to;
+using namespace test;
 
 // Knows what a sync covers: what was written when it began. A sync that fails loses that, as the
 // kernel does: the pages count as clean, and each descriptor (100 and 101) hears of it once. What

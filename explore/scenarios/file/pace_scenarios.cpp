@@ -5,10 +5,6 @@
 #include "file/pace.hpp"
 
 #include <fcntl.h>
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -31,12 +27,7 @@ using detail::FileServices;
 using detail::FileTask;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using test::open_file;
-using test::Scenario;
-using test::Size;
-using test::Tap;
-using test::with;
-using test::write_to;
+using namespace test;
 
 class Services final : public FileServices {
  public:

@@ -5,8 +5,6 @@
 // rung.
 #include "file/ring_arrivals.hpp"
 
-#include <cstddef>
-
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>

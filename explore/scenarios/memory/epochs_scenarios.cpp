@@ -2,13 +2,11 @@
 //
 // Passes by themselves, without lists: who may free what was hidden, and when. The scenarios of
 // docs/design/callback_list.md that need every order of the protocol.
-#include <chrono>
 #include <handoff/memory/internal/epochs.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/park.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <string>
 
 #include "books/event_books.hpp"
 #include "explore/scenario.hpp"
@@ -253,68 +251,40 @@ const Scenario same_group("passes/same_group", [] {
   check_at_rest();
 });
 
+// Two removals beside passes, of which `between` come and go in between.
+void removed_twice(int between) {
+  Thing first;
+  Thing second;
+  Flag passed(false);
+  Flag looked(false);
+  Flag again(false);
+  explore::Thread reader([&] {
+    {
+      const Pass pass(&list);
+    }
+    set(passed);
+    await(looked);
+    for (int i = 0; i < between; ++i) const Pass pass(&list);
+    set(again);
+    const Pass pass(&list);
+    if (second.look()) second.look_again();
+  });
+  await(passed);
+  first.hide();
+  first.retire(kList);
+  set(looked);
+  await(again);
+  second.hide();
+  second.retire(kList);
+  reader.join();
+  explore::check(first.freed() && second.freed(), "by the remover or by the pass");
+  check_at_rest();
+}
 // The first look makes passes fence where they begin, and the second one spares itself the heavy
 // fence. Its thread's bit is set again by then.
-const Scenario fenced("passes/fenced", [] {
-  Thing first;
-  Thing second;
-  Flag passed(false);
-  Flag looked(false);
-  Flag again(false);
-  explore::Thread reader([&] {
-    {
-      const Pass pass(&list);
-    }
-    set(passed);
-    await(looked);
-    {
-      const Pass pass(&list);
-    }
-    set(again);
-    const Pass pass(&list);
-    if (second.look()) second.look_again();
-  });
-  await(passed);
-  first.hide();
-  first.retire(kList);
-  set(looked);
-  await(again);
-  second.hide();
-  second.retire(kList);
-  reader.join();
-  explore::check(first.freed() && second.freed(), "by the remover or by the pass");
-  check_at_rest();
-});
-
+const Scenario fenced("passes/fenced", [] { removed_twice(1); });
 // Passes go on without fences when nothing is retired any more, and are seen all the same.
-const Scenario fences_left("passes/fences_left", [] {
-  Thing first;
-  Thing second;
-  Flag passed(false);
-  Flag looked(false);
-  Flag again(false);
-  explore::Thread reader([&] {
-    {
-      const Pass pass(&list);
-    }
-    set(passed);
-    await(looked);
-    for (int i = 0; i < 3; ++i) const Pass pass(&list);
-    set(again);
-    const Pass pass(&list);
-    if (second.look()) second.look_again();
-  });
-  await(passed);
-  first.hide();
-  first.retire(kList);
-  set(looked);
-  await(again);
-  second.hide();
-  second.retire(kList);
-  reader.join();
-  explore::check(first.freed() && second.freed(), "by the remover or by the pass");
-  check_at_rest();
-});
+const Scenario fences_left("passes/fences_left", [] { removed_twice(3); });
 
 // A thread whose bit another one of its group has set finds that passes need no fence, and nothing
 // else: by that it knows what was hidden while they did.

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Frames and the arenas of threads: the scenarios of docs/design/frame.md.
-#include <cstdint>
 #include <handoff/memory/frame.hpp>
 #include <handoff/memory/internal/thread_spaces.hpp>
 #include <handoff/memory/thread_arenas.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <utility>
 
 #include "books/command_books.hpp"
 #include "explore/scenario.hpp"
@@ -16,8 +14,7 @@
 namespace frame_scenarios { namespace {
 
 using namespace handoff;
-using test::Audited;
-using test::Scenario;
+using namespace test;
 
 constexpr std::size_t kSmallChunk = 1024;
 

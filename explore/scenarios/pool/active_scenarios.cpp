@@ -2,8 +2,6 @@
 //
 // The queues of the mode `active`: a submitter, the worker that swaps them, and a thief.
 // docs/design/thread_pool.md.
-#include <cstddef>
-#include <cstdint>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/internal/cell.hpp>
@@ -16,8 +14,7 @@ namespace active_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
-using test::Scenario;
-using test::SingleScenario;
+using namespace test;
 
 // Hands over a task that does nothing; false once closed.
 template <class Queues>

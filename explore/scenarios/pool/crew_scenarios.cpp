@@ -2,8 +2,6 @@
 //
 // Slots that change hands, and the figures that workers and others count.
 // docs/design/thread_pool.md.
-#include <array>
-#include <cstddef>
 #include <handoff/core/internal/workplace.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/sleepers.hpp>

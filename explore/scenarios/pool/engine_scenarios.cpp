@@ -4,14 +4,9 @@
 // leaves a task behind. A wake-up that is lost is a deadlock here, and so is a task that is not
 // counted.
 // docs/design/thread_pool.md.
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <new>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
@@ -21,12 +16,7 @@
 namespace engine_scenarios { namespace {
 
 using namespace handoff;
-using test::Arrivals;
-using test::Fragile;
-using test::HugeScenario;
-using test::LargeScenario;
-using test::Scenario;
-using test::SingleScenario;
+using namespace test;
 
 ThreadPoolOptions options(PoolMode mode, std::size_t width) {
   ThreadPoolOptions given;

@@ -2,9 +2,6 @@
 //
 // Tasks that a full or a closed pool refuses; waits and their ends; exceptions of tasks.
 // docs/design/thread_pool.md.
-#include <array>
-#include <chrono>
-#include <cstddef>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
@@ -15,11 +12,6 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <utility>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
@@ -30,15 +22,7 @@ namespace full_pool_scenarios { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::accepted;
-using test::check_tally;
-using test::Failure;
-using test::Job;
-using test::OpenOnce;
-using test::Scenario;
-using test::SingleScenario;
-using test::thrown_by;
-using test::throws;
+using namespace test;
 
 ThreadPoolOptions bounded(std::size_t capacity, OnFull on_full,
                           PoolMode mode = PoolMode::stealing) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Futures of a pool: who runs what, what it tells, and who is lent. docs/design/future.md.
-#include <chrono>
-#include <exception>
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/not_run.hpp>
@@ -14,13 +12,6 @@
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
@@ -31,17 +22,7 @@ namespace pool_future_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
-using test::accepted;
-using test::check_tally;
-using test::Failure;
-using test::Fragile;
-using test::LargeScenario;
-using test::OpenOnce;
-using test::Scenario;
-using test::SingleScenario;
-using test::state_of;
-using test::thrown_by;
-using test::throws;
+using namespace test;
 
 // The scenario's main thread runs a task of a pool as long as this lives, so that its waits help.
 class InTask {

@@ -4,7 +4,6 @@
 // is checked at the end.
 #pragma once
 
-#include <cstdint>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/task_group.hpp>
@@ -14,9 +13,6 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <new>
-#include <system_error>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"

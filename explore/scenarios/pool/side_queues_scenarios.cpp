@@ -2,7 +2,6 @@
 //
 // Queues that are made when somebody first asks for them, beside a worker that is about to sleep.
 // docs/design/thread_pool.md.
-#include <cstddef>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
@@ -16,8 +15,7 @@ namespace side_queues_scenarios { namespace {
 
 using namespace handoff;
 using namespace handoff::detail;
-using test::LargeScenario;
-using test::Scenario;
+using namespace test;
 
 // Made by one of two, used by both.
 const Scenario made_once("side_queues/made_once", [] {

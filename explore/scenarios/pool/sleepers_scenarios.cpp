@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Who sleeps and who is woken: no task may stay behind while all sleep. docs/design/thread_pool.md.
-#include <chrono>
-#include <cstdint>
 #include <handoff/pool/detail/sleepers.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/fence.hpp>
-#include <new>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
@@ -19,8 +16,7 @@ namespace sleepers_scenarios { namespace {
 using namespace handoff;
 using namespace handoff::detail;
 using sync::order;
-using test::LargeScenario;
-using test::Scenario;
+using namespace test;
 
 // Work is a number. A worker takes until `left` is none, and sleeps in between, as Engine does.
 struct Work {

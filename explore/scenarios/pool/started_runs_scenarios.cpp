@@ -2,15 +2,11 @@
 //
 // Ranges on a pool, waited for and started (detail/pool_run.hpp): the last member to leave tells,
 // and nobody touches the run after that.
-#include <array>
-#include <cstddef>
 #include <handoff/core/internal/range_run.hpp>
 #include <handoff/pool/detail/pool_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <stdexcept>
 
 #include "books/pool_books.hpp"
 #include "explore/freed_run.hpp"
@@ -20,12 +16,7 @@
 namespace pool_started_runs_scenarios { namespace {
 
 using namespace handoff;
-using test::HugeScenario;
-using test::LargeScenario;
-using test::Scenario;
-using test::SingleScenario;
-using test::Size;
-using test::SizedScenario;
+using namespace test;
 
 template <std::size_t count>
 using Freed = test::FreedRun<ThreadPool, count>;

@@ -2,8 +2,6 @@
 //
 // A strand and a loop: the hand-over of the turn, its end against a post and a close, refusals; a
 // post against the sleep of the loop's owner. docs/design/strand.md.
-#include <cstddef>
-#include <cstdint>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/future.hpp>
 #include <handoff/core/status.hpp>
@@ -12,16 +10,13 @@
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <memory>
-#include <utility>
 
 #include "explore/scenario.hpp"
 
 namespace strand_scenarios { namespace {
 
 using namespace handoff;
-using test::LargeScenario;
-using test::Scenario;
+using namespace test;
 
 // Runs what comes until it is shut.
 void serve(LoopExecutor& loop) {

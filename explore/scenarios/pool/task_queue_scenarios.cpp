@@ -2,7 +2,6 @@
 //
 // The queue of a pool: tickets, segments that are used again, the close.
 // docs/design/thread_pool.md.
-#include <cstdint>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/sync/internal/cell.hpp>
 

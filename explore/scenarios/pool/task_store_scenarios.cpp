@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Empty task nodes on their way between the store and what each worker keeps.
-#include <cstddef>
 #include <handoff/pool/detail/task.hpp>
-#include <vector>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"

@@ -2,10 +2,6 @@
 //
 // What a pool promises of its tasks besides that they run: their order, the hooks at begin and end,
 // the figures, the results of groups and loops. docs/design/thread_pool.md.
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <functional>
 #include <handoff/core/future.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/blocking.hpp>
@@ -18,12 +14,6 @@
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <memory>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
@@ -33,18 +23,7 @@ namespace tasks_scenarios { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::accepted;
-using test::Arrivals;
-using test::check_tally;
-using test::Failure;
-using test::OpenOnce;
-using test::pool_of;
-using test::Scenario;
-using test::SingleScenario;
-using test::Size;
-using test::SizedScenario;
-using test::thrown_by;
-using test::throws;
+using namespace test;
 
 ThreadPoolOptions one_of(PoolMode mode) {
   ThreadPoolOptions options;

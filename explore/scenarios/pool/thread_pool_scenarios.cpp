@@ -2,9 +2,6 @@
 //
 // The whole pool, small: tasks against the close, the sleep and the thief.
 // docs/design/thread_pool.md.
-#include <array>
-#include <chrono>
-#include <cstdint>
 #include <handoff/pool/blocking.hpp>
 #include <handoff/pool/detail/engine.hpp>
 #include <handoff/pool/detail/worker.hpp>
@@ -14,11 +11,6 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <memory>
-#include <new>
-#include <optional>
-#include <system_error>
-#include <utility>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
@@ -27,12 +19,7 @@
 namespace thread_pool_scenarios { namespace {
 
 using namespace handoff;
-using test::HugeScenario;
-using test::LargeScenario;
-using test::pool_of;
-using test::Scenario;
-using test::Size;
-using test::SizedScenario;
+using namespace test;
 
 void submit_against_close(const TaskOptions& options) {
   test::AuditedPool pool({.width = 1});

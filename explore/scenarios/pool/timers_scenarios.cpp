@@ -2,11 +2,6 @@
 //
 // Timed tasks: the moment against the cancel and the close, and who frees what.
 // docs/design/thread_pool.md.
-#include <array>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -16,13 +11,6 @@
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
-#include <new>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
 
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
@@ -34,10 +22,7 @@ namespace timers_scenarios { namespace {
 using namespace handoff;
 using namespace handoff::detail;
 using namespace std::chrono_literals;
-using test::Scenario;
-using test::SingleScenario;
-using test::Size;
-using test::SizedScenario;
+using namespace test;
 
 // A pool of which the timers' own thread is the worker. It has no memory for the first `misses`.
 struct OneThread {

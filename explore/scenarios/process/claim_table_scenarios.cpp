@@ -2,9 +2,6 @@
 //
 // The claims of a team of processes, with a death at every step: the scenarios of
 // docs/design/process_team.md.
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/detail/team_board.hpp>
 #include <handoff/sync/internal/atomic.hpp>
@@ -32,8 +29,7 @@ using explore::check;
 using explore::Process;
 using explore::Thread;
 using sync::order;
-using test::Scenario;
-using test::Size;
+using namespace test;
 
 // A team of two slots and its master, as src/process has it, on one table.
 class Team {

@@ -5,7 +5,6 @@
 #include "process/early_thread.hpp"
 
 #include <handoff/sync/internal/cell.hpp>
-#include <system_error>
 
 #include "explore/scenario.hpp"
 

@@ -2,9 +2,6 @@
 //
 // The jobs of a pool of processes, with a death at every step: the scenarios of
 // docs/design/process_pool.md.
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/process/detail/claim_table.hpp>
 #include <handoff/process/detail/job_board.hpp>
 #include <handoff/sync/internal/cell.hpp>
@@ -21,8 +18,7 @@ using handoff::detail::JobBoard;
 using handoff::detail::WorkerSlot;
 using handoff::explore::check;
 using handoff::explore::outcome;
-using handoff::test::Scenario;
-using handoff::test::Size;
+using namespace handoff::test;
 namespace sync = handoff::sync;
 
 // A pool of two slots and two places and its master, as src/process has it.

@@ -6,11 +6,6 @@
 // pidfd in a poll() does. The eventfd is a word that both sides wake the master by.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/park.hpp>
 

@@ -5,10 +5,7 @@
 #include "process/process_place.hpp"
 
 #include <errno.h>
-#include <array>
-#include <cstdint>
 #include <handoff/sync/internal/cell.hpp>
-#include <string>
 
 #include "explore/scenario.hpp"
 

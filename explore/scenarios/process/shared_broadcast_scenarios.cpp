@@ -13,8 +13,7 @@ using namespace handoff;
 using explore::check;
 using explore::Process;
 using explore::Thread;
-using test::Scenario;
-using test::Size;
+using namespace test;
 
 // Two words of memory, so that a copy that was overtaken shows.
 struct Tick {

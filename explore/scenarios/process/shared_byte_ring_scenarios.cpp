@@ -14,8 +14,7 @@ using namespace handoff;
 using explore::check;
 using explore::Process;
 using explore::Thread;
-using test::Scenario;
-using test::Size;
+using namespace test;
 using Shared = test::Shared<SharedByteRing>;
 
 // Record i is i times the byte i, and so on.

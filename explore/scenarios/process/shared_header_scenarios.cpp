@@ -4,7 +4,6 @@
 // docs/design/processes.md.
 #include "process/shared_header.hpp"
 
-#include <cstdint>
 #include <handoff/sync/internal/cell.hpp>
 
 #include "explore/scenario.hpp"
@@ -14,8 +13,7 @@ namespace shared_header_scenarios { namespace {
 namespace explore = handoff::explore;
 using handoff::detail::SharedHeader;
 using handoff::detail::SharedHeaderWords;
-using handoff::test::Scenario;
-using handoff::test::Size;
+using namespace handoff::test;
 
 struct Memory {
   SharedHeader header{SharedHeaderWords{.magic = 1, .bytes = 8}};

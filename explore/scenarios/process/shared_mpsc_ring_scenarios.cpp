@@ -15,13 +15,7 @@ using namespace std::chrono_literals;
 using explore::check;
 using explore::Process;
 using explore::Thread;
-using test::claim_and_publish;
-using test::number_of;
-using test::peek_and_release;
-using test::Scenario;
-using test::shared_item;
-using test::SharedItem;
-using test::Size;
+using namespace test;
 using Ring = SharedMpscRing<SharedItem>;
 using Shared = test::Shared<Ring>;
 

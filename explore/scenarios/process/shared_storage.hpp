@@ -5,13 +5,10 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <handoff/core/status.hpp>
 #include <handoff/process/detail/ring_watch.hpp>
 #include <handoff/sync/internal/allocate.hpp>
-#include <span>
 
 #include "explore/scenario.hpp"
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Channel: the scenarios of docs/design/channel.md. A wake-up that is lost is a deadlock here.
-#include <array>
 #include <handoff/queue/channel.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <stdexcept>
 
 #include "books/queue_books.hpp"
 #include "explore/scenario.hpp"

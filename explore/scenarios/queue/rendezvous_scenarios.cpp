@@ -6,8 +6,6 @@
 #include <handoff/queue/select.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <stdexcept>
-#include <utility>
 
 #include "books/queue_books.hpp"
 #include "explore/scenario.hpp"

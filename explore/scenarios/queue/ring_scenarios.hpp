@@ -4,17 +4,10 @@
 // whole, in its producer's order; a closed ring drains.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <handoff/core/status.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <memory>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
 
 #include "books/books.hpp"
 #include "explore/scenario.hpp"

@@ -11,8 +11,7 @@ namespace segment_queue_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
-using test::RingItem;
-using test::Scenario;
+using namespace test;
 using Queue = test::Audited<SegmentQueue<RingItem, 1>>;  // every step crosses a segment
 
 const Scenario fifo("segment_queue/fifo", [] { test::one_to_one<Queue>(); });

@@ -9,8 +9,7 @@
 namespace spsc_ring_scenarios { namespace {
 
 using namespace handoff;
-using test::RingItem;
-using test::Scenario;
+using namespace test;
 using Ring = test::Audited<SpscRing<RingItem>>;
 
 const Scenario one_place("spsc_ring/one_place", [] { test::one_to_one<Ring>(1UL); });

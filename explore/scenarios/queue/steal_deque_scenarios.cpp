@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // StealDeque: the scenarios of docs/design/steal_deque.md.
-#include <array>
-#include <cstdint>
 #include <handoff/queue/steal_deque.hpp>
 #include <handoff/sync/internal/cell.hpp>
 

@@ -12,8 +12,7 @@ namespace ticket_ring_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
-using test::RingItem;
-using test::Scenario;
+using namespace test;
 using Mpsc = test::Audited<MpscRing<RingItem>>;
 using Mpmc = test::Audited<MpmcRing<RingItem>>;
 

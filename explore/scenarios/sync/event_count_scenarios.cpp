@@ -4,8 +4,6 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 
-#include <optional>
-
 #include "explore/scenario.hpp"
 
 namespace event_count_scenarios { namespace {

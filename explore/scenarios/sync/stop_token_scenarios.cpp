@@ -4,9 +4,7 @@
 // destructor.
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <optional>
 #include <stop_token>
-#include <utility>
 
 #include "explore/scenario.hpp"
 

@@ -4,8 +4,6 @@
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/thread.hpp>
 
-#include <utility>
-
 #include "explore/scenario.hpp"
 
 namespace thread_scenarios { namespace {

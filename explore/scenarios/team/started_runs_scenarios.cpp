@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Started runs of a ThreadTeam: the scenarios of docs/design/thread_team.md, "Nobody waits".
-#include <cstddef>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/internal/gate.hpp>
 #include <handoff/core/internal/range_run.hpp>
@@ -11,7 +10,6 @@
 #include <handoff/sync/stop_token.hpp>
 #include <handoff/team/detail/turns.hpp>
 #include <handoff/team/thread_team.hpp>
-#include <optional>
 
 #include "explore/freed_run.hpp"
 #include "explore/scenario.hpp"
@@ -20,9 +18,7 @@ namespace team_started_runs_scenarios { namespace {
 
 using namespace handoff;
 using sync::order;
-using test::LargeScenario;
-using test::Scenario;
-using test::SingleScenario;
+using namespace test;
 
 template <std::size_t count>
 using Freed = test::FreedRun<ThreadTeam, count>;

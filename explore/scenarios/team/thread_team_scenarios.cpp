@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // ThreadTeam and its claims: the scenarios of docs/design/thread_team.md.
-#include <array>
-#include <chrono>
-#include <cstddef>
 #include <handoff/core/detail/block_claims.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -11,8 +8,6 @@
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <handoff/team/thread_team.hpp>
-#include <new>
-#include <stdexcept>
 
 #include "explore/freed_run.hpp"
 #include "explore/scenario.hpp"
@@ -20,10 +15,7 @@
 namespace thread_team_scenarios { namespace {
 
 using namespace handoff;
-using test::Scenario;
-using test::SingleScenario;
-using test::Size;
-using test::SizedScenario;
+using namespace test;
 
 // Plain counters, one an index: two members on one index would race, a lost index stays at 0.
 template <std::size_t count>

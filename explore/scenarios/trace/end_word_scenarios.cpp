@@ -3,8 +3,6 @@
 // The end of a trace: the thread that sleeps is woken by it, and sees all that was noted before.
 #include "trace/end_word.hpp"
 
-#include <chrono>
-
 #include <handoff/sync/internal/cell.hpp>
 
 #include "explore/scenario.hpp"

@@ -5,8 +5,6 @@
 // thread has.
 #include "trace/lanes.hpp"
 
-#include <cstdint>
-
 #include "explore/scenario.hpp"
 
 namespace lanes_scenarios { namespace {
