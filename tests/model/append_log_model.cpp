@@ -4,18 +4,12 @@
 // that is gone without a close, and a tail that is cut off what was not acknowledged. Files are
 // real; their syncs are left out, since nothing loses power here.
 #include <cerrno>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/file/file_result.hpp>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "model/model.hpp"
 

@@ -3,23 +3,16 @@
 // Broadcasts of all four policies against a list of what was published: batches, claims that are
 // filled in part, published or dropped late, consumers that come, follow others and leave, visitors
 // and copies that throw, the close in between, positions that run over.
-#include <algorithm>
-#include <bit>
 #include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/core/status.hpp>
 #include <iterator>
 #include <list>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "books/broadcast_books.hpp"
 #include "model/item.hpp"
 #include "model/model.hpp"
+#include "support/policies.hpp"
 #include "support/started_at.hpp"
 
 namespace broadcast_model { namespace {
@@ -27,12 +20,8 @@ namespace broadcast_model { namespace {
 using namespace handoff;
 using namespace handoff::test;
 
-struct LosesOldest : BroadcastPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
-struct OneLosesOldest : LosesOldest {
-  static constexpr bool many_producers = false;
-};
+using LosesOldest = test::Overwrites<BroadcastPolicies>;
+using OneLosesOldest = test::Overwrites<OneProducer>;
 
 const std::vector<Word> words{{"push", 6},      {"push_batch", 3}, {"claim", 3},   {"fill", 4},
                               {"publish", 3},   {"drop", 2},       {"consume", 8}, {"trouble", 3},

@@ -2,13 +2,7 @@
 //
 // CallbackList against a list of numbers: additions at every place, removals by handles that are
 // fresh and stale, all of it inside of calls too, passes inside of passes, listeners that throw.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <list>
-#include <stdexcept>
-#include <utility>
-#include <vector>
 
 #include <handoff/event/callback_list.hpp>
 

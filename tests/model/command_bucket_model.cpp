@@ -3,12 +3,6 @@
 // A command bucket against a vector: recorders by hand and by chunks, chains, states, sorts, folded
 // neighbours, dispatches whole, in lists and thrown out of, captures, recordings that are forgotten
 // or whose frame is over, and one that may be full.
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <functional>
 #include <handoff/command/command_aux.hpp>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/command/command_options.hpp>
@@ -17,11 +11,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/memory/frame.hpp>
-#include <memory>
 #include <span>
-#include <stdexcept>
-#include <tuple>
-#include <vector>
 
 #include "books/command_books.hpp"
 #include "model/model.hpp"

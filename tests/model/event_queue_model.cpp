@@ -3,14 +3,7 @@
 // EventQueue against a vector of events: all ways in and all ways out, listeners that enqueue and
 // throw, copies that throw, memory that fails; unbounded and bounded, by priority, with deadlines.
 // An event is so large that a chunk holds seven.
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include <handoff/event/event_queue.hpp>
 

@@ -4,9 +4,6 @@
 // when told to.
 #pragma once
 
-#include <exception>
-#include <utility>
-
 #include "model/model.hpp"
 
 namespace handoff::test {

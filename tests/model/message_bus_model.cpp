@@ -2,21 +2,10 @@
 //
 // A message bus of each order against std::deques: classes, batches, claims that are committed
 // or dropped late, drains of a few, the close in between, positions that run over.
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
 #include <handoff/bus/admission.hpp>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/core/priority.hpp>
 #include <handoff/core/status.hpp>
-#include <memory>
-#include <optional>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "books/bus_books.hpp"
 #include "model/item.hpp"

@@ -4,7 +4,6 @@
 #include "model/model.hpp"
 
 #include <sstream>
-#include <utility>
 
 namespace handoff::test {
 

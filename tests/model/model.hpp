@@ -18,13 +18,22 @@
 // the same, but in each of them every allocation that may fail does (explore/models.cpp).
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "books/books.hpp"

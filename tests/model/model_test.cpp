@@ -3,17 +3,9 @@
 // Runs the models by random programs of rapidcheck, and first of all what they are made of.
 #include "model/model.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <exception>
-#include <memory>
 #include <numeric>
 #include <ostream>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

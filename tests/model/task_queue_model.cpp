@@ -2,12 +2,6 @@
 //
 // The queue of a pool against a std::deque: tickets that are filled late, segments in their second,
 // third and tenth life, claims that find no node, the close in between.
-#include <algorithm>
-#include <cstddef>
-#include <deque>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "books/pool_books.hpp"
 #include "model/model.hpp"

@@ -3,13 +3,7 @@
 // The timers of a pool against a sorted list. Their thread is held up, in the hand-over of a task
 // made for that, while tasks come, are cancelled and are left; let go, it hands over all that is
 // due, one after the other: so there is an order to compare, and nothing depends on the clock.
-#include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <memory>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>

@@ -4,15 +4,6 @@
 // items, whatever the order of calls, against a std::deque.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <memory>
-#include <utility>
-#include <vector>
-
 #include <handoff/core/status.hpp>
 #include <handoff/queue/internal/ring_slots.hpp>
 

@@ -9,6 +9,7 @@
 #include <handoff/bus/latest_by_key.hpp>
 
 #include "books/broadcast_books.hpp"
+#include "support/policies.hpp"
 #include "support/started_at.hpp"
 #include "support/support.hpp"
 #include "support/test.hpp"
@@ -27,12 +28,8 @@ using handoff::test::Audited;
 using handoff::test::rounds;
 using handoff::test::StartedAt;
 
-struct LosesOldest : BroadcastPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
-struct OneLosesOldest : LosesOldest {
-  static constexpr bool many_producers = false;
-};
+using LosesOldest = handoff::test::Overwrites<BroadcastPolicies>;
+using OneLosesOldest = handoff::test::Overwrites<OneProducer>;
 
 // Larger than a line, so that a message that is read while it is written shows.
 struct Item {

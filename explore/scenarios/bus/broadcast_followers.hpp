@@ -9,15 +9,12 @@
 #include "books/broadcast_books.hpp"
 #include "explore/scenario.hpp"
 #include "explore/scenarios/queue/ring_scenarios.hpp"
+#include "support/policies.hpp"
 
 namespace handoff::test {
 
-struct LosesOldest : BroadcastPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
-struct OneLosesOldest : LosesOldest {
-  static constexpr bool many_producers = false;
-};
+using LosesOldest = test::Overwrites<BroadcastPolicies>;
+using OneLosesOldest = test::Overwrites<OneProducer>;
 
 using Many = Audited<Broadcast<RingItem>>;
 using One = Audited<Broadcast<RingItem, OneProducer>>;

@@ -8,6 +8,7 @@
 
 #include "books/broadcast_books.hpp"
 #include "support/failing.hpp"
+#include "support/policies.hpp"
 #include "support/started_at.hpp"
 #include "support/support.hpp"
 #include "support/test.hpp"
@@ -18,12 +19,8 @@ using namespace std::chrono_literals;
 using namespace handoff;
 using namespace handoff::test;
 
-struct LosesOldest : BroadcastPolicies {
-  static constexpr OnFull on_full = OnFull::overwrite_oldest;
-};
-struct OneLosesOldest : LosesOldest {
-  static constexpr bool many_producers = false;
-};
+using LosesOldest = test::Overwrites<BroadcastPolicies>;
+using OneLosesOldest = test::Overwrites<OneProducer>;
 
 static_assert(!std::is_copy_constructible_v<Broadcast<int>>);
 static_assert(!std::is_move_constructible_v<Broadcast<int>>);
