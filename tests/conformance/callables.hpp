@@ -28,6 +28,15 @@ struct Item {
   Status note_safely() const noexcept { return called(); }
 };
 
+// What a place expects of its calls. It throws, and the test fails; a macro of GoogleTest would be
+// compiled for each kind in each place.
+inline void accepted(Status status) {
+  if (status != Status::ok) throw std::runtime_error(to_string(status));
+}
+inline void once(std::uint64_t count) {
+  if (count != 1) throw std::runtime_error("handled " + std::to_string(count) + " times");
+}
+
 // ---- The kinds: give<P, Args...>() calls P::call(callable), with what takes Args
 // -----------------
 //
