@@ -5,7 +5,7 @@
 //   handoff::sort(team, numbers);
 //   handoff::sort(team, names, std::ranges::greater());
 //   handoff::sort(pool, orders.begin(), orders.end(), {}, &Order::price);
-//   handoff::stable_sort(pool, orders, {}, &Order::price, {.until = 10ms, .scratch = &resource});
+//   handoff::stable_sort(pool, orders, {}, &Order::price, {.scratch = &resource, .until = 10ms});
 //
 // For: the arguments of std::ranges::sort and stable_sort behind an executor, and options behind
 // them. Not for: ranges whose iterators do not jump (copy into a vector); sorting by equal keys in
@@ -21,8 +21,9 @@
 //   reversed and merged.
 // - Small ranges are sorted by the caller alone. No thread is woken for them.
 // - Blocks: until all is sorted. The caller works with the others.
-// - Allocates: from options.scratch, as much as the range takes, and for numbers that are projected
-//   32 bytes an item more. Nothing for up to 8 items, and where the range is in order already.
+// - Allocates: from options.scratch, as much as the range takes, or, by projected numbers, at most
+// 32
+//   bytes an item besides. Nothing for up to 8 items, and where the range is in order already.
 // - Exceptions, and options.until (which throws NotRun): the range has all of its items then, in
 //   any order. This holds also where a comparison or a projection throws. A move that throws is
 //   undone; if what undoes it throws, too, that item's value is lost.
@@ -41,61 +42,76 @@
 #include <handoff/config.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/graph/algorithm_options.hpp>
+#include <handoff/graph/detail/comparison_sort.hpp>
 #include <handoff/graph/detail/merge_sort.hpp>
-#include <handoff/graph/detail/scratch_array.hpp>
+#include <handoff/graph/detail/number_sort.hpp>
+#include <handoff/graph/detail/serial_start.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 
 template <class E, class I, class Comp, class Proj>
-void sort_range(E& /*executor*/, I first, std::size_t count, Comp& comp, Proj& proj,
+void sort_range(E& executor, I first, std::size_t count, Comp& comp, Proj& proj,
                 const AlgorithmOptions& options) {
-  using T = std::iter_value_t<I>;
-  Order<Comp, Proj> order{comp, proj};
-  ScratchArray<T> scratch(options.scratch, count);
-  detail::merge_sort(std::to_address(first), scratch.data(), count, false, order);
+  constexpr bool is_sortable = std::sortable<I, Comp, Proj>;
+  static_assert(is_sortable,
+                "sort: items can be moved, and the comparison takes two of what the projection "
+                "makes of them");
+  if constexpr (is_sortable) {
+    detail::refuse_late(options.until);
+    if (count < 2) return;
+    if constexpr (OrderedByNumbers<I, Comp, Proj>) {
+      constexpr bool descends = is_descending<Comp, KeyOfItem<I, Proj>>;
+      if constexpr (PlainIterator<I> && std::is_same_v<Proj, std::identity>) {
+        detail::sort_numbers<descends>(executor, std::to_address(first), count, options);
+      } else {
+        detail::sort_by_numbers<descends>(executor, first, count, proj, options);
+      }
+    } else {
+      Order<Comp, Proj> order{comp, proj};
+      detail::sort_compared(executor, first, count, order, options);
+    }
+  }
 }
 
 }  // namespace detail
 
-// Returns the end of the range.
-template <class E, std::random_access_iterator I, std::sized_sentinel_for<I> S,
-          class Comp = std::ranges::less, class Proj = std::identity>
-  requires std::sortable<I, Comp, Proj>
+// Sorts [first, last) by comp(proj(a), proj(b)). Returns last.
+template <class E, class I, class S, class Comp = std::ranges::less, class Proj = std::identity>
+  requires detail::AlgorithmSpan<I, S>
 I sort(E& executor, I first, S last, Comp comp = {}, Proj proj = {},
        const AlgorithmOptions& options = {}) {
   const std::size_t count = detail::distance_of(first, last);
   detail::sort_range(executor, first, count, comp, proj, options);
-  return first + static_cast<std::iter_difference_t<I>>(count);
+  return detail::after(first, count);
 }
 
-template <class E, std::ranges::random_access_range R, class Comp = std::ranges::less,
-          class Proj = std::identity>
-  requires std::ranges::sized_range<R> && std::sortable<std::ranges::iterator_t<R>, Comp, Proj>
-auto sort(E& executor, R&& range, Comp comp = {}, Proj proj = {},
-          const AlgorithmOptions& options = {}) {
-  const auto first = std::ranges::begin(range);
-  const auto last =
-      first + static_cast<std::ranges::range_difference_t<R>>(std::ranges::size(range));
-  return handoff::sort(executor, first, last, std::move(comp), std::move(proj), options);
+// Sorts a vector, an array, a span, ...
+template <class E, detail::NoIterator R, class Comp = std::ranges::less, class Proj = std::identity>
+detail::IteratorOf<R>::type sort(E& executor, R&& range, Comp comp = {}, Proj proj = {},
+                                 const AlgorithmOptions& options = {}) {
+  if constexpr (detail::is_algorithm_range<R>()) {
+    return handoff::sort(executor, std::begin(range), std::end(range), std::move(comp),
+                         std::move(proj), options);
+  }
 }
 
 // The same, and equal items keep their order.
-template <class E, std::random_access_iterator I, std::sized_sentinel_for<I> S,
-          class Comp = std::ranges::less, class Proj = std::identity>
-  requires std::sortable<I, Comp, Proj>
+template <class E, class I, class S, class Comp = std::ranges::less, class Proj = std::identity>
+  requires detail::AlgorithmSpan<I, S>
 I stable_sort(E& executor, I first, S last, Comp comp = {}, Proj proj = {},
               const AlgorithmOptions& options = {}) {
   return handoff::sort(executor, first, last, std::move(comp), std::move(proj), options);
 }
 
-template <class E, std::ranges::random_access_range R, class Comp = std::ranges::less,
-          class Proj = std::identity>
-  requires std::ranges::sized_range<R> && std::sortable<std::ranges::iterator_t<R>, Comp, Proj>
-auto stable_sort(E& executor, R&& range, Comp comp = {}, Proj proj = {},
-                 const AlgorithmOptions& options = {}) {
-  return handoff::sort(executor, std::forward<R>(range), std::move(comp), std::move(proj), options);
+template <class E, detail::NoIterator R, class Comp = std::ranges::less, class Proj = std::identity>
+detail::IteratorOf<R>::type stable_sort(E& executor, R&& range, Comp comp = {}, Proj proj = {},
+                                        const AlgorithmOptions& options = {}) {
+  if constexpr (detail::is_algorithm_range<R>()) {
+    return handoff::sort(executor, std::begin(range), std::end(range), std::move(comp),
+                         std::move(proj), options);
+  }
 }
 
 }}  // namespace handoff::HANDOFF_ABI
