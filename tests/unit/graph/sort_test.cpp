@@ -56,7 +56,7 @@ std::vector<Order> orders_of(const std::vector<int>& prices) {
 }
 
 // Counts that decide which way is taken.
-constexpr std::size_t counts[] = {0, 1, 2, 3, 9, 33, 100, 1000, 2049, 5000, 40000};
+constexpr std::size_t counts[] = {0, 1, 2, 3, 9, 33, 100, 1000, 2049, 20000};
 
 template <class T>
 std::vector<T> numbers_as(const std::vector<int>& numbers) {
@@ -153,13 +153,14 @@ void expect_stable(E& executor, const std::vector<int>& prices) {
 
 TEST(StableSort, KeepsTheOrderOfEqualItems) {
   auto random = test::random();
-  for (const std::size_t width : {1UL, 2UL, 5UL, 16UL}) {
+  for (const std::size_t width : {1UL, 2UL, 16UL}) {
     ThreadTeam team{{.width = width}};
-    for (const std::size_t count : counts) {
+    for (const std::size_t count : {2UL, 9UL, 33UL, 2049UL, 17000UL}) {
       for (const Shape shape : test::all_shapes) {
+        // The largest in one of the three shapes that differ most.
+        if (count > 17000 / 2 && shape != Shape::few && shape != Shape::pipe) continue;
         expect_stable(team, test::numbers_of(shape, count, random));
       }
-      if (test::sanitized && count > 5000) break;
     }
   }
 }
@@ -247,7 +248,7 @@ TEST(Sort, LeavesAPermutationBehindAComparisonThatThrows) {
       for (const std::size_t count : {2UL, 7UL, 9UL, 20UL, 50UL}) {
         expect_owners_kept(test::numbers_of(shape, count, random), 1, by_comparison);
       }
-      expect_owners_kept(test::numbers_of(shape, 3000, random), 1777, by_comparison);
+      expect_owners_kept(test::numbers_of(shape, 3000, random), 4777, by_comparison);
     }
   }
 }
@@ -264,8 +265,8 @@ TEST(Sort, LeavesAPermutationBehindAProjectionThatThrows) {
   for (const std::size_t count : {20UL, 50UL}) {
     expect_owners_kept(test::numbers_of(Shape::random, count, random), 1, by_number);
   }
-  expect_owners_kept(test::numbers_of(Shape::random, 20000, random), 3001, by_number);
-  expect_owners_kept(test::numbers_of(Shape::pipe, 20000, random), 7001, by_number);
+  expect_owners_kept(test::numbers_of(Shape::random, 17000, random), 9001, by_number);
+  expect_owners_kept(test::numbers_of(Shape::pipe, 17000, random), 21001, by_number);
 }
 
 // A move that throws is undone.
@@ -350,10 +351,10 @@ TEST(Sort, IsEndedByAStopOrADeadline) {
 TEST(Sort, LeavesAPermutationBehindAStop) {
   auto random = test::random();
   ThreadTeam team{{.width = 2}};
-  for (const std::size_t count : {3000UL, 20000UL}) {
+  for (const std::size_t count : {3000UL, 17000UL}) {
     for (const Shape shape : {Shape::random, Shape::pipe}) {
       for (const bool by_number : {false, true}) {
-        std::size_t step = count / (test::sanitized ? 2 : 5);
+        const std::size_t step = count * (test::sanitized ? 3 : 1);
         const auto numbers = test::numbers_of(shape, count, random);
         expect_permutations(numbers, step, [&](long stops_at, auto& left) {
           std::vector<test::Owner> owners;
@@ -393,9 +394,6 @@ TEST(Sort, TakesItsRoomWhereItIsTold) {
     std::deque<std::string> by_merges;
     for (const int number : numbers) by_merges.push_back(std::to_string(number));
     const std::deque<std::string> texts = by_merges;
-    const auto is_kept = [](auto left, auto right) {
-      return std::ranges::is_permutation(left, right);
-    };
     try {
       handoff::sort(team, by_digits, {}, {}, {.scratch = &resource});
       handoff::sort(team, by_keys, {}, &Order::price, {.scratch = &resource});
@@ -414,11 +412,10 @@ TEST(Sort, TakesItsRoomWhereItIsTold) {
     std::deque<std::string> sorted_texts = texts;
     std::ranges::sort(sorted_texts);
     EXPECT_EQ(by_merges, sorted_texts);
-    (void)is_kept;
     EXPECT_EQ(resource.taken, 0U);
     return resource.calls;
   };
-  for (const std::size_t count : {100UL, 20000UL}) {
+  for (const std::size_t count : {100UL, 17000UL}) {
     const std::vector<int> numbers = test::numbers_of(Shape::random, count, random);
     test::CountedResource counted;
     const std::size_t calls = sorts(numbers, counted);
@@ -482,7 +479,7 @@ class FailingExecutor {
 TEST(Sort, LosesNothingWhereTheExecutorFails) {
   auto random = test::random();
   for (const Shape shape : {Shape::random, Shape::skewed, Shape::pipe}) {
-    const std::vector<int> numbers = test::numbers_of(shape, 20000, random);
+    const std::vector<int> numbers = test::numbers_of(shape, 17000, random);
     std::vector<int> expected = numbers;
     std::ranges::sort(expected);
     for (int kind = 0; kind < 3; ++kind) {

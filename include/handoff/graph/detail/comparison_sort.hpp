@@ -23,6 +23,7 @@
 #include <handoff/graph/detail/scratch_array.hpp>
 #include <handoff/graph/detail/serial_start.hpp>
 #include <handoff/graph/detail/stretches.hpp>
+#include <handoff/graph/detail/swap_items.hpp>
 #include <handoff/graph/detail/whole_loop.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -30,29 +31,12 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // So few items the caller compares alone: measured with int and with std::string.
 inline constexpr std::size_t few_compared_items = 2048;
 
-template <class I>
-concept PlainIterator =
-    std::contiguous_iterator<I> && std::is_same_v<std::iter_reference_t<I>, std::iter_value_t<I>&>;
-
 // Where moving an item away and back cannot throw.
 template <class I>
 concept SafelyMoved =
     Relocatable<std::iter_value_t<I>> &&
     std::is_nothrow_constructible_v<std::iter_value_t<I>, std::iter_rvalue_reference_t<I>> &&
     std::is_nothrow_assignable_v<std::iter_reference_t<I>, std::iter_value_t<I>>;
-
-// Two items of a range. If a move throws, both are still there, as far as a second one undoes it.
-template <class I>
-void swap_items(I a, I b) {
-  if constexpr (noexcept(std::ranges::iter_swap(a, b))) {
-    std::ranges::iter_swap(a, b);
-  } else {
-    std::iter_value_t<I> held(std::ranges::iter_move(a));
-    const auto put_back = [&](I to) noexcept { detail::attempt([&] { *to = std::move(held); }); };
-    detail::call_or([&] { *a = std::ranges::iter_move(b); }, [&]() noexcept { put_back(a); });
-    detail::call_or([&] { *b = std::move(held); }, [&]() noexcept { put_back(b); });
-  }
-}
 
 // Reverses the stretches that descend.
 template <class E, class I>

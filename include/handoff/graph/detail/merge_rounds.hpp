@@ -19,6 +19,7 @@
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/graph/detail/merge_cut.hpp>
 #include <handoff/graph/detail/merge_sort.hpp>
 #include <handoff/graph/detail/serial_start.hpp>
 #include <handoff/graph/detail/whole_loop.hpp>
@@ -29,26 +30,6 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 inline constexpr std::size_t most_pieces = 128;
 // What is moved by one thread at least.
 inline constexpr std::size_t least_piece_bytes = 16384;
-
-// How many of the first `place` merged items come from the first stretch, if that is at least
-// `first_least`, and of the second at least `second_least`. Both stretches are iterators and sizes;
-// second_is_less(b, a) compares one of the second with one of the first.
-template <class I1, class I2, class Less>
-std::size_t merge_cut(I1 first, std::size_t first_count, std::size_t first_least, I2 second,
-                      std::size_t second_count, std::size_t second_least, std::size_t place,
-                      Less& second_is_less) {
-  std::size_t low = max(first_least, place > second_count ? place - second_count : 0);
-  std::size_t high = min(first_count, place - second_least);
-  while (low < high) {
-    const std::size_t middle = low + (high - low) / 2;
-    if (second_is_less(*detail::after(second, place - middle - 1), *detail::after(first, middle))) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
-}
 
 // A range that is being sorted, and as much room besides. Where all items lie: at home in the end,
 // also by an exception.
