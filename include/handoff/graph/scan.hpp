@@ -38,32 +38,13 @@
 #include <handoff/core/internal/reduction.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/graph/algorithm_options.hpp>
+#include <handoff/graph/detail/scan_items.hpp>
 #include <handoff/graph/detail/scratch_parts.hpp>
 #include <handoff/graph/detail/serial_start.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
-
-enum class ScanKind : unsigned char { inclusive, exclusive };
-
-// Scans the elements of a range, from a value that comes before them. Returns the value behind
-// them.
-template <ScanKind kind, class I, class O, class T, class Op>
-T scan_items(I each, I end, O out, T value, Op& op) {
-  for (; each != end; ++each, ++out) {
-    if constexpr (kind == ScanKind::inclusive) {
-      value = static_cast<T>(detail::invoke(op, std::move(value), *each));
-      *out = value;
-    } else {
-      // The output may be the input.
-      T next = static_cast<T>(detail::invoke(op, std::as_const(value), *each));
-      *out = std::move(value);
-      value = std::move(next);
-    }
-  }
-  return value;
-}
 
 // Parts in rounds: each round scans the parts that the round before has combined, and combines the
 // next ones, so that a part is still in a cache when it is scanned.

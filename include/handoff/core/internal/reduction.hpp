@@ -62,6 +62,18 @@ class PartOfReduction {
 // before it, and vectors of them go through the CPU at once.
 inline constexpr std::size_t reduction_lanes = 32;
 
+// What numbers are combined as in another order than theirs: signed ones without a sign, so that no
+// sum overflows that would not in theirs.
+template <class T>
+struct LaneOf {
+  using type = T;
+};
+template <class T>
+  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+struct LaneOf<T> {
+  using type = std::make_unsigned_t<T>;
+};
+
 // map(items of the source) combined from left to right, but numbers by a commutative operation in
 // lanes. At least one item.
 template <class T, class Source, class Map, class Combine>
@@ -71,22 +83,22 @@ T reduce_items(const Source& source, IndexRange items, Map& map, Combine& combin
   };
   std::size_t next = items.first + 1;
   T value = mapped(items.first);
-  if constexpr (std::is_arithmetic_v<T> && is_commutative_operation<std::remove_cvref_t<Combine>>) {
+  if constexpr (std::is_arithmetic_v<T> && !std::is_void_v<CommutativeOn<Combine, T>>) {
     if (items.size() >= 4 * reduction_lanes) {
-      T lanes[reduction_lanes];
-      for (std::size_t i = 0; i < reduction_lanes; ++i) lanes[i] = mapped(next + i);
+      using Lane = typename LaneOf<T>::type;
+      CommutativeOn<Combine, T> merge;
+      Lane lanes[reduction_lanes];
+      const auto item = [&](std::size_t i) { return static_cast<Lane>(static_cast<T>(mapped(i))); };
+      for (std::size_t i = 0; i < reduction_lanes; ++i) lanes[i] = item(next + i);
       next += reduction_lanes;
       for (; items.last - next >= reduction_lanes; next += reduction_lanes) {
         for (std::size_t i = 0; i < reduction_lanes; ++i) {
-          lanes[i] = static_cast<T>(combine(lanes[i], mapped(next + i)));
+          lanes[i] = static_cast<Lane>(merge(lanes[i], item(next + i)));
         }
       }
-      for (std::size_t width = reduction_lanes / 2; width != 0; width /= 2) {
-        for (std::size_t i = 0; i < width; ++i) {
-          lanes[i] = static_cast<T>(combine(lanes[i], lanes[i + width]));
-        }
-      }
-      value = static_cast<T>(combine(value, lanes[0]));
+      Lane all = static_cast<Lane>(value);
+      for (const Lane lane : lanes) all = static_cast<Lane>(merge(all, lane));
+      value = static_cast<T>(all);
     }
   }
   auto take = [&]<class Item>(Item&& item) {

@@ -57,10 +57,8 @@ std::size_t members_of(const E& executor) {
 
 // Throws NotRun once it is over.
 inline void refuse_late(const Until& until) {
-  Tally left_out;
-  left_out.cancelled = until.stop_requested() ? 1 : 0;
-  left_out.expired = until.has_deadline() && sync::clock::now() >= until.deadline() ? 1 : 0;
-  if (left_out.cancelled + left_out.expired != 0) refuse_part(left_out);
+  if (until.stop_requested()) return refuse_part({.cancelled = 1});
+  if (until.has_deadline() && sync::clock::now() >= until.deadline()) refuse_part({.expired = 1});
 }
 
 // How far the caller came alone, and how long that took.
