@@ -14,9 +14,9 @@ handoff::ThreadTeam team;
 std::vector<int> numbers(100);
 std::vector<int> results(100);
 std::list<int> links(100);
+int f(int x);
 
 void ranges() {
-  const auto f = [](int x) { return x; };
   // wrong: one whose iterators jump; copy others into a vector
   // handoff::for_each(team, links, f);
   // wrong: one whose iterators jump; copy others into a vector
