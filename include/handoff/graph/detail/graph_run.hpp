@@ -132,12 +132,13 @@ class GraphExecution {
   // Whether a run on this executor may begin in it: nobody of another one is on the way.
   bool is_for(const GraphHost& host) const noexcept;
 
-  // The run begins; its helpers are called. `outer`: stops this one, too; null: none.
-  void begin(const GraphHost& host, const GraphExecution* outer, bool caller_works);
+  // The run begins; its helpers are called. `outer`: stops this one, too; null: none. Without the
+  // caller: false if the executor has refused, so nobody may come.
+  bool begin(const GraphHost& host, const GraphExecution* outer, bool caller_works);
   GraphOptions& options() noexcept { return options_; }  // of the next run
   bool is_done() const noexcept;
-  // After begin() without the caller: works where nobody else will.
-  void work_if_refused() noexcept;
+  // Works while there is something to do here.
+  void work_here() noexcept { wait_for_end(false); }
   // Works with the others until the run has ended.
   void wait() noexcept;
   // After wait(): what became of it. Values stay until the next run, or the end.
@@ -228,7 +229,7 @@ class GraphExecution {
   bool take_place() noexcept;
   void found_work() noexcept;
   void call_if_wanted() noexcept;
-  void call() noexcept;
+  bool call() noexcept;
   bool sleep(bool has_place) noexcept;
   void reset_counters() noexcept;
 
