@@ -247,7 +247,7 @@ std::size_t from_environment(const char* name, std::size_t usual) {
 TEST(RandomGraphs, AreAsTheSerialOnes) {
   auto random = test::random();
   std::vector<std::unique_ptr<ThreadPool>> pools;
-  for (const std::size_t width : {1, 2, 3, 5, 16}) {
+  for (const std::size_t width : {1U, 2U, 3U, 5U, 16U}) {
     pools.push_back(std::make_unique<ThreadPool>(width));
   }
   const std::size_t graphs = from_environment("HANDOFF_GRAPHS", rounds(300));

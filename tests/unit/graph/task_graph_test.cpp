@@ -4,6 +4,7 @@
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
+#include <handoff/graph/after.hpp>
 #include <handoff/graph/task_graph.hpp>
 #include <handoff/pool/thread_pool.hpp>
 
@@ -563,6 +564,18 @@ TEST_F(TaskGraphTest, InATaskOfItsPool) {
     return run.value(b);
   });
   EXPECT_EQ(future.get(), 2);
+}
+
+TEST_F(TaskGraphTest, ATaskComesAfterFutures) {
+  auto a = pool_.submit([] { return std::make_unique<int>(3); });
+  auto nothing = pool_.submit([] {});
+  auto b = pool_.submit([] { return 4; });
+  auto sum = pool_.submit(after(std::move(a), std::move(nothing), std::move(b)),
+                          [](std::unique_ptr<int> x, int y) { return *x + y; });
+  EXPECT_EQ(sum.get(), 7);
+  auto bad = pool_.submit([]() -> int { throw std::runtime_error("no"); });
+  auto never = pool_.submit(after(std::move(bad)), [](int x) { return x; });
+  EXPECT_THROW(never.get(), std::runtime_error);
 }
 
 TEST_F(TaskGraphTest, DotHasNamesTimesAndTheCriticalPath) {

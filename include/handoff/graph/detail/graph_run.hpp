@@ -114,7 +114,13 @@ struct NodeTimes {
 
 class GraphExecution {
  public:
+#if defined(HANDOFF_EXPLORE)
+  static constexpr std::size_t most_lanes = 3;  // a model has room for few atomics
+  static constexpr std::size_t ready_nodes = 4;
+#else
   static constexpr std::size_t most_lanes = 64;
+  static constexpr std::size_t ready_nodes = 64;  // of a lane, at first
+#endif
 
   // In care_: why a step has to look more closely.
   static constexpr std::uint32_t kMayStop = 1;  // there is a deadline, a token, or an outer run
@@ -181,7 +187,7 @@ class GraphExecution {
   friend class handoff::NodeContext;
 
   struct alignas(sync::destructive_span) Lane {
-    StealDeque<NodeSlot*> ready{64};
+    StealDeque<NodeSlot*> ready{ready_nodes};
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
     std::uint64_t cancelled = 0;
