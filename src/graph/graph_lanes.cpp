@@ -164,7 +164,7 @@ Tally GraphExecution::settle() noexcept {
     tally.expired += lanes_[i].expired;
   }
   tally.accepted = tally.done + tally.failed + tally.cancelled + tally.expired;
-  tally.first_failure = failure_;
+  tally.first_failure = std::exchange(failure_, nullptr);
   return tally;
 }
 
