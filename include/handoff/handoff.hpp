@@ -94,6 +94,7 @@
 #include <handoff/graph/after.hpp>
 #include <handoff/graph/algorithm_options.hpp>
 #include <handoff/graph/graph_limit.hpp>
+#include <handoff/graph/graph_options.hpp>
 #include <handoff/graph/node_context.hpp>
 #include <handoff/graph/task_graph.hpp>
 #include <handoff/memory/arena_resource.hpp>
