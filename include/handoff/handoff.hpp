@@ -91,12 +91,17 @@
 #include <handoff/file/file_request.hpp>
 #include <handoff/file/file_result.hpp>
 #include <handoff/file/open_file.hpp>
+#include <handoff/graph/after.hpp>
 #include <handoff/graph/algorithm_options.hpp>
 #include <handoff/graph/algorithms.hpp>
 #include <handoff/graph/find.hpp>
 #include <handoff/graph/for_each.hpp>
 #include <handoff/graph/reduce.hpp>
 #include <handoff/graph/scan.hpp>
+#include <handoff/graph/graph_limit.hpp>
+#include <handoff/graph/graph_options.hpp>
+#include <handoff/graph/node_context.hpp>
+#include <handoff/graph/task_graph.hpp>
 #include <handoff/memory/arena_resource.hpp>
 #include <handoff/memory/frame.hpp>
 #include <handoff/memory/linear_arena.hpp>
