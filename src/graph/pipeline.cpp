@@ -131,7 +131,8 @@ PipelineCore::PipelineCore(const Line& line, const PipelineOptions& options, std
       ring_(ring_for(options.tokens)),
       width_(width == 0 ? 1 : width),
       is_pushed_(is_pushed),
-      lease_(new Lease(*this)) {
+      lease_(new Lease(*this)),
+      stopped_(options_.until.stop_token(), &stop, this) {
   const KeptUntil& until = options_.until;
   if (options.on_full == OnFull::grow || options.on_full == OnFull::overwrite_oldest) {
     misuse("Pipeline: on_full is wait, reject or run_here");
@@ -156,16 +157,29 @@ void PipelineCore::end() noexcept {
 
 bool PipelineCore::is_here() const noexcept { return Here::is_at(*this); }
 
-// ---- What is to become of items ----------------------------------------------------------------
+// ---- What is to become of items -----------------------------------------------------------------
+
+// The token of the options. Whoever waits in the source, for the sink or for room hears of it.
+void PipelineCore::stop(void* core) noexcept {
+  PipelineCore& self = *static_cast<PipelineCore*>(core);
+  self.end_source();
+  self.source_stop_.source.request_stop();
+  self.sink_stop_.source.request_stop();
+  self.room_.notify_all();
+}
 
 Outcome PipelineCore::wish_within(std::uint32_t limits) const noexcept {
   if ((limits & kDrop) != 0) return Outcome::cancelled;
   if (options_.until.stop_token().stop_requested()) return Outcome::cancelled;
-  const bool is_closing = (limits & kClosing) != 0;
-  if (!is_closing && !options_.until.has_deadline()) return Outcome::done;
-  const sync::Deadline now = sync::clock::now();
-  if (now >= options_.until.deadline()) return Outcome::expired;
-  return is_closing && now >= closing_.deadline ? Outcome::expired : Outcome::done;
+  const sync::Deadline last = deadline();
+  return last == sync::no_deadline || sync::clock::now() < last ? Outcome::done : Outcome::expired;
+}
+
+sync::Deadline PipelineCore::deadline() const noexcept {
+  // order: acquire pairs with the release in limit(): what the closing says.
+  const bool is_closing = (limits_.load(sync::order::acquire) & kClosing) != 0;
+  const sync::Deadline own = options_.until.deadline();
+  return is_closing ? min(own, closing_.deadline) : own;
 }
 
 // With the mutex. The first one that limits anything counts, but to drop is always more.

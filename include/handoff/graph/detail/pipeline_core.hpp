@@ -141,8 +141,8 @@ class PipelineCore {
   Outcome give_up() noexcept;
 
   // How long the source may wait for an item, and a sink for room.
-  Until source_until() const noexcept { return {options_.until.deadline(), source_stop_.token}; }
-  Until sink_until() const noexcept { return {options_.until.deadline(), sink_stop_.token}; }
+  Until source_until() const noexcept { return {deadline(), source_stop_.token}; }
+  Until sink_until() const noexcept { return {deadline(), sink_stop_.token}; }
 
   // --- For who pushes. ---
 
@@ -173,6 +173,8 @@ class PipelineCore {
 
   enum Limits : std::uint32_t { kUntil = 1, kClosing = 2, kDrop = 4 };
 
+  static void stop(void* core) noexcept;
+  sync::Deadline deadline() const noexcept;
   Outcome wish_within(std::uint32_t limits) const noexcept;
   void limit(const Closing& closing) noexcept;
   PipelineToken* take_ready_slow() noexcept;
@@ -227,6 +229,7 @@ class PipelineCore {
   sync::Mutex pushing_;
   sync::EventCount changes_;  // for the owner
   sync::EventCount room_;     // for who pushes
+  sync::StopCallback stopped_;
 };
 
 // One member that was called. As movable as the functions of an executor have to be.
