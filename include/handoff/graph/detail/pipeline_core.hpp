@@ -166,6 +166,14 @@ class PipelineCore {
  private:
   struct Lease;
   class Here;
+  struct Leased {
+    explicit Leased(PipelineCore& core);
+    ~Leased();
+    Leased(const Leased&) = delete;
+    Leased& operator=(const Leased&) = delete;
+
+    Lease& lease;
+  };
   struct Stop {
     sync::StopSource source;
     sync::StopToken token = source.token();
@@ -199,7 +207,7 @@ class PipelineCore {
   const std::size_t ring_;
   const std::size_t width_;
   const bool is_pushed_;
-  Lease* const lease_;
+  const Leased leased_;
   Stop source_stop_;
   Stop sink_stop_;
 
