@@ -146,6 +146,7 @@ PipelineCore::PipelineCore(const Line& line, const PipelineOptions& options, std
 }
 
 void PipelineCore::end() noexcept {
+  if (!origin_.is_here()) return;
   Lease& lease = leased_.lease;
   lease.gate.close();
   (void)lease.empty.await([&lease]() noexcept { return lease.gate.is_empty(); });
@@ -502,6 +503,7 @@ Status PipelineCore::wait(const Until& until) {
 }
 
 Tally PipelineCore::close(const Closing& closing) {
+  if (!origin_.is_here()) return {};
   if (is_here()) misuse("Pipeline: closed or destroyed inside one of its own stages");
   {
     const sync::Lock pushing(pushing_);

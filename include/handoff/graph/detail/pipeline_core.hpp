@@ -33,6 +33,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fork.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 
@@ -202,6 +203,7 @@ class PipelineCore {
   void lose_called() noexcept;
   void work() noexcept;
 
+  const sync::Origin origin_ = sync::Origin::here();
   const Line line_;
   const PipelineOptions options_;
   const std::size_t ring_;
