@@ -6,9 +6,9 @@
 //   tar c photos | pgz | ssh backup ...   streams
 //
 // A pipeline of two stages. Its source reads blocks of 128 KiB; a parallel stage compresses each of
-// them, with the 32 KiB before it as dictionary, as pigz does; an ordered stage writes them. Between
-// blocks the deflate stream is flushed to a whole byte, so the pieces make one stream. No more
-// blocks are in memory than the pipeline has tokens.
+// them, with the 32 KiB before it as dictionary, as pigz does; an ordered stage writes them.
+// Between blocks the deflate stream is flushed to a whole byte, so the pieces make one stream. No
+// more blocks are in memory than the pipeline has tokens.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -145,7 +145,8 @@ class Pgz(unittest.TestCase):
         self.assertIn(b"its reader has ended", said)
 
     def test_a_signal_leaves_nothing(self):
-        with subprocess.Popen([PGZ, "-o", str(self.folder / "x")], stdin=subprocess.PIPE) as process:
+        command = [PGZ, "-o", str(self.folder / "x")]
+        with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
             process.stdin.write(text(BLOCK * 2))
             process.stdin.flush()
             while not os.listdir(self.folder):

@@ -366,8 +366,11 @@ void PipelineCore::end_sink_if_over() noexcept {
 // Another member has the source. True: not any more.
 bool PipelineCore::await_source(PipelineMember& member) noexcept {
   using sync::order;
-  // order: relaxed, a look: the exchange in enter_source() decides.
-  const auto is_taken = [this]() noexcept { return is_source_taken_.load(order::relaxed); };
+  const auto is_taken = [this]() noexcept {
+    // order: relaxed, a look: the exchange in enter_source() decides.
+    return is_source_taken_.load(order::relaxed);
+  };
+  // order: relaxed, a look too.
   if (is_pushed_ || is_source_over_.load(order::relaxed) || !is_taken()) return false;
   // Those who meet often do little else: one of them goes.
   member.gives_way = member.taken >= kFewItems && ++member.met * 8 > member.taken &&

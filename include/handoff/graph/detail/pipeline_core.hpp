@@ -6,10 +6,9 @@
 // waits. It takes a token that is ready, or a new item from the source, and goes on with it as far
 // as the doors let it. What it has to leave at a door, another member takes along.
 //
-//   PL-3  A token is free, or with one member, or at a door, or in the list of those that are
-//   ready. PL-4  A member leaves with the mutex, when no token is ready and the source cannot be
-//   entered.
-//         So while there is work a member is active, or one is called for it.
+//   PL-3  A token is free, or with one member, or at a door, or in the list of ready ones.
+//   PL-4  A member leaves with the mutex, when no token is ready and the source cannot be entered,
+//         or when it leaves the source to another member.
 //   PL-5  The pipeline is over when the source is and no member is active.
 //
 // Proof: docs/design/pipeline.md.
