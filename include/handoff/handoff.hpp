@@ -102,6 +102,9 @@
 #include <handoff/graph/graph_options.hpp>
 #include <handoff/graph/node_context.hpp>
 #include <handoff/graph/task_graph.hpp>
+#include <handoff/graph/pipeline.hpp>
+#include <handoff/graph/pipeline_failed.hpp>
+#include <handoff/graph/pipeline_options.hpp>
 #include <handoff/memory/arena_resource.hpp>
 #include <handoff/memory/frame.hpp>
 #include <handoff/memory/linear_arena.hpp>
