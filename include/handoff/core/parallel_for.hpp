@@ -51,11 +51,11 @@
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/reduction.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/internal/atomic.hpp>
-#include <handoff/sync/internal/cell.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -278,32 +278,6 @@ Tally parallel_for(E&, First, Last, Body&&, const RunOptions& = {}) {
 
 namespace detail {
 
-// What a part of a reduction comes to, once it is there.
-template <class T>
-class PartOfReduction {
- public:
-  PartOfReduction() noexcept = default;
-  ~PartOfReduction() { end(); }
-  PartOfReduction(const PartOfReduction&) = delete;
-  PartOfReduction& operator=(const PartOfReduction&) = delete;
-
-  template <class Given>
-  void set(Given&& given) {
-    end();
-    value_.construct(std::forward<Given>(given));
-    is_there_ = true;
-  }
-  T& get() noexcept { return value_.write(); }
-
- private:
-  void end() noexcept {
-    if (std::exchange(is_there_, false)) value_.destroy();
-  }
-
-  sync::raw_cell<T> value_;
-  bool is_there_ = false;
-};
-
 // Throws NotRun, for a reduction of which a part is left out.
 [[noreturn]] void refuse_part(const Tally& tally);
 
@@ -319,22 +293,13 @@ template <class E, class Source, class T, class Map, class Combine>
 T reduce_parts(E& executor, const Source& source, std::size_t count, T total, Map& map,
                Combine& combine, const RunOptions& options) {
   constexpr std::size_t most_parts = 256;
-  const std::size_t parts = min(count, most_parts);
-  const std::size_t size = count / parts;
-  const std::size_t larger = count % parts;  // as many parts have one more
-  std::vector<PartOfReduction<T>> results(parts);
+  const ReductionParts parts(count, min(count, most_parts));
+  std::vector<PartOfReduction<T>> results(parts.count);
   const auto reduce_part = [&](std::size_t part) {
-    const std::size_t begin = part * size + min(part, larger);
-    T value = detail::invoke(map, source.at(begin));
-    auto take = [&]<class Item>(Item&& item) {
-      value = static_cast<T>(
-          detail::invoke(combine, std::move(value), detail::invoke(map, std::forward<Item>(item))));
-    };
-    source.loop(IndexRange{begin + 1, begin + size + (part < larger ? 1 : 0)}, take);
-    results[part].set(std::move(value));
+    results[part].set(reduce_items<T>(source, parts.of(part), map, combine));
   };
-  detail::run_all_parts(executor, parts, reduce_part,
-                        {.block = options.block / size, .until = options.until});
+  detail::run_all_parts(executor, parts.count, reduce_part,
+                        {.block = options.block / parts.size, .until = options.until});
   for (PartOfReduction<T>& part : results) {
     total = static_cast<T>(detail::invoke(combine, std::move(total), std::move(part.get())));
   }

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// What reductions are made of: parts that follow from the number of items, and the fold of one. Not
+// for users.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/invoke.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/standard_operation.hpp>
+#include <handoff/sync/internal/cell.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// [0, items) in `count` parts, none of which is empty.
+struct ReductionParts {
+  ReductionParts(std::size_t items, std::size_t parts) noexcept
+      : count(parts), size(items / parts), larger(items % parts) {}
+
+  IndexRange of(std::size_t part) const noexcept {
+    const std::size_t begin = part * size + min(part, larger);
+    return {begin, begin + size + (part < larger ? 1 : 0)};
+  }
+
+  std::size_t count;
+  std::size_t size;
+  std::size_t larger;  // as many parts have one more
+};
+
+// What a part of a reduction comes to, once it is there.
+template <class T>
+class PartOfReduction {
+ public:
+  PartOfReduction() noexcept = default;
+  ~PartOfReduction() { end(); }
+  PartOfReduction(const PartOfReduction&) = delete;
+  PartOfReduction& operator=(const PartOfReduction&) = delete;
+
+  template <class Given>
+  void set(Given&& given) {
+    end();
+    value_.construct(std::forward<Given>(given));
+    is_there_ = true;
+  }
+  T& get() noexcept { return value_.write(); }
+
+ private:
+  void end() noexcept {
+    if (std::exchange(is_there_, false)) value_.destroy();
+  }
+
+  sync::raw_cell<T> value_;
+  bool is_there_ = false;
+};
+
+// Items are combined in turns into this many numbers, so that no combination waits for the one
+// before it, and vectors of them go through the CPU at once.
+inline constexpr std::size_t reduction_lanes = 32;
+
+// map(items of the source) combined from left to right, but numbers by a commutative operation in
+// lanes. At least one item.
+template <class T, class Source, class Map, class Combine>
+T reduce_items(const Source& source, IndexRange items, Map& map, Combine& combine) {
+  const auto mapped = [&](std::size_t item) -> decltype(auto) {
+    return detail::invoke(map, source.at(item));
+  };
+  std::size_t next = items.first + 1;
+  T value = mapped(items.first);
+  if constexpr (std::is_arithmetic_v<T> && is_commutative_operation<std::remove_cvref_t<Combine>>) {
+    if (items.size() >= 4 * reduction_lanes) {
+      T lanes[reduction_lanes];
+      for (std::size_t i = 0; i < reduction_lanes; ++i) lanes[i] = mapped(next + i);
+      next += reduction_lanes;
+      for (; items.last - next >= reduction_lanes; next += reduction_lanes) {
+        for (std::size_t i = 0; i < reduction_lanes; ++i) {
+          lanes[i] = static_cast<T>(combine(lanes[i], mapped(next + i)));
+        }
+      }
+      for (std::size_t width = reduction_lanes / 2; width != 0; width /= 2) {
+        for (std::size_t i = 0; i < width; ++i) {
+          lanes[i] = static_cast<T>(combine(lanes[i], lanes[i + width]));
+        }
+      }
+      value = static_cast<T>(combine(value, lanes[0]));
+    }
+  }
+  auto take = [&]<class Item>(Item&& item) {
+    value = static_cast<T>(
+        detail::invoke(combine, std::move(value), detail::invoke(map, std::forward<Item>(item))));
+  };
+  source.loop(IndexRange{next, items.last}, take);
+  return value;
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+//
+// When a parallel algorithm stays with its caller: small inputs, whose hand-over would cost more
+// than the work. Not for users.
+//
+// What functions cost nobody knows beforehand: a hundred items may be 50 nanoseconds of work or a
+// second. So the caller begins alone and looks at the clock, after one item, after nine, and so on.
+// It hands over the rest as soon as that is worth it. Where the first item alone would be a good
+// part of a member's share nothing is timed: so few items are not cheap, or nobody would ask for
+// threads. Functions of the standard library on numbers are known to be cheap: they are counted.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+
+#include <handoff/config.hpp>
+#include <handoff/core/bulk.hpp>
+#include <handoff/core/index_range.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/internal/standard_operation.hpp>
+#include <handoff/core/parallel_for.hpp>
+#include <handoff/core/run_options.hpp>
+#include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
+#include <handoff/graph/algorithm_options.hpp>
+#include <handoff/sync/clock.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// Less work than this is not handed over.
+inline constexpr std::chrono::nanoseconds worth_a_hand_over{8000};
+// So many items that cost a nanosecond or less.
+inline constexpr std::size_t few_cheap_items = 16384;
+// Members whose shares are fewer items than this begin at once.
+inline constexpr std::size_t few_items_a_member = 8;
+
+// How many threads work on a loop at most, the caller too.
+template <class E>
+std::size_t members_of(const E& executor) {
+  static_assert(RunsLoops<E>,
+                "algorithms run on a ThreadTeam, a ThreadPool, or another Bulk or Executor");
+  static_assert(LoopIsIncluded<E>,
+                "algorithms: include the executor's header for loops, e.g. "
+                "<handoff/pool/parallel_for.hpp>");
+  if constexpr (Bulk<E>) {
+    return max<std::size_t>(executor.width(), 1);
+  } else if constexpr (RunsLoops<E>) {
+    return executor.width() + 1;
+  } else {
+    return 1;
+  }
+}
+
+// Throws NotRun once it is over.
+inline void refuse_late(const Until& until) {
+  Tally left_out;
+  left_out.cancelled = until.stop_requested() ? 1 : 0;
+  left_out.expired = until.has_deadline() && sync::clock::now() >= until.deadline() ? 1 : 0;
+  if (left_out.cancelled + left_out.expired != 0) refuse_part(left_out);
+}
+
+// How far the caller came alone, and how long that took.
+struct SerialStart {
+  std::size_t done = 0;
+  std::chrono::nanoseconds took{0};
+};
+
+// Calls alone(IndexRange) for blocks from 0 on, until all is done, or the rest is worth a hand-over
+// to these members, or a call returns false: then there is no rest. Throws NotRun.
+template <class Alone>
+SerialStart serial_start(std::size_t count, std::size_t members, const Until& until, Alone& alone) {
+  SerialStart start;
+  if (members < 2 || count < few_items_a_member * members) return start;
+  const sync::Deadline began = sync::clock::now();
+  for (std::size_t size = 1; start.done < count;) {
+    refuse_late(until);
+    if (!alone(IndexRange{start.done, start.done + size})) return {count, start.took};
+    start.done += size;
+    const std::size_t left = count - start.done;
+    if (left == 0) break;
+    start.took = sync::clock::now() - began;
+    // One cold item says nothing: a good part of a hand-over has to be spent already.
+    if (start.took >= worth_a_hand_over / 8 &&
+        static_cast<double>(start.took.count()) * static_cast<double>(left) >=
+            static_cast<double>(worth_a_hand_over.count()) * static_cast<double>(start.done)) {
+      break;
+    }
+    // At most half of all: the next ones may cost more.
+    size = min(left, min(8 * size, count / 2));
+  }
+  return start;
+}
+
+// body(IndexRange) for blocks that cover [0, count), on the caller alone as long as it makes no
+// difference. Throws NotRun if one of them is left out.
+template <bool cheap, class E, class Body>
+void run_blocks(E& executor, std::size_t count, Body& body, const AlgorithmOptions& options) {
+  const std::size_t members = members_of(executor);
+  if (count == 0) return;
+  std::size_t done = 0;
+  if constexpr (cheap) {
+    if (count <= few_cheap_items) {
+      refuse_late(options.until);
+      return body(IndexRange{0, count});
+    }
+  } else {
+    auto alone = [&body](IndexRange block) {
+      body(block);
+      return true;
+    };
+    done = detail::serial_start(count, members, options.until, alone).done;
+    if (done == count) return;
+  }
+  auto rest = [&body, done](IndexRange block) {
+    body(IndexRange{done + block.first, done + block.last});
+  };
+  detail::run_all_parts(executor, count - done, rest, {.until = options.until});
+}
+
+// The element that many after the first.
+template <class I>
+constexpr I after(I first, std::size_t elements) {
+  return first + static_cast<std::iter_difference_t<I>>(elements);
+}
+
+// What an algorithm returns of a range: its iterator, std::ranges::dangling of a temporary one.
+template <class R>
+struct IteratorOf {
+  using type = void;
+  template <class O>
+  using with = void;
+};
+template <LoopRange R>
+  requires std::ranges::range<R>
+struct IteratorOf<R> {
+  using type = std::ranges::borrowed_iterator_t<R>;
+  template <class O>
+  using with = std::ranges::in_out_result<type, O>;
+};
+
+// The range forms take what is no iterator, and say what a range is.
+template <class R>
+concept NoIterator = !std::random_access_iterator<std::remove_cvref_t<R>>;
+
+template <class R>
+constexpr bool is_algorithm_range() {
+  static_assert(LoopRange<R>,
+                "algorithms: a range is a vector, an array, a span: one whose iterators jump; copy "
+                "others into a vector");
+  return LoopRange<R>;
+}
+
+template <class Iterator, class Sentinel>
+concept AlgorithmSpan =
+    std::random_access_iterator<Iterator> && std::sized_sentinel_for<Sentinel, Iterator>;
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+//
+// Parallel sorts, on the threads of a team, a pool, or whatever else runs loops.
+//
+//   handoff::sort(team, numbers);
+//   handoff::sort(team, names, std::ranges::greater());
+//   handoff::sort(pool, orders.begin(), orders.end(), {}, &Order::price);
+//   handoff::stable_sort(pool, orders, {}, &Order::price, {.until = 10ms, .scratch = &resource});
+//
+// For: the arguments of std::ranges::sort and stable_sort behind an executor, and options behind
+// them. Not for: ranges whose iterators do not jump (copy into a vector); sorting by equal keys in
+// the order of other threads' work (CommandBucket).
+//
+// - Concurrency: any thread; as many at a time as the executor allows. Comparison and projection
+//   are one object each, called by several threads at once. Nobody else touches the range.
+// - Order: stable_sort() keeps the order of equal items. sort() does not promise it.
+// - Numbers in the order of < or > (std::ranges::less or greater, std::less, std::greater), which
+//   are the items themselves or what the projection gives, are sorted by their digits. The
+//   projection is called once an item then. NaN compare as if above all others; -0 equals 0.
+// - A range that is ascending or descending, or made of few such stretches, is only looked through,
+//   reversed and merged.
+// - Small ranges are sorted by the caller alone. No thread is woken for them.
+// - Blocks: until all is sorted. The caller works with the others.
+// - Allocates: from options.scratch, as much as the range takes, and for numbers that are projected
+//   32 bytes an item more. Nothing for up to 8 items, and where the range is in order already.
+// - Exceptions, and options.until (which throws NotRun): the range has all of its items then, in
+//   any order. This holds also where a comparison or a projection throws. A move that throws is
+//   undone; if what undoes it throws, too, that item's value is lost.
+// - A comparison that is no strict order gives a range in any order.
+// Source: the stable merges by parts are those of S. Odeh, O. Green, Z. Mwassi, O. Shmueli and
+// Y. Birk, "Merge Path - Parallel Merging Made Simple", 2012.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include <handoff/config.hpp>
+#include <handoff/core/parallel_for.hpp>
+#include <handoff/graph/algorithm_options.hpp>
+#include <handoff/graph/detail/merge_sort.hpp>
+#include <handoff/graph/detail/scratch_array.hpp>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace detail {
+
+template <class E, class I, class Comp, class Proj>
+void sort_range(E& /*executor*/, I first, std::size_t count, Comp& comp, Proj& proj,
+                const AlgorithmOptions& options) {
+  using T = std::iter_value_t<I>;
+  Order<Comp, Proj> order{comp, proj};
+  ScratchArray<T> scratch(options.scratch, count);
+  detail::merge_sort(std::to_address(first), scratch.data(), count, false, order);
+}
+
+}  // namespace detail
+
+// Returns the end of the range.
+template <class E, std::random_access_iterator I, std::sized_sentinel_for<I> S,
+          class Comp = std::ranges::less, class Proj = std::identity>
+  requires std::sortable<I, Comp, Proj>
+I sort(E& executor, I first, S last, Comp comp = {}, Proj proj = {},
+       const AlgorithmOptions& options = {}) {
+  const std::size_t count = detail::distance_of(first, last);
+  detail::sort_range(executor, first, count, comp, proj, options);
+  return first + static_cast<std::iter_difference_t<I>>(count);
+}
+
+template <class E, std::ranges::random_access_range R, class Comp = std::ranges::less,
+          class Proj = std::identity>
+  requires std::ranges::sized_range<R> && std::sortable<std::ranges::iterator_t<R>, Comp, Proj>
+auto sort(E& executor, R&& range, Comp comp = {}, Proj proj = {},
+          const AlgorithmOptions& options = {}) {
+  const auto first = std::ranges::begin(range);
+  const auto last =
+      first + static_cast<std::ranges::range_difference_t<R>>(std::ranges::size(range));
+  return handoff::sort(executor, first, last, std::move(comp), std::move(proj), options);
+}
+
+// The same, and equal items keep their order.
+template <class E, std::random_access_iterator I, std::sized_sentinel_for<I> S,
+          class Comp = std::ranges::less, class Proj = std::identity>
+  requires std::sortable<I, Comp, Proj>
+I stable_sort(E& executor, I first, S last, Comp comp = {}, Proj proj = {},
+              const AlgorithmOptions& options = {}) {
+  return handoff::sort(executor, first, last, std::move(comp), std::move(proj), options);
+}
+
+template <class E, std::ranges::random_access_range R, class Comp = std::ranges::less,
+          class Proj = std::identity>
+  requires std::ranges::sized_range<R> && std::sortable<std::ranges::iterator_t<R>, Comp, Proj>
+auto stable_sort(E& executor, R&& range, Comp comp = {}, Proj proj = {},
+                 const AlgorithmOptions& options = {}) {
+  return handoff::sort(executor, std::forward<R>(range), std::move(comp), std::move(proj), options);
+}
+
+}}  // namespace handoff::HANDOFF_ABI
