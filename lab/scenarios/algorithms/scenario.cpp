@@ -72,9 +72,8 @@ std::shared_ptr<const Problem> algorithm(const Cell& cell) {
          if (answer.operations > 0 && answer.sum == answer.operations * sum) return {};
          return "its answer is wrong";
        },
-       .slowest_operation =
-           std::chrono::seconds(20) +
-           std::chrono::nanoseconds(cell.number("count") * slowest_item_ns)});
+       .slowest_operation = std::chrono::seconds(20) +
+                            std::chrono::nanoseconds(cell.number("count") * slowest_item_ns)});
 }
 
 }}  // namespace handoff::lab::algorithms

@@ -138,7 +138,7 @@ constexpr std::size_t arrays_of(std::size_t count) {
 struct Answer {
   std::uint64_t operations;
   std::uint64_t misplaced;  // of two neighbours that are not in their order, or on a wrong side
-  std::uint64_t sum;        // of the digests of what came out
+  std::uint64_t sum;  // of the digests of what came out
 };
 
 }  // namespace handoff::lab::algorithms

@@ -36,7 +36,10 @@ class OpenMp {
     for (std::size_t i = 0; i < in.size(); ++i) out[i] = transformed(in[i]);
   }
   void merge(std::span<const Int> a, std::span<const Int> b, std::span<Int> out) {
-    __gnu_parallel::merge(a.begin(), a.end(), b.begin(), b.end(), out.begin());
+    // It does not compile for iterators of constants, and writes to none of them.
+    const auto begin_of = [](std::span<const Int> items) { return const_cast<Int*>(items.data()); };
+    __gnu_parallel::merge(begin_of(a), begin_of(a) + a.size(), begin_of(b), begin_of(b) + b.size(),
+                          out.begin());
   }
   std::size_t partition(std::span<Int> items) {
     const auto rest = __gnu_parallel::partition(items.begin(), items.end(), is_small);
