@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measures a contender in `algorithms`. Its Way is made from a width and has, of these, what the
-// metrics want that it is listed for:
+// Measures a contender in `algorithms`. Its Way is made from a width and has, of these, those that
+// it is listed for:
 //
 //   void sort(std::span<T>), stable_sort(std::span<T>)      of Int, std::string and Record
 //   void scan(std::span<const Int>, std::span<Int>)         running sums, each with its own item
@@ -16,10 +16,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <ctime>
 #include <memory>
 #include <span>
@@ -28,6 +26,8 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include "harness/contender.hpp"
 #include "scenarios/algorithms/work.hpp"
 
@@ -35,12 +35,12 @@ namespace handoff::lab::algorithms {
 
 struct Task {
   explicit Task(const Parameters& given)
-      : metric(given.text("metric")),
+      : algorithm(given.text("algorithm")),
         item(given.text("item", "int")),
         ranks(given.text("order", "random"), given.number("count")),
         width(given.number("width")) {}
 
-  std::string metric;
+  std::string algorithm;
   std::string item;
   Ranks ranks;
   std::size_t width;
@@ -50,25 +50,33 @@ struct Task {
 // A contender's own, usually `return measure<Way>(task);`. The task outlives it.
 Operation contender(const Task& task);
 
-// The CPU time of this thread and of all the others. A thread's is no later than its process's.
-struct CpuTime {
-  static double of(clockid_t clock) {
-    timespec time{};
-    clock_gettime(clock, &time);
-    return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+// A way that is one sort: kSort(items, threads).
+template <auto kSort>
+struct Sort {
+  explicit Sort(std::size_t width) : threads(static_cast<std::uint32_t>(width)) {}
+  template <class T>
+    requires std::is_invocable_v<decltype(kSort), std::span<T>, std::uint32_t>
+  void sort(std::span<T> items) {
+    kSort(items, threads);
   }
-  static CpuTime before() {
-    const double here = of(CLOCK_THREAD_CPUTIME_ID);
-    return {here, of(CLOCK_PROCESS_CPUTIME_ID) - here};
-  }
-  static CpuTime after() {
-    const double all = of(CLOCK_PROCESS_CPUTIME_ID);
-    const double here = of(CLOCK_THREAD_CPUTIME_ID);
-    return {here, all - here};
-  }
-  double here;
-  double elsewhere;
+  std::uint32_t threads;
 };
+template <auto kSort>
+struct StableSort : Sort<kSort> {
+  using Sort<kSort>::Sort;
+  template <class T>
+  void stable_sort(std::span<T> items)
+    requires requires { this->sort(items); }
+  {
+    this->sort(items);
+  }
+};
+
+inline double cpu_ns(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
 
 // Items, in as many arrays of `count` as an operation works on.
 template <class T>
@@ -90,17 +98,12 @@ class Arrays {
   std::vector<T> items_;
 };
 
-// What could not be held in a quarter of the memory that is free is not tried: others are there,
-// and some sort into as much memory again.
+// A dozen contenders hold their items at the same time, and some sort into as much memory again.
 inline void require_memory(std::size_t bytes) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen("/proc/meminfo", "r"),
-                                                       std::fclose);
-  std::array<char, 128> line{};
-  std::size_t free_kib = 0;
-  while (file && std::fgets(line.data(), line.size(), file.get()) != nullptr) {
-    if (std::sscanf(line.data(), "MemAvailable: %zu", &free_kib) == 1) break;
-  }
-  if (free_kib != 0 && bytes / 1024 > free_kib / 4) throw Unavailable("it takes too much memory");
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const auto all =
+      static_cast<std::size_t>(pages) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (bytes > all / 32) throw Unavailable("its items take more than a 32nd of the memory");
 }
 
 // An operation: prepare(i), run(i) and check(i, answer) for each array i; only the middle is timed,
@@ -113,20 +116,20 @@ Operation operation(const Task& task, std::shared_ptr<Way> way, std::size_t roun
     const std::size_t arrays = arrays_of(task.ranks.count);
     prepare();
     if constexpr (requires { way->begin(); }) way->begin();
-    const CpuTime before = CpuTime::before();
+    const double here = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    const double all = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
     burst.timed([&] {
       for (std::size_t round = 0; round < rounds; ++round) {
         for (std::size_t i = 0; i < arrays; ++i) run(i);
       }
     });
-    const CpuTime after = CpuTime::after();
+    const double took = cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - all;
+    const double share = std::min((cpu_ns(CLOCK_THREAD_CPUTIME_ID) - here) / took, 1.0);
     if constexpr (requires { way->end(); }) way->end();
     const auto items = static_cast<double>(rounds * arrays * task.ranks.count);
-    const double here = after.here - before.here;
-    const double elsewhere = std::max(after.elsewhere - before.elsewhere, 0.0);
     burst.items(items);
-    burst.executed(0, items * here / (here + elsewhere));
-    burst.executed(1, items * elsewhere / (here + elsewhere));
+    burst.executed(0, items * share);
+    burst.executed(1, items * (1 - share));
     ++answer.operations;
     for (std::size_t i = 0; i < arrays; ++i) check(i, answer);
     *task.output = answer;
@@ -179,7 +182,7 @@ inline void check_partitioned(std::span<const Int> items, std::size_t firsts, An
 
 template <class T, class Way>
 Operation sorts(const Task& task, const std::shared_ptr<Way>& way) {
-  if (task.metric == "stable_sort") {
+  if (task.algorithm == "stable_sort") {
     if constexpr (requires(std::span<T> items) { way->stable_sort(items); }) {
       const auto run = [](Way& sorter, std::span<T> items) {
         sorter.stable_sort(items);
@@ -205,11 +208,11 @@ Operation pass(const Task& task, const std::shared_ptr<Way>& way, Run run) {
   const auto out = std::make_shared<Arrays<Int>>(task);
   const auto found = std::make_shared<std::vector<std::size_t>>(arrays_of(task.ranks.count));
   in->fill([&](Int& item, std::size_t /*array*/, std::size_t place) {
-    item = number_for(task.metric, task.ranks.count, place);
+    item = number_for(task.algorithm, task.ranks.count, place);
   });
   constexpr std::size_t items_at_least = 1 << 20;
   const std::size_t items = task.ranks.count * arrays_of(task.ranks.count);
-  const bool writes = is_written(task.metric);
+  const bool writes = is_written(task.algorithm);
   return operation(
       task, way, std::max<std::size_t>(items_at_least / items, 1), [] {},
       [=](std::size_t i) { (*found)[i] = run(*way, (*in)[i], (*out)[i]); },
@@ -224,9 +227,9 @@ Operation passes(const Task& task, const std::shared_ptr<Way>& way) {
   using In = std::span<const Int>;
   using Out = std::span<Int>;
   Operation made;
-  const auto offer = [&](const char* metric, auto run) {
+  const auto offer = [&](const char* name, auto run) {
     if constexpr (std::is_invocable_v<decltype(run), Way&, In, Out>) {
-      if (task.metric == metric) made = pass(task, way, run);
+      if (task.algorithm == name) made = pass(task, way, run);
     }
   };
   offer("scan", [](auto& w, In in, Out out) -> decltype(w.scan(in, out), 0U) {
@@ -254,14 +257,14 @@ Operation passes(const Task& task, const std::shared_ptr<Way>& way) {
 template <class Way>
 Operation measure(const Task& task) {
   const auto way = std::make_shared<Way>(task.width);
-  if (task.metric == "partition") {
+  if (task.algorithm == "partition") {
     if constexpr (requires(std::span<Int> items) { way->partition(items); }) {
       return moving<Int>(
           task, way, [](Way& w, std::span<Int> items) { return w.partition(items); },
           check_partitioned);
     }
   }
-  if (task.metric != "sort" && task.metric != "stable_sort") return passes(task, way);
+  if (!is_sort(task.algorithm)) return passes(task, way);
   if (task.item == "int") return sorts<Int>(task, way);
   if (task.item == "string") return sorts<std::string>(task, way);
   return sorts<Record>(task, way);

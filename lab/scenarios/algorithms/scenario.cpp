@@ -31,35 +31,33 @@ std::uint64_t sum_of_items(const Cell& cell) {
   return sum;
 }
 
-// What the algorithms of the standard library make of an array of numbers.
-std::uint64_t sum_of_pass(const std::string& metric, std::size_t count) {
+// What the standard library makes of an array of numbers.
+std::uint64_t sum_of_pass(const std::string& algorithm, std::size_t count) {
   std::vector<Int> in(count);
   std::vector<Int> out(count);
-  for (std::size_t i = 0; i < count; ++i) in[i] = number_for(metric, count, i);
-  if (metric == "reduce") {
+  for (std::size_t i = 0; i < count; ++i) in[i] = number_for(algorithm, count, i);
+  if (algorithm == "reduce") {
     return static_cast<std::uint64_t>(std::accumulate(in.begin(), in.end(), 0LL));
   }
-  if (metric == "count_if") {
+  if (algorithm == "count_if") {
     return static_cast<std::uint64_t>(std::count_if(in.begin(), in.end(), is_small));
   }
-  if (metric == "find_if") return count - 1;
+  if (algorithm == "find_if") return count - 1;
   const auto half = in.begin() + static_cast<std::ptrdiff_t>(count / 2);
-  if (metric == "scan") std::partial_sum(in.begin(), in.end(), out.begin());
-  if (metric == "transform") std::transform(in.begin(), in.end(), out.begin(), transformed);
-  if (metric == "merge") std::merge(in.begin(), half, half, in.end(), out.begin());
+  if (algorithm == "scan") std::partial_sum(in.begin(), in.end(), out.begin());
+  if (algorithm == "transform") std::transform(in.begin(), in.end(), out.begin(), transformed);
+  if (algorithm == "merge") std::merge(in.begin(), half, half, in.end(), out.begin());
   return digest_of_places(out);
 }
 
 std::uint64_t right_sum(const Cell& cell) {
-  const std::string& metric = cell.metric();
+  const std::string& algorithm = cell.at("algorithm");
   const std::size_t count = cell.number("count");
-  if (metric == "partition") return sum_of_items<Int>(cell);
-  if (metric != "sort" && metric != "stable_sort") {
-    return arrays_of(count) * sum_of_pass(metric, count);
-  }
-  const std::string& item = cell.at("item");
-  if (item == "int") return sum_of_items<Int>(cell);
-  return item == "string" ? sum_of_items<std::string>(cell) : sum_of_items<Record>(cell);
+  if (algorithm == "partition") return sum_of_items<Int>(cell);
+  if (!is_sort(algorithm)) return arrays_of(count) * sum_of_pass(algorithm, count);
+  const std::string* item = cell.find("item");
+  if (item == nullptr || *item == "int") return sum_of_items<Int>(cell);
+  return *item == "string" ? sum_of_items<std::string>(cell) : sum_of_items<Record>(cell);
 }
 
 std::shared_ptr<const Problem> algorithm(const Cell& cell) {
@@ -81,26 +79,28 @@ std::shared_ptr<const Problem> algorithm(const Cell& cell) {
 handoff::lab::ScenarioTable handoff::lab::algorithms_scenario() {
   using namespace algorithms;
   const std::vector<std::string> sorts{"sort", "stable_sort"};
+  const std::vector<std::string> passes{"scan",      "reduce",  "transform", "merge",
+                                        "partition", "find_if", "count_if"};
+  std::vector<std::string> all = sorts;
+  all.insert(all.end(), passes.begin(), passes.end());
   return {
       .name = "algorithms",
       .summary = "sorts, scans, sums and searches of many items by several threads",
-      .metrics = {{"sort", "ns", false, "an item sorted, of random ones or some in an order"},
-                  {"stable_sort", "ns", false, "the same, and equal items keep their order"},
-                  {"scan", "ns", false, "an item of an inclusive scan: a running sum"},
-                  {"reduce", "ns", false, "an item of a sum"},
-                  {"transform", "ns", false, "an item transformed into another array"},
-                  {"merge", "ns", false, "an item of two sorted halves that are merged"},
-                  {"partition", "ns", false, "an item partitioned: half of them go to the front"},
-                  {"find_if", "ns", false, "an item looked at until the last one is found"},
-                  {"count_if", "ns", false, "an item looked at and counted"}},
+      .metrics = {{"sort", "ns", false, "an item sorted"},
+                  {"pass", "ns", false, "a number read, of all in turn, and mostly written"}},
       .parameters =
-          {Parameter::number("count", "items", {"1000", "100000", "10000000"}, 2, 100'000'000),
+          {Parameter::one_of("algorithm", "", all, {"sort"}, sorts),
+           Parameter::one_of("algorithm",
+                             "in the words of std::ranges; scan: inclusive_scan; find_if: the last "
+                             "one is found; partition: half of them go to the front",
+                             all, {"pass"}, passes),
+           Parameter::number("count", "items", {"1000", "100000", "10000000"}, 2, 100'000'000),
            Parameter::one_of("item",
                              "int: 32 bits, at random all of them; string: 20 characters; "
                              "record64: 64 bytes with a key of 8",
-                             {"int", "string", "record64"}, sorts),
+                             {"int", "string", "record64"}, {"sort"}),
            Parameter::one_of("order", "of the items before they are sorted",
-                             {"random", "sorted", "reversed", "equal", "organ_pipe"}, sorts),
+                             {"random", "sorted", "reversed", "equal", "organ_pipe"}, {"sort"}),
            {"width", "threads that execute, the caller included", {"2"}, {}, 1, 64}},
       .problem = algorithm};
 }

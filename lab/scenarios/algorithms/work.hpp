@@ -102,13 +102,13 @@ inline std::uint64_t digest(Int item, std::size_t place) {
 // what is merged ascends in both halves.
 inline constexpr Int kWanted = 64;
 
-inline Int number_for(std::string_view metric, std::size_t count, std::size_t place) {
+inline Int number_for(std::string_view algorithm, std::size_t count, std::size_t place) {
   const std::uint64_t random = mix(place + 1);
-  if (metric == "merge") {
+  if (algorithm == "merge") {
     const std::size_t half = count / 2;
     return static_cast<Int>(2 * (place < half ? place : place - half) + random % 2);
   }
-  if (metric == "find_if" && place + 1 == count) return kWanted;
+  if (algorithm == "find_if" && place + 1 == count) return kWanted;
   return static_cast<Int>(random % kWanted);
 }
 
@@ -116,9 +116,12 @@ inline constexpr auto is_wanted = [](Int item) { return item == kWanted; };
 inline constexpr auto is_small = [](Int item) { return item < 16; };
 inline constexpr auto transformed = [](Int item) { return item * 3 + 1; };
 
-// Whether the metric's algorithm writes as many numbers as it reads.
-inline bool is_written(std::string_view metric) {
-  return metric == "scan" || metric == "transform" || metric == "merge";
+inline bool is_sort(std::string_view algorithm) {
+  return algorithm == "sort" || algorithm == "stable_sort";
+}
+// Whether it writes as many numbers as it reads.
+inline bool is_written(std::string_view algorithm) {
+  return algorithm == "scan" || algorithm == "transform" || algorithm == "merge";
 }
 
 inline std::uint64_t digest_of_places(std::span<const Int> items) {

@@ -28,16 +28,15 @@ class Memory {
       std::copy(in.begin() + first, in.begin() + last, out.begin() + first);
     });
   }
-  void transform(std::span<const Int> in, std::span<Int> out) {
-    blocks(in.size(), [=](std::size_t, std::size_t first, std::size_t last) {
-      for (std::size_t i = first; i < last; ++i) out[i] = transformed(in[i]);
-    });
-  }
   Int reduce(std::span<const Int> in) {
-    return sum(in, [](Int item) { return item; });
-  }
-  std::size_t count_if(std::span<const Int> in) {
-    return static_cast<std::size_t>(sum(in, [](Int item) { return Int{is_small(item)}; }));
+    for (Sum& mine : sums_) mine.value = 0;
+    blocks(in.size(), [&](std::size_t member, std::size_t first, std::size_t last) {
+      const auto block = in.subspan(first, last - first);
+      sums_[member].value += std::reduce(block.begin(), block.end());
+    });
+    Int all = 0;
+    for (const Sum& mine : sums_) all += mine.value;
+    return all;
   }
 
  private:
@@ -50,19 +49,6 @@ class Memory {
     constexpr std::size_t block = 65'536;
     if (count <= block) return body(0, 0, count);
     crew_.run(count, block, body);
-  }
-
-  template <class Value>
-  Int sum(std::span<const Int> in, const Value& value) {
-    for (Sum& mine : sums_) mine.value = 0;
-    blocks(in.size(), [&](std::size_t member, std::size_t first, std::size_t last) {
-      Int sum = 0;
-      for (std::size_t i = first; i < last; ++i) sum += value(in[i]);
-      sums_[member].value += sum;
-    });
-    Int all = 0;
-    for (const Sum& mine : sums_) all += mine.value;
-    return all;
   }
 
   peers::Crew crew_;

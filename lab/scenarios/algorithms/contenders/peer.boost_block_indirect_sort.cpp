@@ -7,21 +7,12 @@
 namespace handoff::lab::algorithms {
 namespace {
 
-class BlockIndirect {
- public:
-  explicit BlockIndirect(std::size_t width) : threads_(static_cast<std::uint32_t>(width)) {}
-
-  template <class T>
-  void sort(std::span<T> items) {
-    boost::sort::block_indirect_sort(items.begin(), items.end(), Below<T>(), threads_);
-  }
-
- private:
-  std::uint32_t threads_;
+constexpr auto sort = []<class T>(std::span<T> items, std::uint32_t threads) {
+  boost::sort::block_indirect_sort(items.begin(), items.end(), Below<T>(), threads);
 };
 
 }  // namespace
 
-Operation contender(const Task& task) { return measure<BlockIndirect>(task); }
+Operation contender(const Task& task) { return measure<Sort<sort>>(task); }
 
 }  // namespace handoff::lab::algorithms

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // oneTBB, in an arena of `width` threads, the caller included.
 #include <functional>
+#include <numeric>
 
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
 #include <tbb/parallel_scan.h>
 #include <tbb/parallel_sort.h>
@@ -38,32 +38,16 @@ class OneTbb {
     });
   }
   Int reduce(std::span<const Int> in) {
-    return sum(in, [](Int item) { return item; });
-  }
-  std::size_t count_if(std::span<const Int> in) {
-    return static_cast<std::size_t>(sum(in, [](Int item) { return Int{is_small(item)}; }));
-  }
-  void transform(std::span<const Int> in, std::span<Int> out) {
-    arena_.execute([&] {
-      tbb::parallel_for(Range(0, in.size()), [&](const Range& range) {
-        for (std::size_t i = range.begin(); i != range.end(); ++i) out[i] = transformed(in[i]);
-      });
+    return arena_.execute([&] {
+      const auto body = [&](const Range& range, Int sum) {
+        return std::reduce(&in[range.begin()], in.data() + range.end(), sum);
+      };
+      return tbb::parallel_reduce(Range(0, in.size()), Int{}, body, std::plus<>());
     });
   }
 
  private:
   using Range = tbb::blocked_range<std::size_t>;
-
-  template <class Value>
-  Int sum(std::span<const Int> in, const Value& value) {
-    return arena_.execute([&] {
-      const auto body = [&](const Range& range, Int sum) {
-        for (std::size_t i = range.begin(); i != range.end(); ++i) sum += value(in[i]);
-        return sum;
-      };
-      return tbb::parallel_reduce(Range(0, in.size()), Int{}, body, std::plus<>());
-    });
-  }
 
   tbb::global_control threads_;
   tbb::task_arena arena_;
