@@ -235,6 +235,7 @@ std::string range_text(const Rung& rung) {
 std::string name_of_way(const std::string& contender) {
   constexpr std::array words{Spelling{"asio", "Asio"},
                              Spelling{"atomic_queue", "atomic_queue"},
+                             Spelling{"boost_block_indirect_sort", "Boost.Sort"},
                              Spelling{"boost_lockfree", "Boost.Lockfree"},
                              Spelling{"boost_message_queue", "Boost.Interprocess"},
                              Spelling{"boost_signals2", "Boost.Signals2"},

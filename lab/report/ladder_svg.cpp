@@ -23,15 +23,15 @@ struct LadderLayout {
   double width;
   double plot_left;
   double plot_right;
-  double row_height;
-  double track;  // below the top of a row
+  double row_height;  // of full_rows rungs or fewer; more of them share the room of so many
   double size;   // of text
   bool wide;
 };
 
 // All of the first screen of a phone, or of a desk, is the sentence and these rows.
-constexpr LadderLayout narrow_layout{360, 10, 350, 33.8, 17.5, 12, false};
-constexpr LadderLayout wide_layout{920, 268, 560, 33.4, 17, 13, true};
+constexpr LadderLayout narrow_layout{360, 10, 350, 33.8, 12, false};
+constexpr LadderLayout wide_layout{920, 268, 560, 33.4, 13, true};
+constexpr double full_rows = 14;
 constexpr double wide_right = 578;  // where the text right of the plot begins
 constexpr double bold = 1.12;       // times the room of a text that is not
 
@@ -149,6 +149,8 @@ class LadderDrawing {
         context_(context),
         layout_(layout),
         axis_(all_times(ladder), layout),
+        row_height_(layout.row_height *
+                    std::min(1.0, full_rows / static_cast<double>(ladder.rungs.size()))),
         y_(top) {}
 
   // The lines of a heading; each is drawn below the one before.
@@ -165,12 +167,12 @@ class LadderDrawing {
     legend();
     grey_lines();
     const double first = y_;
-    const double last = first + static_cast<double>(ladder_.rungs.size()) * layout_.row_height;
+    const double last = first + static_cast<double>(ladder_.rungs.size()) * row_height_;
     bands(first);
     scale(first, last);
     for (const Rung& rung : ladder_.rungs) {
       rung_at(rung, y_);
-      y_ += layout_.row_height;
+      y_ += row_height_;
     }
     space(20);
     for (const std::string& line : context_lines())
@@ -258,7 +260,7 @@ class LadderDrawing {
     });
     const double row = layout_.size + 2;
     const double bottom = y_ + row * static_cast<double>(grey.size()) + 4 +
-                          static_cast<double>(ladder_.rungs.size()) * layout_.row_height;
+                          static_cast<double>(ladder_.rungs.size()) * row_height_;
     for (const GreyLine& line : grey) {
       const double x = axis_.at(line.ns);
       y_ += row;
@@ -272,9 +274,9 @@ class LadderDrawing {
   void bands(double first) {
     for (std::size_t i = 0; i < ladder_.rungs.size(); i += 2) {
       svg_ += fmt::format(
-          "<rect class=\"band\" x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" "
+          "<rect class=\"band\" x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" "
           "rx=\"4\"/>\n",
-          first + static_cast<double>(i) * layout_.row_height, layout_.width, layout_.row_height);
+          first + static_cast<double>(i) * row_height_, layout_.width, row_height_);
     }
   }
 
@@ -298,7 +300,7 @@ class LadderDrawing {
   void rung_at(const Rung& rung, double y) {
     svg_ += fmt::format("<g class=\"rung{}\">",
                         (&rung - ladder_.rungs.data()) % 2 == 0 ? " banded" : "");
-    track(rung, y + layout_.track);
+    track(rung, y + 0.5 * row_height_ + 0.5);
     if (layout_.wide) {
       wide_text(rung, y);
     } else {
@@ -403,7 +405,7 @@ class LadderDrawing {
   }
 
   void narrow_text(const Rung& rung, double y) {
-    constexpr double below = 31.2;
+    const double below = row_height_ - 2.6;
     const double right = layout_.width - edge;
     put(edge, y + 10, "strong", rung.title);
     put(right, y + 10, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
@@ -420,8 +422,8 @@ class LadderDrawing {
   }
 
   void wide_text(const Rung& rung, double y) {
-    const double above = y + 14;
-    const double below = y + 28.5;
+    const double above = y + 0.42 * row_height_;
+    const double below = y + 0.853 * row_height_;
     put(8, above, "strong", rung.title);
     svg_ +=
         fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>", below,
@@ -473,6 +475,7 @@ class LadderDrawing {
   const LadderContext& context_;
   const LadderLayout& layout_;
   LogAxis axis_;
+  double row_height_;
   double y_;
   std::string svg_;
   std::string lines_;  // the grey ones, as a path

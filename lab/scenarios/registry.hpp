@@ -15,6 +15,7 @@ using Scenarios = std::vector<std::unique_ptr<Scenario>>;
 Scenarios all_scenarios();
 
 // The table of each, in its folder.
+ScenarioTable algorithms_scenario();
 ScenarioTable channels_scenario();
 ScenarioTable commands_scenario();
 ScenarioTable events_scenario();

@@ -70,7 +70,8 @@ class SelfTest(LabTest):
         self.assertEqual(sum(one["planted"] == 1.05 for one in compared), 2)
         canaries = test["canaries"]
         self.assertEqual(sorted(one["canary"].split()[0] for one in canaries),
-                         ["channels", "commands", "events", "forkjoin", "grain", "matmul", "tasks"])
+                         ["algorithms", "channels", "commands", "events", "forkjoin", "grain",
+                          "matmul", "tasks"])
         equal = all(one["verdict"] == "unchanged" for one in canaries)
         self.assertLessEqual(code == 0, equal)  # not believable unless all are equal
         for one in compared + canaries:

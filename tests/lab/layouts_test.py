@@ -121,7 +121,8 @@ class Layouts(LabTest):
         contenders = listed("contenders.json")
         canaries = listed("canaries.json")
         self.assertEqual(sorted(scenario for scenario, _ in canaries),
-                         ["channels", "commands", "events", "forkjoin", "grain", "matmul", "tasks"])
+                         ["algorithms", "channels", "commands", "events", "forkjoin", "grain",
+                          "matmul", "tasks"])
         for key, executables in canaries.items():
             with self.subTest(canary=key):
                 places = self.assert_moved(executables)

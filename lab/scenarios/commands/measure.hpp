@@ -18,10 +18,12 @@
 #include <vector>
 
 #include "harness/contender.hpp"
-#include "scenarios/commands/crew.hpp"
+#include "peers/crew.hpp"
 #include "scenarios/commands/work.hpp"
 
 namespace handoff::lab::commands {
+
+using peers::Crew;
 
 struct Task {
   explicit Task(const Parameters& given)

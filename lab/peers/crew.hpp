@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The threads of a contender of `commands`, the same for all of them: they are called, wait at a
+// Threads that a contender is given, the same for all of a scenario: they are called, wait at a
 // line on which they spin, and then claim tasks until none is left. The calling thread is one of
 // them. Between operations they sleep.
 #pragma once
@@ -12,7 +12,7 @@
 
 #include "peers/threads.hpp"
 
-namespace handoff::lab::commands {
+namespace handoff::lab::peers {
 
 class Crew {
  public:
@@ -36,7 +36,7 @@ class Crew {
     there_.store(0, std::memory_order_relaxed);
     called_.fetch_add(1, std::memory_order_release);
     called_.notify_all();
-    peers::retry([this] { return there_.load(std::memory_order_acquire) + 1 == threads_; });
+    retry([this] { return there_.load(std::memory_order_acquire) + 1 == threads_; });
   }
   void dismiss() { run_job({}); }
 
@@ -69,7 +69,7 @@ class Crew {
     word_.fetch_add(1, std::memory_order_release);
     if (job.call == nullptr) return;
     work(0);
-    peers::retry([this] { return done_.load(std::memory_order_acquire) + 1 == threads_; });
+    retry([this] { return done_.load(std::memory_order_acquire) + 1 == threads_; });
   }
 
   void work(std::size_t member) {
@@ -92,7 +92,7 @@ class Crew {
       ++called;
       there_.fetch_add(1, std::memory_order_release);
       for (;;) {
-        peers::retry([&] { return word_.load(std::memory_order_acquire) != word; });
+        retry([&] { return word_.load(std::memory_order_acquire) != word; });
         ++word;
         if (job_.call == nullptr) break;
         work(member);
@@ -106,12 +106,12 @@ class Crew {
   std::atomic<bool> quit_{false};
   std::atomic<std::uint32_t> called_{0};
   Job job_{};
-  alignas(peers::kApart) std::atomic<std::uint32_t> word_{0};  // how many jobs there were
-  alignas(peers::kApart) std::atomic<std::size_t> there_{0};
-  alignas(peers::kApart) std::atomic<std::size_t> next_{0};
-  alignas(peers::kApart) std::atomic<std::size_t> done_{0};
+  alignas(kApart) std::atomic<std::uint32_t> word_{0};  // how many jobs there were
+  alignas(kApart) std::atomic<std::size_t> there_{0};
+  alignas(kApart) std::atomic<std::size_t> next_{0};
+  alignas(kApart) std::atomic<std::size_t> done_{0};
   std::atomic<std::uint64_t> claims_{0};
   std::vector<std::jthread> others_;
 };
 
-}  // namespace handoff::lab::commands
+}  // namespace handoff::lab::peers
