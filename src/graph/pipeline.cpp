@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT
+//
+// The members of a pipeline: who is called, who leaves, and when it is over. Protocol and proof:
+// docs/design/pipeline.md.
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/status_of.hpp>
+#include <handoff/core/internal/unheard.hpp>
+#include <handoff/core/internal/workplace.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/graph/detail/pipeline_core.hpp>
+#include <handoff/graph/pipeline_failed.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
+#include <string>
+#include <utility>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace {
+
+std::string failure_text(std::uint64_t item, std::size_t stage, const char* name,
+                         const std::exception_ptr& cause) {
+  std::string text = "Pipeline: ";
+  if (stage == PipelineFailed::source) {
+    text += "the source";
+  } else {
+    text += "stage " + std::to_string(stage);
+    if (*name != '\0') text += " '" + std::string(name) + '\'';
+  }
+  text += " threw at item " + std::to_string(item);
+  try {
+    std::rethrow_exception(cause);
+  } catch (const std::exception& error) {
+    text += std::string(": ") + error.what();
+  } catch (...) {
+  }
+  return text;
+}
+
+}  // namespace
+
+PipelineFailed::PipelineFailed(std::uint64_t item, std::size_t stage, const char* name,
+                               const std::exception_ptr& cause)
+    : std::runtime_error(failure_text(item, stage, name, cause)),
+      item_(item),
+      stage_(stage),
+      cause_(cause) {}
+
+namespace detail {
+
+// Functions that the executor calls late find the gate closed, and touch nothing of the pipeline.
+struct PipelineCore::Lease {
+  explicit Lease(PipelineCore& its_core) noexcept : core(its_core) { gate.open(); }
+
+  void release() noexcept {
+    // order: acq_rel, each release pairs with the acquire of the last one, which ends the lease.
+    if (refs.fetch_sub(1, sync::order::acq_rel) == 1) delete this;
+  }
+
+  sync::atomic<std::size_t> refs{1};
+  PipelineCore& core;  // gone when the gate is closed and empty
+  Gate gate;
+  sync::EventCount empty;
+};
+
+PipelineCore::Call::Call(Lease& lease) noexcept : lease_(&lease) {
+  lease.refs.fetch_add(1, sync::order::relaxed);  // order: relaxed, by a holder
+}
+
+void PipelineCore::Call::end(bool works) noexcept {
+  Lease& lease = *std::exchange(lease_, nullptr);
+  std::uint32_t never_before = 0;
+  if (lease.gate.enter(never_before)) {
+    if (works) {
+      lease.core.arrive_called();
+    } else {
+      lease.core.lose_called();
+    }
+    if (lease.gate.leave()) lease.empty.notify_one();
+  }
+  lease.release();
+}
+
+// What a thread works for, the innermost first.
+class PipelineCore::Here {
+ public:
+  explicit Here(const PipelineCore& core) noexcept
+      : core_(core), outer_(std::exchange(innermost(), this)) {}
+  ~Here() { innermost() = outer_; }
+  Here(const Here&) = delete;
+  Here& operator=(const Here&) = delete;
+
+  static bool is_at(const PipelineCore& core) noexcept {
+    for (const Here* here = innermost(); here != nullptr; here = here->outer_) {
+      if (&here->core_ == &core) return true;
+    }
+    return false;
+  }
+
+ private:
+  static Here*& innermost() noexcept {
+    struct Slot;
+    return sync::thread_slot<Here*, Slot>::get();
+  }
+
+  const PipelineCore& core_;
+  Here* const outer_;
+};
+
+namespace {
+
+std::size_t ring_for(std::size_t tokens) {
+  if (tokens == 0) misuse("Pipeline: no tokens; ask for one at least");
+  std::size_t ring = 1;
+  while (ring < tokens) ring *= 2;
+  return ring;
+}
+
+}  // namespace
+
+PipelineCore::PipelineCore(const Line& line, const PipelineOptions& options, std::size_t width,
+                           bool is_pushed)
+    : line_(line),
+      options_(options),
+      ring_(ring_for(options.tokens)),
+      width_(width == 0 ? 1 : width),
+      is_pushed_(is_pushed),
+      lease_(new Lease(*this)) {
+  const KeptUntil& until = options_.until;
+  if (options.on_full == OnFull::grow || options.on_full == OnFull::overwrite_oldest) {
+    misuse("Pipeline: on_full is wait, reject or run_here");
+  }
+  if (until.has_deadline() || until.stop_token().stop_possible()) {
+    limits_.store(kUntil, sync::order::relaxed);  // order: relaxed, nobody else knows of it
+  }
+}
+
+void PipelineCore::end() noexcept {
+  lease_->gate.close();
+  (void)lease_->empty.await([this]() noexcept { return lease_->gate.is_empty(); });
+  lease_->release();
+  if (untaken_) {
+    unheard(untaken_, {.type = "Pipeline",
+                       .name = options_.name,
+                       .some = "a stage",
+                       .the = "the stage",
+                       .remedy = "call run() or wait()"});
+  }
+}
+
+bool PipelineCore::is_here() const noexcept { return Here::is_at(*this); }
+
+// ---- What is to become of items ----------------------------------------------------------------
+
+Outcome PipelineCore::wish_within(std::uint32_t limits) const noexcept {
+  if ((limits & kDrop) != 0) return Outcome::cancelled;
+  if (options_.until.stop_token().stop_requested()) return Outcome::cancelled;
+  const bool is_closing = (limits & kClosing) != 0;
+  if (!is_closing && !options_.until.has_deadline()) return Outcome::done;
+  const sync::Deadline now = sync::clock::now();
+  if (now >= options_.until.deadline()) return Outcome::expired;
+  return is_closing && now >= closing_.deadline ? Outcome::expired : Outcome::done;
+}
+
+// With the mutex. The first one that limits anything counts, but to drop is always more.
+void PipelineCore::limit(const Closing& closing) noexcept {
+  using sync::order;
+  // order: relaxed, written with the mutex.
+  std::uint32_t limits = limits_.load(order::relaxed);
+  if (!closing.begins_more) {
+    limits |= kDrop;
+  } else if (closing.deadline != sync::no_deadline && (limits & kClosing) == 0) {
+    closing_ = closing;
+    limits |= kClosing;
+  }
+  limits_.store(limits, order::release);  // order: release pairs with the acquire in wish()
+}
+
+void PipelineCore::end_source() noexcept {
+  // order: release pairs with the acquire in leave(): items_ of the one who had the source.
+  is_source_over_.store(true, sync::order::release);
+}
+
+void PipelineCore::fail(std::uint64_t item, std::size_t stage, const char* name) noexcept {
+  std::exception_ptr failure = caught_failure();
+  (void)attempt(
+      [&] { failure = std::make_exception_ptr(PipelineFailed(item, stage, name, failure)); });
+  end_source();
+  {
+    const sync::Lock lock(mutex_);
+    limit(options_.at_failure);
+    if (!counts_.first_failure) counts_.first_failure = untaken_ = std::move(failure);
+  }
+  source_stop_.source.request_stop();
+  if (!options_.at_failure.begins_more) sink_stop_.source.request_stop();
+  room_.notify_all();
+}
+
+Outcome PipelineCore::give_up() noexcept {
+  end_source();
+  {
+    const sync::Lock lock(mutex_);
+    limit(Closing::abandon);
+  }
+  source_stop_.source.request_stop();
+  room_.notify_all();
+  return Outcome::cancelled;
+}
+
+// ---- Tokens -------------------------------------------------------------------------------------
+
+PipelineToken* PipelineCore::take_free(PipelineMember& member) noexcept {
+  using sync::order;
+  if (member.hand != nullptr) return std::exchange(member.hand, nullptr);
+  // order: acquire pairs with the release in put_free(): the token. Only who has the source takes
+  // one, so what is first stays in the list, and its successor stands still.
+  PipelineToken* token = free_.load(order::acquire);
+  // order: acquire as above, relaxed on failure: it is the same or newer
+  while (token != nullptr &&
+         !free_.compare_exchange_weak(token, token->next, order::acquire, order::acquire)) {
+  }
+  return token;
+}
+
+void PipelineCore::put_free(PipelineToken& token) noexcept {
+  using sync::order;
+  PipelineToken* first = free_.load(order::relaxed);  // order: relaxed, the exchange checks it
+  do {
+    token.next = first;
+    // order: release pairs with the acquire in take_free(): the token; relaxed on failure.
+  } while (!free_.compare_exchange_weak(first, &token, order::release, order::relaxed));
+  if (is_pushed_) room_.notify_one();
+}
+
+void PipelineCore::append(PipelineToken& token) noexcept {
+  token.next = nullptr;
+  (first_ready_ == nullptr ? first_ready_ : last_ready_->next) = &token;
+  last_ready_ = &token;
+  // order: relaxed, a hint; the list is the mutex's.
+  ready_count_.fetch_add(1, sync::order::relaxed);
+}
+
+PipelineToken* PipelineCore::take_ready_slow() noexcept {
+  const sync::Lock lock(mutex_);
+  PipelineToken* const token = first_ready_;
+  if (token == nullptr) return nullptr;
+  first_ready_ = token->next;
+  ready_count_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in append()
+  return token;
+}
+
+void PipelineCore::make_ready(PipelineToken& token, std::uint32_t stage) noexcept {
+  token.stage = stage;
+  bool calls = false;
+  {
+    const sync::Lock lock(mutex_);
+    append(token);
+    calls = reserve_call();
+    if (waiting_ != 0) changes_.notify_all();
+  }
+  if (calls) post_reserved();
+}
+
+Status PipelineCore::make_room(const Until& until) {
+  if (options_.on_full == OnFull::reject || is_here()) return Status::full;
+  if (options_.on_full == OnFull::run_here && join()) {
+    work();
+    return Status::ok;
+  }
+  const auto has_room = [this]() noexcept {
+    using sync::order;
+    // order: acquire pairs with the release in put_free() and in end_source(), which notify.
+    return free_.load(order::acquire) != nullptr || is_source_over_.load(order::acquire);
+  };
+  const Lending lending;
+  return status_of(room_.await(has_room, until.deadline(), until.stop_token()));
+}
+
+// ---- Members ------------------------------------------------------------------------------------
+
+// With the mutex.
+void PipelineCore::look_for_room() noexcept {
+  // order: relaxed, a hint.
+  has_room_.store(is_started_ && called_ == 0 && active_ < width_, sync::order::relaxed);
+}
+
+// With the mutex. One call at a time: whoever follows it calls the next.
+bool PipelineCore::reserve_call() noexcept {
+  if (!is_started_ || called_ != 0 || active_ >= width_) return false;
+  ++called_;
+  look_for_room();
+  return true;
+}
+
+void PipelineCore::call_one() noexcept {
+  {
+    const sync::Lock lock(mutex_);
+    if (!reserve_call()) return;
+  }
+  post_reserved();
+}
+
+void PipelineCore::post_reserved() noexcept {
+  Call call(*lease_);
+  // What it throws is a refusal. A call that was not taken, or was lost, says so when it ends.
+  (void)attempt([&] { static_cast<void>(line_.post(*this, call)); });
+}
+
+void PipelineCore::lose_called() noexcept {
+  const sync::Lock lock(mutex_);
+  --called_;
+  look_for_room();
+  if (waiting_ != 0) changes_.notify_all();
+}
+
+void PipelineCore::arrive_called() noexcept {
+  {
+    const sync::Lock lock(mutex_);
+    --called_;
+    ++active_;
+    look_for_room();
+  }
+  work();
+}
+
+// Active.
+void PipelineCore::work() noexcept {
+  const Here here(*this);
+  PipelineMember member;
+  line_.work(*this, member);
+}
+
+// With the mutex. Before anybody is told that it is over: the channel may be gone then.
+void PipelineCore::end_sink_if_over() noexcept {
+  // order: relaxed, who ended the source has left since, or is this thread.
+  if (!is_source_over_.load(sync::order::relaxed) || active_ > 1) return;
+  if (!std::exchange(is_sink_ended_, true)) line_.end_sink(*this);
+}
+
+bool PipelineCore::leave(PipelineMember& member) noexcept {
+  using sync::order;
+  if (member.hand != nullptr) put_free(*std::exchange(member.hand, nullptr));
+  const sync::Lock lock(mutex_);
+  if (first_ready_ != nullptr) return false;
+  // PL-4. order: acquire pairs with the releases in leave_source(), put_free(), end_source(); what
+  // others did before they left came with the mutex.
+  if (!is_pushed_ && !is_source_taken_.load(order::acquire) &&
+      !is_source_over_.load(order::acquire) && free_.load(order::acquire) != nullptr) {
+    return false;
+  }
+  end_sink_if_over();
+  --active_;
+  look_for_room();
+  counts_.done += std::exchange(member.done, 0);
+  counts_.failed += std::exchange(member.failed, 0);
+  counts_.cancelled += std::exchange(member.cancelled, 0);
+  counts_.expired += std::exchange(member.expired, 0);
+  if (waiting_ != 0 && active_ == 0) changes_.notify_all();
+  return true;
+}
+
+// ---- The owner ----------------------------------------------------------------------------------
+
+void PipelineCore::start(bool calls) noexcept {
+  {
+    const sync::Lock lock(mutex_);
+    is_started_ = true;
+    look_for_room();
+  }
+  if (calls) call_one();
+}
+
+// With the mutex, as the next one. PL-5.
+bool PipelineCore::is_over() const noexcept {
+  // order: relaxed, who ended it has left since, or is this thread.
+  return active_ == 0 && first_ready_ == nullptr &&
+         (is_pushed_ || !is_started_ || is_source_over_.load(sync::order::relaxed));
+}
+
+bool PipelineCore::may_help() const noexcept {
+  using sync::order;
+  if (active_ >= width_) return false;
+  // order: relaxed, a look; a member that finds nothing leaves again.
+  return first_ready_ != nullptr ||
+         (!is_pushed_ && is_started_ && !is_source_taken_.load(order::relaxed) &&
+          !is_source_over_.load(order::relaxed) && free_.load(order::relaxed) != nullptr);
+}
+
+// True: this thread is a member, and has to work.
+bool PipelineCore::join() noexcept {
+  const sync::Lock lock(mutex_);
+  if (!may_help()) return false;
+  ++active_;
+  look_for_room();
+  return true;
+}
+
+// True: it is over. Whoever helps looks at no clock while it works.
+bool PipelineCore::await_end(const Until& until, bool helps) {
+  const auto has_ended = [this] {
+    const sync::Lock lock(mutex_);
+    return is_over();
+  };
+  for (;;) {
+    if (has_ended()) return true;
+    if (helps && join()) {
+      work();
+      continue;
+    }
+    {
+      const sync::Lock lock(mutex_);
+      ++waiting_;
+    }
+    sync::Wakeup why = sync::Wakeup::notified;
+    {
+      const Lending lending;
+      why = changes_.await(
+          [&] {
+            const sync::Lock lock(mutex_);
+            return is_over() || (helps && may_help());
+          },
+          until.deadline(), until.stop_token());
+    }
+    const sync::Lock lock(mutex_);
+    --waiting_;
+    if (why != sync::Wakeup::notified) return is_over();
+  }
+}
+
+Status PipelineCore::wait(const Until& until) {
+  if (is_here()) misuse("Pipeline: wait() or run() inside one of its own stages");
+  const bool is_limited = until.has_deadline() || until.stop_possible();
+  if (!await_end(until, !is_limited)) {
+    return until.stop_requested() ? Status::stopped : Status::timed_out;
+  }
+  std::exception_ptr failure;
+  {
+    const sync::Lock lock(mutex_);
+    failure = std::exchange(untaken_, nullptr);
+  }
+  if (failure) std::rethrow_exception(std::move(failure));
+  return Status::ok;
+}
+
+Tally PipelineCore::close(const Closing& closing) {
+  if (is_here()) misuse("Pipeline: closed or destroyed inside one of its own stages");
+  {
+    const sync::Lock pushing(pushing_);
+    const sync::Lock lock(mutex_);
+    limit(closing);
+    // A source that goes on by itself ends by itself.
+    if (is_pushed_ || !is_started_ || !closing.begins_more) end_source();
+  }
+  room_.notify_all();
+  const bool ends_itself = closing.begins_more;
+  if (!ends_itself || !await_end(closing.deadline, true)) {
+    // Late, or abandoned: waits in the source and for the sink end too.
+    end_source();
+    source_stop_.source.request_stop();
+    sink_stop_.source.request_stop();
+    (void)await_end({}, true);
+  }
+  {
+    const sync::Lock lock(mutex_);
+    end_source();
+    end_sink_if_over();
+  }
+  return tally();
+}
+
+Tally PipelineCore::tally() const {
+  const sync::Lock lock(mutex_);
+  Tally tally = counts_;
+  tally.accepted = items();
+  tally.pending = tally.accepted - (tally.done + tally.failed + tally.cancelled + tally.expired);
+  return tally;
+}
+
+}  // namespace detail
+
+}}  // namespace handoff::HANDOFF_ABI
