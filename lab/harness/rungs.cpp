@@ -95,14 +95,14 @@ std::vector<RungKind> pools_and_loops() {
 }
 
 std::vector<RungKind> graphs_and_pipelines() {
-  return {{.name = "graph",
+  return {{.name = "node",
            .title = "an empty node of a task graph",
            .scenario = "graph",
            .cell = Cell("node", {{"shape", "random"}, {"nodes", "10000"}, {"width", "2"}}),
            .own = "own.graph",
            .peers = {"peer.taskflow", "peer.onetbb_flow"},
            .limit = "limit.serial"},
-          {.name = "pipeline",
+          {.name = "item",
            .title = "an item through three stages",
            .scenario = "pipeline",
            .cell = Cell("item", {{"kind", "mixed"}, {"width", "2"}}),
