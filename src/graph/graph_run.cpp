@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+//
+// A step of a run: which node is next, how it is called, and what that makes ready.
+#include <cstddef>
+#include <exception>
+#include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/core/not_run.hpp>
+#include <handoff/graph/detail/graph_run.hpp>
+#include <handoff/graph/graph_limit.hpp>
+#include <handoff/graph/node_context.hpp>
+#include <handoff/probe/internal/hook.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/fence.hpp>
+#include <memory>
+#include <new>
+#include <utility>
+
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+namespace {
+
+constexpr std::uint32_t kDropped = GraphExecution::kCancelled | GraphExecution::kExpired;
+
+}  // namespace
+
+// One count less that the last arrival need not touch: it arms the counter again anyhow.
+bool GraphExecution::arrive(NodeId id) noexcept {
+  sync::atomic<std::uint32_t>& missing = slots_[id].missing;
+  // order: acquire pairs with the release of the other arrivals, which have all come if one is
+  // left: ours.
+  if (missing.load(sync::order::acquire) == 1) return true;
+  // order: acq_rel, each arrival's release pairs with the acquire of the last one.
+  return missing.fetch_sub(1, sync::order::acq_rel) == 1;
+}
+
+// Where memory is short the list takes it, which needs none.
+bool GraphExecution::hand_on(Lane& lane, NodeId id) noexcept {
+  const bool is_listed = (plan_.nodes[id].flags & PlannedNode::kListed) != 0;
+  if (is_listed || !attempt([&lane] { lane.ready.reserve(); })) [[unlikely]] {
+    list(id);
+  } else {
+    lane.ready.push(&slots_[id]);
+  }
+  return true;
+}
+
+void GraphExecution::list(NodeId id) noexcept {
+  // order: relaxed, by a lane that is counted: so it cannot reach 0 (GR-2).
+  busy_.fetch_add(1, sync::order::relaxed);
+  list_counted(id);
+}
+
+void GraphExecution::list_counted(NodeId id) noexcept {
+  const auto priority = static_cast<std::size_t>(plan_.details[id].priority);
+  const sync::Lock lock(list_mutex_);
+  slots_[id].next.write() = no_node;
+  NodeId& last = last_listed_[priority].write();
+  if (last == no_node) {
+    first_listed_[priority].write() = id;
+  } else {
+    slots_[last].next.write() = id;
+  }
+  last = id;
+  listed_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a hint; the mutex orders
+}
+
+// By a busy lane, which takes over the node's share of busy_. `least`: none less urgent.
+bool GraphExecution::unlist(NodeId& id, Priority least) noexcept {
+  if (listed_.load(sync::order::relaxed) == 0) return false;  // order: relaxed, as in list()
+  const sync::Lock lock(list_mutex_);
+  for (std::size_t i = 0; i <= static_cast<std::size_t>(least); ++i) {
+    NodeId& first = first_listed_[i].write();
+    if (first == no_node) continue;
+    id = first;
+    first = slots_[id].next.read();
+    if (first == no_node) last_listed_[i].write() = no_node;
+    listed_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in list()
+    busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, the lane itself is counted
+    return true;
+  }
+  return false;
+}
+
+void GraphExecution::add(const char* name, UniqueFunction<void(NodeContext&)> function) {
+  auto node = std::make_unique<AddedNode>();
+  node->function = std::move(function);
+  node->name = name;
+  // order: relaxed, by a node that runs, whose lane is counted.
+  busy_.fetch_add(1, sync::order::relaxed);
+  {
+    const sync::Lock lock(list_mutex_);
+    node->next = std::exchange(added_, nullptr);
+    added_ = node.release();
+    listed_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in list()
+  }
+  call_if_wanted();
+}
+
+bool GraphExecution::run_added(Lane& lane) noexcept {
+  if (listed_.load(sync::order::relaxed) == 0) return false;  // order: relaxed, as in list()
+  std::unique_ptr<AddedNode> node;
+  {
+    const sync::Lock lock(list_mutex_);
+    if (added_ == nullptr) return false;
+    node.reset(added_);
+    added_ = node->next;
+    listed_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in list()
+    busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in unlist()
+  }
+  Outcome outcome = whether(no_node);
+  if (outcome == Outcome::done) {
+    NodeContext here(*this, no_node, node->name);
+    const auto call = [&] { node->function(here); };
+    if (!attempt(call, [&here]() noexcept { here.fail(); })) outcome = Outcome::failed;
+  }
+  count(lane, outcome);
+  return true;
+}
+
+// Large blocks first, so that few look here; single ones at the end, as nobody steals within one
+// that has not been pushed.
+NodeId GraphExecution::claim_sources(Lane& lane) noexcept {
+  std::uint32_t left = unclaimed_.load(sync::order::relaxed);  // order: relaxed, exchanged below
+  std::uint32_t claimed = 0;
+  do {
+    if (left == 0) return no_node;
+    const auto part = static_cast<std::uint32_t>(left / (8 * lanes_count_));
+    claimed = min(max(part, std::uint32_t{1}), std::uint32_t{32});
+    // order: relaxed, what the sources need was published when the lane came in.
+  } while (!unclaimed_.compare_exchange_weak(left, left - claimed, sync::order::relaxed,
+                                             sync::order::relaxed));
+  const NodeId* const end = plan_.sources.data() + plan_.sources.size();
+  for (std::uint32_t i = claimed - 1; i > 0; --i) (void)hand_on(lane, *(end - left + i));
+  if (left == claimed) busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as unlist()
+  return *(end - left);
+}
+
+// By a busy lane that has ended what it had.
+bool GraphExecution::next(Lane& lane, NodeId& id) noexcept {
+  if (plan_.is_listed && unlist(id, Priority::high)) return true;
+  NodeSlot* slot = nullptr;
+  if (lane.ready.pop(slot) == Status::ok) {
+    id = id_of(slot);
+    return true;
+  }
+  for (;;) {
+    id = claim_sources(lane);
+    if (id == no_node) break;
+    if ((plan_.nodes[id].flags & PlannedNode::kListed) == 0) return true;
+    list(id);
+  }
+  if (unlist(id, Priority::normal)) return true;
+  if (run_added(lane)) {
+    id = no_node;
+    return true;
+  }
+  return steal(lane, id) || unlist(id, Priority::low);
+}
+
+bool GraphExecution::steal(Lane& lane, NodeId& id) noexcept {
+  NodeSlot* slot = nullptr;
+  for (std::size_t i = 0; i < lanes_count_; ++i) {
+    Lane& victim = lanes_[lane.victim];
+    if (&victim != &lane && victim.ready.steal(slot) == Status::ok) {
+      id = id_of(slot);
+      return true;
+    }
+    lane.victim = static_cast<std::uint32_t>((lane.victim + 1) % lanes_count_);
+  }
+  return false;
+}
+
+// The chain of nodes from this one on.
+void GraphExecution::run_from(Lane& lane, NodeId id) noexcept {
+  while (id != no_node) id = execute(lane, id);
+}
+
+// Runs a node, and says which one this made ready that is to run at once.
+NodeId GraphExecution::execute(Lane& lane, NodeId id) noexcept {
+  const PlannedNode& node = plan_.nodes[id];
+  // order: relaxed, whoever arrives next was made to by what runs from here on (GR-1).
+  slots_[id].missing.store(node.missing, sync::order::relaxed);
+  NodeContext here(*this, id);
+  // order: relaxed, what spoiled this node came with its arrival; a stop is seen when it is.
+  const bool is_plain = (care_.load(sync::order::relaxed) | node.flags) == 0;
+  if (is_plain && !probe::is_watched()) [[likely]] {
+    node.call(node.closure, here);
+    if (!here.has_failed_) [[likely]] {
+      ++lane.done;
+      return end_node(lane, node, no_node, false);
+    }
+    count(lane, Outcome::failed);
+    return end_node(lane, node, no_node, true);
+  }
+  Outcome outcome = Outcome::done;
+  if (!run_carefully(lane, id, here, outcome)) return no_node;
+  const bool has_run = outcome == Outcome::done;
+  const bool chooses = has_run && (node.flags & PlannedNode::kChooses) != 0;
+  return end_node(lane, node, chooses ? choice(id, here.chosen_) : no_node, !has_run);
+}
+
+// Tells the successors.
+NodeId GraphExecution::end_node(Lane& lane, const PlannedNode& node, NodeId chosen,
+                                bool spoils) noexcept {
+  NodeId first = no_node;
+  bool has_handed_on = false;
+  const NodeId* const last = plan_.successors.data() + node.last;
+  for (const NodeId* each = plan_.successors.data() + node.first; each != last; ++each) {
+    // order: relaxed, published by the arrival.
+    if (spoils) slots_[*each].marks.fetch_or(NodeSlot::kSpoiled, sync::order::relaxed);
+    if (!arrive(*each)) continue;
+    if (first == no_node && !plan_.is_listed) {
+      first = *each;
+    } else {
+      has_handed_on = hand_on(lane, *each);
+    }
+  }
+  if (chosen != no_node) {
+    if (first == no_node && !plan_.is_listed) {
+      first = chosen;
+    } else {
+      has_handed_on = hand_on(lane, chosen);
+    }
+  }
+  if (has_handed_on) call_if_wanted();
+  return first;
+}
+
+// False: it waits for its limit.
+bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
+                                   Outcome& outcome) noexcept {
+  const PlannedNode& node = plan_.nodes[id];
+  const NodeDetails& details = plan_.details[id];
+  outcome = whether(id);
+  bool is_admitted = false;
+  if ((node.flags & PlannedNode::kLimited) != 0) {
+    // order: relaxed, whoever set it handed the node over by the list.
+    is_admitted = (slots_[id].marks.load(sync::order::relaxed) & NodeSlot::kAdmitted) != 0;
+    if (!is_admitted && outcome == Outcome::done) {
+      ParkedNode& parked = parked_[details.parked];
+      parked.run = this;
+      parked.id = id;
+      // order: relaxed, by a lane that is counted (GR-2).
+      busy_.fetch_add(1, sync::order::relaxed);
+      if (!details.limit->enter(parked)) return false;
+      busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as above
+      is_admitted = true;
+    }
+  }
+  slots_[id].marks.store(0, sync::order::relaxed);  // order: relaxed, as that of the counter
+  if (outcome == Outcome::done) {
+    call_node(node, id, here);
+    if (here.has_failed_) outcome = Outcome::failed;
+  }
+  if ((node.flags & PlannedNode::kReads) != 0) release_inputs(id);
+  if (is_admitted) details.limit->leave();
+  count(lane, outcome);
+  return true;
+}
+
+void GraphExecution::call_node(const PlannedNode& node, NodeId id, NodeContext& here) noexcept {
+  const bool is_seen = probe::is_watched();
+  if (is_seen) probe::seen(probe::Mark::begin_named, probe::Kind::task, here.name(), nullptr);
+  if (is_timed_) times_[id].began = sync::clock::now();
+  for (std::uint32_t left = plan_.details[id].retries;; --left) {
+    here.is_last_try_ = left == 0;
+    here.has_failed_ = false;
+    node.call(node.closure, here);
+    if (!here.has_failed_ || here.is_last_try_) break;
+  }
+  if (is_timed_) times_[id].ended = sync::clock::now();
+  if (is_seen) probe::seen(probe::Mark::end, probe::Kind::task, nullptr, nullptr);
+}
+
+NodeId GraphExecution::choice(NodeId id, std::size_t index) const noexcept {
+  const NodeDetails& details = plan_.details[id];
+  if (index >= details.last_choice - details.first_choice) return no_node;
+  return plan_.choices[details.first_choice + index];
+}
+
+// Whether a node may begin. The first word stands: later nodes hear the same.
+Outcome GraphExecution::whether(NodeId id) noexcept {
+  // order: relaxed, see execute().
+  if (id != no_node && (slots_[id].marks.load(sync::order::relaxed) & NodeSlot::kSpoiled) != 0) {
+    return Outcome::cancelled;
+  }
+  std::uint32_t care = care_.load(sync::order::relaxed);  // order: relaxed, see execute()
+  if ((care & kMayStop) != 0 && (care & kDropped) == 0) {
+    const KeptUntil& until = options_.until;
+    if (until.stop_token().stop_requested() ||
+        (outer_ != nullptr && const_cast<GraphExecution*>(outer_)->is_stopped())) {
+      care |= kCancelled;
+    } else if (until.has_deadline() && sync::clock::now() >= until.deadline()) {
+      care |= kExpired;
+    }
+    // order: relaxed, a word to later steps.
+    if ((care & kDropped) != 0) care_.fetch_or(care & kDropped, sync::order::relaxed);
+  }
+  if ((care & kDropped) == 0) return Outcome::done;
+  return (care & kCancelled) != 0 ? Outcome::cancelled : Outcome::expired;
+}
+
+bool GraphExecution::is_stopped() noexcept { return whether(no_node) != Outcome::done; }
+
+void GraphExecution::cancel() noexcept {
+  care_.fetch_or(kCancelled, sync::order::relaxed);  // order: relaxed, seen in time or not
+}
+
+void GraphExecution::count(Lane& lane, Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::done: ++lane.done; return;
+    case Outcome::failed: ++lane.failed; break;
+    case Outcome::expired: ++lane.expired; break;
+    default: ++lane.cancelled; break;
+  }
+  // order: relaxed, before the arrivals that the careful look of this tells of.
+  care_.fetch_or(kFailed, sync::order::relaxed);
+}
+
+void GraphExecution::note_failure(const char* name) noexcept {
+  const std::exception_ptr error = caught_failure();
+  if (options_.on_error) {
+    (void)attempt([&] { options_.on_error({.error = error, .task = name}); });
+  }
+  const sync::Lock lock(list_mutex_);
+  if (failure_) return;
+  failure_ = error;
+  failed_node_ = name;
+}
+
+// Values.
+void* GraphExecution::input(NodeId reader, NodeId id) const {
+  if (!has_value(id)) raise(NotRun(Status::stopped, plan_.details[reader].name));
+  return value_of(id);
+}
+
+bool GraphExecution::is_last_reader(NodeId id) const noexcept {
+  // order: acquire pairs with the release in release_inputs(): the others have read it.
+  return slots_[id].readers.load(sync::order::acquire) == 1;
+}
+
+void GraphExecution::has_made_value(NodeId id) noexcept {
+  slots_[id].has_value.write() = true;
+  // order: relaxed, readers hear by their arrival.
+  slots_[id].readers.store(plan_.details[id].readers, sync::order::relaxed);
+}
+
+void GraphExecution::drop_value(NodeId id) noexcept {
+  slots_[id].has_value.write() = false;
+  if (auto* const destroy = plan_.details[id].destroy_value) destroy(value_of(id));
+}
+
+void GraphExecution::release_inputs(NodeId id) noexcept {
+  const NodeDetails& details = plan_.details[id];
+  for (std::uint32_t i = details.first_input; i < details.last_input; ++i) {
+    const NodeId input = plan_.inputs[i];
+    if (!has_value(input)) continue;
+    sync::atomic<std::uint32_t>& readers = slots_[input].readers;
+    // order: as in arrive(): the last one ends what all others have read.
+    if (readers.load(sync::order::acquire) == 1 ||
+        readers.fetch_sub(1, sync::order::acq_rel) == 1) {
+      drop_value(input);
+    }
+  }
+}
+
+void GraphExecution::destroy_values() noexcept {
+  if (!plan_.has_values) return;
+  for (NodeId id = 0; id < plan_.nodes.size(); ++id) {
+    if (has_value(id)) drop_value(id);
+  }
+}
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

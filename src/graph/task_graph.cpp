@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs of a graph, as its user asks for them.
+#include <exception>
+#include <handoff/core/internal/unheard.hpp>
+#include <handoff/core/misuse.hpp>
+#include <handoff/graph/task_graph.hpp>
+#include <utility>
+
+namespace handoff { inline namespace HANDOFF_ABI {
+
+namespace detail {
+namespace {
+
+// A run of a graph that the caller waits for.
+class WaitedGraphRun {
+ public:
+  WaitedGraphRun(GraphCore& core, const GraphHost& host) : core_(core), run_(core.take(host)) {
+    core_.retain();
+  }
+  ~WaitedGraphRun() {
+    core_.give_back(run_);
+    core_.release();
+  }
+  WaitedGraphRun(const WaitedGraphRun&) = delete;
+  WaitedGraphRun& operator=(const WaitedGraphRun&) = delete;
+
+  GraphOptions& options() noexcept { return run_.options(); }
+
+  // Adds to `total`. True: all nodes that it accepted are done.
+  bool run(const GraphHost& host, const GraphExecution* outer, Tally& total) {
+    run_.destroy_values();
+    run_.begin(host, outer, true);
+    run_.wait();
+    const Tally tally = run_.settle();
+    total.accepted += tally.accepted;
+    total.done += tally.done;
+    total.failed += tally.failed;
+    total.cancelled += tally.cancelled;
+    total.expired += tally.expired;
+    if (tally.first_failure) total.first_failure = tally.first_failure;
+    return tally.done == tally.accepted;
+  }
+  bool rethrows() const noexcept { return !run_.options().on_error; }
+
+ private:
+  GraphCore& core_;
+  GraphExecution& run_;
+};
+
+Tally checked(Tally tally, bool rethrows) {
+  if (tally.first_failure && rethrows) std::rethrow_exception(std::move(tally.first_failure));
+  return tally;
+}
+
+Tally run_part(GraphExecution& outer, GraphCore& core) {
+  WaitedGraphRun run(core, outer.host());
+  run.options() = {};
+  Tally total;
+  (void)run.run(outer.host(), &outer, total);
+  return checked(std::move(total), true);
+}
+
+}  // namespace
+
+void GraphPart::operator()(NodeContext& here) const { (void)here.run_core(*core_); }
+
+}  // namespace detail
+
+Tally NodeContext::run(TaskGraph& part) { return run_core(part.core()); }
+Tally NodeContext::run_core(detail::GraphCore& core) { return detail::run_part(run_, core); }
+
+Tally TaskGraph::run_while(const detail::GraphHost& host, GraphOptions options, std::uint64_t times,
+                           bool (*is_over)(void* asked), void* asked) {
+  detail::WaitedGraphRun run(core(), host);
+  run.options() = std::move(options);
+  Tally total;
+  while (times-- != 0 && run.run(host, nullptr, total)) {
+    if (is_over != nullptr && is_over(asked)) break;
+  }
+  return detail::checked(std::move(total), run.rethrows());
+}
+
+GraphRun TaskGraph::start_on(const detail::GraphHost& host, GraphOptions options) {
+  GraphRun run(core(), core().take(host));
+  run.run_->options() = std::move(options);
+  run.run_->begin(host, nullptr, false);
+  run.run_->work_if_refused();
+  return run;
+}
+
+GraphRun::GraphRun(detail::GraphCore& core, detail::GraphExecution& run) noexcept
+    : core_(&core), run_(&run) {
+  core_->retain();
+}
+
+GraphRun::~GraphRun() {
+  if (run_ == nullptr) return;
+  settle();
+  if (tally_.first_failure && !run_->options().on_error) {
+    detail::unheard(tally_.first_failure, {.type = "TaskGraph",
+                                           .some = "a node",
+                                           .the = "the node",
+                                           .own = run_->failed_node(),
+                                           .remedy = "call GraphRun::wait()"});
+  }
+  core_->give_back(*run_);
+  core_->release();
+}
+
+void GraphRun::settle() noexcept {
+  if (std::exchange(is_settled_, true)) return;
+  run_->wait();
+  tally_ = run_->settle();
+}
+
+Tally GraphRun::wait() {
+  if (run_ == nullptr) misuse("GraphRun: of nothing; take what TaskGraph::start() returned");
+  settle();
+  if (!tally_.first_failure || run_->options().on_error) return tally_;
+  std::rethrow_exception(std::exchange(tally_.first_failure, nullptr));
+}
+
+void* GraphRun::value_of(detail::NodeId id) {
+  if (run_ == nullptr || !is_settled_ || !run_->has_value(id)) {
+    misuse("GraphRun: no value; wait() first, and ask for one that a node made and nobody reads");
+  }
+  return run_->value_of(id);
+}
+
+}}  // namespace handoff::HANDOFF_ABI
