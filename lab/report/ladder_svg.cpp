@@ -23,15 +23,17 @@ struct LadderLayout {
   double width;
   double plot_left;
   double plot_right;
-  double row_height;
-  double track;  // below the top of a row
+  double row_height;  // at most
+  double rows;        // that all of them may take
+  double track;       // below the top of a row
   double size;   // of text
   bool wide;
 };
 
-// All of the first screen of a phone, or of a desk, is the sentence and these rows.
-constexpr LadderLayout narrow_layout{360, 10, 350, 33.8, 17.5, 12, false};
-constexpr LadderLayout wide_layout{920, 268, 560, 33.4, 17, 13, true};
+// All of the first screen of a phone, or of a desk, is the sentence and these rows: many of them
+// are closer together.
+constexpr LadderLayout narrow_layout{360, 10, 350, 33.8, 553, 17.5, 12, false};
+constexpr LadderLayout wide_layout{920, 268, 560, 33.4, 524, 17, 13, true};
 constexpr double wide_right = 578;  // where the text right of the plot begins
 constexpr double bold = 1.12;       // times the room of a text that is not
 
@@ -149,6 +151,8 @@ class LadderDrawing {
         context_(context),
         layout_(layout),
         axis_(all_times(ladder), layout),
+        row_height_(std::min(layout.row_height,
+                             layout.rows / std::fmax(1, static_cast<double>(ladder.rungs.size())))),
         y_(top) {}
 
   // The lines of a heading; each is drawn below the one before.
@@ -165,12 +169,12 @@ class LadderDrawing {
     legend();
     grey_lines();
     const double first = y_;
-    const double last = first + static_cast<double>(ladder_.rungs.size()) * layout_.row_height;
+    const double last = first + static_cast<double>(ladder_.rungs.size()) * row_height_;
     bands(first);
     scale(first, last);
     for (const Rung& rung : ladder_.rungs) {
       rung_at(rung, y_);
-      y_ += layout_.row_height;
+      y_ += row_height_;
     }
     space(20);
     for (const std::string& line : context_lines())
@@ -182,6 +186,9 @@ class LadderDrawing {
 
  private:
   static constexpr double edge = 4;
+
+  // How much lower a row is than the layout has it.
+  [[nodiscard]] double missing() const { return layout_.row_height - row_height_; }
 
   [[nodiscard]] double wide() const { return layout_.wide ? 1 : 0; }
 
@@ -258,7 +265,7 @@ class LadderDrawing {
     });
     const double row = layout_.size + 2;
     const double bottom = y_ + row * static_cast<double>(grey.size()) + 4 +
-                          static_cast<double>(ladder_.rungs.size()) * layout_.row_height;
+                          static_cast<double>(ladder_.rungs.size()) * row_height_;
     for (const GreyLine& line : grey) {
       const double x = axis_.at(line.ns);
       y_ += row;
@@ -274,7 +281,7 @@ class LadderDrawing {
       svg_ += fmt::format(
           "<rect class=\"band\" x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" "
           "rx=\"4\"/>\n",
-          first + static_cast<double>(i) * layout_.row_height, layout_.width, layout_.row_height);
+          first + static_cast<double>(i) * row_height_, layout_.width, row_height_);
     }
   }
 
@@ -298,7 +305,7 @@ class LadderDrawing {
   void rung_at(const Rung& rung, double y) {
     svg_ += fmt::format("<g class=\"rung{}\">",
                         (&rung - ladder_.rungs.data()) % 2 == 0 ? " banded" : "");
-    track(rung, y + layout_.track);
+    track(rung, y + layout_.track - missing());
     if (layout_.wide) {
       wide_text(rung, y);
     } else {
@@ -403,10 +410,11 @@ class LadderDrawing {
   }
 
   void narrow_text(const Rung& rung, double y) {
-    constexpr double below = 31.2;
+    const double above = y + 10 - missing() / 2;
+    const double below = y + 31.2 - missing();
     const double right = layout_.width - edge;
-    put(edge, y + 10, "strong", rung.title);
-    put(right, y + 10, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
+    put(edge, above, "strong", rung.title);
+    put(right, above, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
     std::string beside = others(rung, false);
     if (beside.empty() && rung.own) beside = name_of_way(rung.own->contender);
     const char* const tone = tone_of(rung);
@@ -414,14 +422,14 @@ class LadderDrawing {
     std::string said = verdict_with_peer(rung);
     if (rung.own && rung.peer) said += fmt::format(", {}", short_duration(rung.peer->median));
     said = fitted(said, (right - edge) / wider, layout_.size);
-    put(edge, y + below, tone, said);
+    put(edge, below, tone, said);
     const double left = right - edge - wider * room_of(said, layout_.size) - 10;
-    if (left >= room_of(beside, layout_.size)) put(right, y + below, "end", beside);
+    if (left >= room_of(beside, layout_.size)) put(right, below, "end", beside);
   }
 
   void wide_text(const Rung& rung, double y) {
-    const double above = y + 14;
-    const double below = y + 28.5;
+    const double above = y + 14 - missing() / 2;
+    const double below = y + 28.5 - missing();
     put(8, above, "strong", rung.title);
     svg_ +=
         fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>", below,
@@ -473,6 +481,7 @@ class LadderDrawing {
   const LadderContext& context_;
   const LadderLayout& layout_;
   LogAxis axis_;
+  double row_height_;
   double y_;
   std::string svg_;
   std::string lines_;  // the grey ones, as a path
