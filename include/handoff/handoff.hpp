@@ -91,6 +91,7 @@
 #include <handoff/file/file_request.hpp>
 #include <handoff/file/file_result.hpp>
 #include <handoff/file/open_file.hpp>
+#include <handoff/graph/after.hpp>
 #include <handoff/graph/algorithm_options.hpp>
 #include <handoff/graph/graph_limit.hpp>
 #include <handoff/graph/node_context.hpp>

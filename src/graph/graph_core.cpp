@@ -73,7 +73,8 @@ void GraphCore::add_edge(NodeId before, NodeId after) {
   }
   records_[after]->after.push_back(before);
   plan_ = nullptr;
-  if (!points_up) order_anew();
+  if (points_up) return;
+  call_or([this] { order_anew(); }, [&]() noexcept { records_[after]->after.pop_back(); });
 }
 
 // The names on a way to `from`, beginning and ending there, by an edge from `from` to `to`; empty:
@@ -121,6 +122,20 @@ void GraphCore::add_choice(NodeId condition, NodeId choice) {
   const sync::Lock lock(mutex_);
   records_[condition]->choices.push_back(choice);
   records_[choice]->is_chosen = true;
+  plan_ = nullptr;
+}
+
+void GraphCore::set_retries(NodeId id, std::uint32_t times) {
+  const sync::Lock lock(mutex_);
+  GraphNodeRecord& node = *records_[id];
+  for (const GraphNodeRecord::Input& input : node.inputs) {
+    if (times != 0 && input.is_taken && !records_[input.id]->value.is_copyable) {
+      misuse(("TaskGraph: \"" + node.name + "\" cannot be retried: what \"" +
+              records_[input.id]->name + "\" returns is moved into it and cannot be copied")
+                 .c_str());
+    }
+  }
+  node.retries = times;
   plan_ = nullptr;
 }
 
@@ -227,6 +242,7 @@ GraphExecution& GraphCore::take(const GraphHost& host) {
 
 void GraphCore::give_back(GraphExecution& run) noexcept {
   run.destroy_values();
+  run.options() = {};
   const sync::Lock lock(mutex_);
   if (&run.plan() == plan_) return kept_.push_back(&run);
   Plan& old = run.plan();

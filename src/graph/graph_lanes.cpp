@@ -102,11 +102,7 @@ void GraphExecution::reset_counters() noexcept {
   }
 }
 
-void GraphExecution::begin(const GraphHost& host, const GraphExecution* outer, bool caller_works) {
-  if (options_.timed) {
-    if (times_ == nullptr) times_ = std::make_unique<NodeTimes[]>(plan_.nodes.size());
-    for (NodeId id = 0; id < plan_.nodes.size(); ++id) times_[id] = {};
-  }
+bool GraphExecution::begin(const GraphHost& host, const GraphExecution* outer, bool caller_works) {
   host_ = host;
   outer_ = outer;
   is_timed_ = options_.timed;
@@ -116,28 +112,27 @@ void GraphExecution::begin(const GraphHost& host, const GraphExecution* outer, b
   for (std::size_t i = 0; i < lanes_count_; ++i) {
     lanes_[i].done = lanes_[i].failed = lanes_[i].cancelled = lanes_[i].expired = 0;
   }
+  if (is_timed_) {
+    if (times_ == nullptr) times_ = std::make_unique<NodeTimes[]>(plan_.nodes.size());
+    for (NodeId id = 0; id < plan_.nodes.size(); ++id) times_[id] = {};
+  }
   const bool may_stop = outer != nullptr || options_.until.has_deadline() ||
                         options_.until.stop_token().stop_possible();
   const auto sources = static_cast<std::uint32_t>(plan_.sources.size());
   using sync::order;
   // order: relaxed, all three, published when the gate opens.
   care_.store((may_stop ? kMayStop : 0) | (is_timed_ ? kTimed : 0), order::relaxed);
-  unclaimed_.store(sources, order::relaxed);
+  unclaimed_.store(sources, order::relaxed);  // order: as above
   busy_.store(sources != 0 ? 1 : 0, order::relaxed);  // order: as above
   gate_.open();
-  if (sources > 1 || (sources == 1 && !caller_works)) call_if_wanted();
+  if (!caller_works) return sources == 0 || call();
+  if (sources > 1) call_if_wanted();
+  return true;
 }
 
 bool GraphExecution::is_done() const noexcept {
   // order: acquire pairs with the release in leave_busy(): what all nodes did.
   return busy_.load(sync::order::acquire) == 0;
-}
-
-// Helps where the executor has refused: nobody else may come.
-void GraphExecution::work_if_refused() noexcept {
-  // order: relaxed, this thread's own call put it there or took it back.
-  if ((calls_.load(sync::order::relaxed) & kLooksMask) != 0 || is_done()) return;
-  wait_for_end(false);
 }
 
 void GraphExecution::wait() noexcept {
@@ -221,6 +216,7 @@ void GraphExecution::help() noexcept {
     do {
       work_in(*lane);
       leave(true);
+      if (is_done()) break;
       sync::asymmetric_fence_heavy();  // order: partner is the light half in call_if_wanted()
     } while (!is_done() && may_have_work() && take_place());
     give_back(*lane);
@@ -304,7 +300,7 @@ void GraphExecution::leave_busy() noexcept {
 void GraphExecution::found_work() noexcept {
   // order: seq_cst, see leave().
   const std::uint32_t calls = calls_.fetch_sub(kLooks, sync::order::seq_cst) - kLooks;
-  if (is_wanted(calls) && may_have_work()) call();
+  if (is_wanted(calls) && may_have_work()) (void)call();
 }
 
 // After something has come to a deque or a list.
@@ -314,17 +310,18 @@ void GraphExecution::call_if_wanted() noexcept {
   sync::asymmetric_fence_light();
   // order: relaxed, ordered by the fence
   if (is_wanted(calls_.load(sync::order::relaxed))) [[unlikely]]
-    call();
+    (void)call();
 }
 
-void GraphExecution::call() noexcept {
-  if (!take_place()) return;
+// False: the executor has refused.
+bool GraphExecution::call() noexcept {
+  if (!take_place()) return true;
   // order: acq_rel pairs with the store in sleep(): one of the two takes the word back.
   if (asleep_.exchange(0, sync::order::acq_rel) != 0) {
     changed_.notify_all();
-  } else {
-    (void)host_.post(host_.executor, *this);
+    return true;
   }
+  return host_.post(host_.executor, *this);
 }
 
 // The waiter, which has found nothing, until it is called or the run has ended. Says whether it has

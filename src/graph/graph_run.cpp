@@ -281,12 +281,8 @@ NodeId GraphExecution::choice(NodeId id, std::size_t index) const noexcept {
   return plan_.choices[details.first_choice + index];
 }
 
-// Whether a node may begin. The first word stands: later nodes hear the same.
+// Whether a node may begin. That the run has stopped stands, and goes before all else.
 Outcome GraphExecution::whether(NodeId id) noexcept {
-  // order: relaxed, see execute().
-  if (id != no_node && (slots_[id].marks.load(sync::order::relaxed) & NodeSlot::kSpoiled) != 0) {
-    return Outcome::cancelled;
-  }
   std::uint32_t care = care_.load(sync::order::relaxed);  // order: relaxed, see execute()
   if ((care & kMayStop) != 0 && (care & kDropped) == 0) {
     const KeptUntil& until = options_.until;
@@ -299,7 +295,12 @@ Outcome GraphExecution::whether(NodeId id) noexcept {
     // order: relaxed, a word to later steps.
     if ((care & kDropped) != 0) care_.fetch_or(care & kDropped, sync::order::relaxed);
   }
-  if ((care & kDropped) == 0) return Outcome::done;
+  if ((care & kDropped) == 0) {
+    // order: relaxed, see execute().
+    const bool is_spoiled =
+        id != no_node && (slots_[id].marks.load(sync::order::relaxed) & NodeSlot::kSpoiled) != 0;
+    return is_spoiled ? Outcome::cancelled : Outcome::done;
+  }
   return (care & kCancelled) != 0 ? Outcome::cancelled : Outcome::expired;
 }
 

@@ -30,7 +30,7 @@ class WaitedGraphRun {
   // Adds to `total`. True: all nodes that it accepted are done.
   bool run(const GraphHost& host, const GraphExecution* outer, Tally& total) {
     run_.destroy_values();
-    run_.begin(host, outer, true);
+    (void)run_.begin(host, outer, true);
     run_.wait();
     const Tally tally = run_.settle();
     total.accepted += tally.accepted;
@@ -84,8 +84,7 @@ Tally TaskGraph::run_while(const detail::GraphHost& host, GraphOptions options, 
 GraphRun TaskGraph::start_on(const detail::GraphHost& host, GraphOptions options) {
   GraphRun run(core(), core().take(host));
   run.run_->options() = std::move(options);
-  run.run_->begin(host, nullptr, false);
-  run.run_->work_if_refused();
+  if (!run.run_->begin(host, nullptr, false)) run.run_->work_here();
   return run;
 }
 

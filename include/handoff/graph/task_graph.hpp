@@ -112,7 +112,7 @@ class GraphNode {
   }
   // It is called up to `times` more, at once, while it throws; so what it reads is copied for it.
   const GraphNode& retries(std::uint32_t times) const {
-    core().change(id_, [&](detail::GraphNodeRecord& node) { node.retries = times; });
+    core().set_retries(id_, times);
     return *this;
   }
 
@@ -219,6 +219,7 @@ class TaskGraph {
   // change later. The inputs are waited for.
   template <class... Inputs>
   GraphNode<void> add(std::string_view name, TaskGraph& part, const GraphNode<Inputs>&... inputs) {
+    if (part.core_ == core_) misuse("TaskGraph: a graph cannot be a part of itself");
     return add(name, detail::GraphPart(part.core())).after(inputs...);
   }
 

@@ -93,6 +93,8 @@ concept IsTask = std::is_invocable_v<std::decay_t<F>&>;
 template <class... Args>
 concept AreTaskOptions =
     (sizeof...(Args) == 1) && (std::is_same_v<std::remove_cvref_t<Args>, TaskOptions> && ...);
+template <class Waits>
+concept IsAfter = requires { typename std::remove_cvref_t<Waits>::WaitedFor; };
 }  // namespace detail
 
 class ThreadPool {
@@ -156,7 +158,7 @@ class ThreadPool {
   // function(sync::StopToken, args...), with a token that Future::request_stop() stops. Throws
   // NotRun if refused.
   template <class F, class... Args>
-    requires(!detail::AreTaskOptions<Args...>)
+    requires(!detail::AreTaskOptions<Args...> && !detail::IsAfter<F>)
   auto submit(F&& function, Args&&... args) {
     static_assert(detail::IsWork<std::decay_t<F>, std::decay_t<Args>...>,
                   "submit: the function takes the arguments that follow it; for T& use std::ref()");
@@ -170,6 +172,12 @@ class ThreadPool {
         reserve, said, false, std::forward<F>(function), std::forward<Args>(args)...);
     accepted(said);
     return future;
+  }
+  // The same with the results of Futures as arguments, once they are there:
+  // submit(after(std::move(a), std::move(b)), function); include <handoff/graph/after.hpp>.
+  template <detail::IsAfter Waits, class F>
+  auto submit(Waits&& results, F&& function) {
+    return std::move(results).submit_to(*this, std::forward<F>(function));
   }
   // With options; the function has its arguments as captures.
   template <class F>

@@ -67,6 +67,7 @@ class GraphCore {
   // Misuse if that closes a cycle.
   void add_edge(NodeId before, NodeId after);
   void add_choice(NodeId condition, NodeId choice);
+  void set_retries(NodeId id, std::uint32_t times);
   template <class Change>
   void change(NodeId id, Change&& how) {
     const sync::Lock lock(mutex_);

@@ -114,7 +114,13 @@ struct NodeTimes {
 
 class GraphExecution {
  public:
+#if defined(HANDOFF_EXPLORE)
+  static constexpr std::size_t most_lanes = 3;  // a model has room for few atomics
+  static constexpr std::size_t ready_nodes = 4;
+#else
   static constexpr std::size_t most_lanes = 64;
+  static constexpr std::size_t ready_nodes = 64;  // of a lane, at first
+#endif
 
   // In care_: why a step has to look more closely.
   static constexpr std::uint32_t kMayStop = 1;  // there is a deadline, a token, or an outer run
@@ -132,12 +138,13 @@ class GraphExecution {
   // Whether a run on this executor may begin in it: nobody of another one is on the way.
   bool is_for(const GraphHost& host) const noexcept;
 
-  // The run begins; its helpers are called. `outer`: stops this one, too; null: none.
-  void begin(const GraphHost& host, const GraphExecution* outer, bool caller_works);
+  // The run begins; its helpers are called. `outer`: stops this one, too; null: none. Without the
+  // caller: false if the executor has refused, so nobody may come.
+  bool begin(const GraphHost& host, const GraphExecution* outer, bool caller_works);
   GraphOptions& options() noexcept { return options_; }  // of the next run
   bool is_done() const noexcept;
-  // After begin() without the caller: works where nobody else will.
-  void work_if_refused() noexcept;
+  // Works while there is something to do here.
+  void work_here() noexcept { wait_for_end(false); }
   // Works with the others until the run has ended.
   void wait() noexcept;
   // After wait(): what became of it. Values stay until the next run, or the end.
@@ -180,7 +187,7 @@ class GraphExecution {
   friend class handoff::NodeContext;
 
   struct alignas(sync::destructive_span) Lane {
-    StealDeque<NodeSlot*> ready{64};
+    StealDeque<NodeSlot*> ready{ready_nodes};
     std::uint64_t done = 0;
     std::uint64_t failed = 0;
     std::uint64_t cancelled = 0;
@@ -228,7 +235,7 @@ class GraphExecution {
   bool take_place() noexcept;
   void found_work() noexcept;
   void call_if_wanted() noexcept;
-  void call() noexcept;
+  bool call() noexcept;
   bool sleep(bool has_place) noexcept;
   void reset_counters() noexcept;
 

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+//
+// The runs of a TaskGraph (detail/graph_run.hpp, detail/graph_core.hpp): the counters of the nodes,
+// the count of what is busy, and how lanes come, are called, sleep and leave.
+#include <array>
+#include <cstddef>
+#include <handoff/core/unique_function.hpp>
+#include <handoff/graph/detail/graph_core.hpp>
+#include <handoff/graph/detail/graph_run.hpp>
+#include <handoff/graph/task_graph.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/mutex.hpp>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "explore/scenario.hpp"
+
+namespace task_graph_scenarios { namespace {
+
+using namespace handoff;
+using test::LargeScenario;
+using test::Scenario;
+
+// Keeps helpers for the threads that run them.
+class Shelf {
+ public:
+  template <class F>
+  Status try_post(F&& function) {
+    {
+      const sync::Lock lock(mutex_);
+      if (taken_.read() == functions_.size()) return Status::full;
+      functions_[taken_.read()].write().emplace(std::forward<F>(function));
+      taken_.write() += 1;
+    }
+    came_.notify_all();
+    return Status::ok;
+  }
+  std::size_t width() const { return 2; }
+
+  // Takes it off; false if there is none yet.
+  bool run_one(std::size_t place) {
+    UniqueFunction<void()> function;
+    {
+      const sync::Lock lock(mutex_);
+      if (!functions_[place].read()) return false;
+      function = std::move(*functions_[place].write());
+      functions_[place].write().reset();
+    }
+    function();
+    return true;
+  }
+  // Waits for the first one.
+  void run_first() {
+    (void)came_.await([this]() noexcept {
+      const sync::Lock lock(mutex_);
+      return taken_.read() != 0;
+    });
+    (void)run_one(0);
+  }
+
+ private:
+  sync::Mutex mutex_;
+  sync::EventCount came_;
+  sync::cell<std::size_t> taken_{0};
+  std::array<sync::cell<std::optional<UniqueFunction<void()>>>, 3> functions_;
+};
+
+// One node makes two ready, which make one: each sees what those before it wrote.
+struct Diamond {
+  TaskGraph graph;
+  sync::cell<int> first{0};
+  sync::cell<int> left{0};
+  sync::cell<int> right{0};
+  sync::cell<int> last{0};
+
+  Diamond() {
+    const auto a = graph.add("a", [this] { first.write() += 1; });
+    const auto b = graph.add("b", [this] { left.write() += first.read(); }).after(a);
+    const auto c = graph.add("c", [this] { right.write() += first.read(); }).after(a);
+    graph.add("d", [this] { last.write() += left.read() + right.read(); }).after(b, c);
+  }
+  void check(const Tally& tally) const {
+    explore::check(tally.done == 4 && tally.balanced(), "each node once");
+    explore::check(last.read() == 2 * first.read(), "behind both");
+  }
+};
+
+const Scenario diamond("task_graph/diamond", [] {
+  Shelf shelf;
+  Diamond diamond;
+  explore::Thread helper([&] { explore::outcome(shelf.run_one(0) ? 1 : 0); });
+  diamond.check(diamond.graph.run(shelf));
+  helper.join();
+});
+
+// The helper has come before: it looks for work while the caller begins.
+const LargeScenario shared("task_graph/shared", [] {
+  Shelf shelf;
+  TaskGraph graph;
+  std::array<sync::cell<int>, 2> cells{};
+  const auto a = graph.add("a", [&] { cells[0].write() = 1; });
+  const auto b = graph.add("b", [&] { cells[1].write() = 1; });
+  graph.add("c", [&] { explore::check(cells[0].read() + cells[1].read() == 2, "both"); })
+      .after(a, b);
+  explore::Thread helper([&] { shelf.run_first(); });
+  explore::check(graph.run(shelf).done == 3, "all");
+  helper.join();
+});
+
+// Nobody works but the executor's thread; this one looks, and waits when it sees the end, or
+// sleeps.
+const Scenario started("task_graph/started", [] {
+  Shelf shelf;
+  Diamond diamond;
+  explore::Thread helper([&] { shelf.run_first(); });
+  GraphRun run = diamond.graph.start(shelf);
+  if (run.is_done()) {
+    explore::outcome(1);
+    explore::check(diamond.last.read() == 2, "what it did is seen");
+  }
+  diamond.check(run.wait());
+  helper.join();
+});
+
+// A late helper of the first run comes into the second one, or between them, or after both.
+const Scenario again("task_graph/again", [] {
+  Shelf shelf;
+  Diamond diamond;
+  explore::Thread helper([&] { explore::outcome(shelf.run_one(0) ? 1 : 0); });
+  diamond.check(diamond.graph.run(shelf));
+  diamond.check(diamond.graph.run(shelf));
+  helper.join();
+});
+
+// A value that two share: the last one ends it, whoever that is.
+const Scenario values("task_graph/values", [] {
+  Shelf shelf;
+  TaskGraph graph;
+  sync::atomic<int> alive{0};
+  struct Value {
+    explicit Value(sync::atomic<int>& count) : alive(&count) { add(1); }
+    Value(Value&& other) noexcept : alive(other.alive) { add(1); }
+    ~Value() { add(-1); }
+    void add(int one) const noexcept { alive->fetch_add(one, sync::order::relaxed); }
+    sync::atomic<int>* alive;
+    sync::cell<int> written{7};
+  };
+  const auto a = graph.add("a", [&] { return Value(alive); });
+  const auto read = [](const Value& value) { explore::check(value.written.read() == 7, "whole"); };
+  graph.add("b", read, a);
+  graph.add("c", read, a);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  explore::check(graph.run(shelf).done == 3, "all");
+  explore::check(alive.load(sync::order::relaxed) == 0, "the value ended");
+  helper.join();
+});
+
+// What is behind a node that throws is dropped, by whoever comes last.
+const Scenario throws("task_graph/throws", [] {
+  Shelf shelf;
+  TaskGraph graph;
+  const auto a = graph.add("a", [] { throw std::runtime_error("planned"); });
+  const auto b = graph.add("b", [] {});
+  graph.add("c", [] { explore::check(false, "dropped"); }).after(a, b);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  const Tally tally = graph.run(shelf, {.on_error = [](const TaskFailure&) {}});
+  explore::check(tally.failed == 1 && tally.cancelled == 1 && tally.done == 1, "as counted");
+  helper.join();
+});
+
+// Two runs of one graph share a limit of one.
+const LargeScenario limited("task_graph/limited", [] {
+  Shelf shelf;
+  Shelf other;
+  TaskGraph graph;
+  GraphLimit limit(1);
+  sync::cell<int> used{0};
+  graph.add("a", [&] { used.write() += 1; }).uses(limit);
+  graph.add("b", [&] { used.write() += 1; }).uses(limit);
+  explore::Thread second([&] { explore::check(graph.run(other).done == 2, "its own"); });
+  explore::check(graph.run(shelf).done == 2, "both");
+  second.join();
+  explore::check(used.read() == 4, "one at a time");
+});
+
+// Nodes that a node adds, and a cancel from outside.
+const Scenario added("task_graph/added", [] {
+  Shelf shelf;
+  TaskGraph graph;
+  sync::cell<int> calls{0};
+  graph.add("a", [&](NodeContext& here) { here.add("b", [&] { calls.write() += 1; }); });
+  GraphRun run = graph.start(shelf);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  run.cancel();
+  const Tally tally = run.wait();
+  explore::check(tally.balanced() && tally.done + tally.cancelled == tally.accepted, "all");
+  explore::check(tally.done == (calls.read() == 0 ? tally.accepted - tally.cancelled : 2), "once");
+  explore::outcome(tally.done);
+  helper.join();
+});
+
+// The graph and its helper end on different threads.
+const Scenario dropped("task_graph/dropped", [] {
+  auto shelf = std::make_optional<Shelf>();
+  {
+    Diamond diamond;
+    diamond.check(diamond.graph.start(*shelf).wait());
+  }
+  explore::Thread ends([&] { shelf.reset(); });
+  ends.join();
+});
+
+}}  // namespace task_graph_scenarios
