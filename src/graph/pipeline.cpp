@@ -3,6 +3,7 @@
 // The members of a pipeline: who is called, who leaves, and when it is over. Protocol and proof:
 // docs/design/pipeline.md.
 #include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/internal/workplace.hpp>
@@ -108,6 +109,12 @@ class PipelineCore::Here {
 
 namespace {
 
+using std::chrono::microseconds;
+constexpr sync::clock::duration kLeastItem = microseconds(1);  // that is worth a second thread
+constexpr std::uint64_t kFewItems = 16;
+constexpr sync::clock::duration kShortestPause = microseconds(20);
+constexpr sync::clock::duration kLongestPause = microseconds(1000);
+
 std::size_t ring_for(std::size_t tokens) {
   if (tokens == 0) misuse("Pipeline: no tokens; ask for one at least");
   std::size_t ring = 1;
@@ -124,7 +131,8 @@ PipelineCore::PipelineCore(const Line& line, const PipelineOptions& options, std
       ring_(ring_for(options.tokens)),
       width_(width == 0 ? 1 : width),
       is_pushed_(is_pushed),
-      lease_(new Lease(*this)) {
+      lease_(new Lease(*this)),
+      stopped_(options_.until.stop_token(), &stop, this) {
   const KeptUntil& until = options_.until;
   if (options.on_full == OnFull::grow || options.on_full == OnFull::overwrite_oldest) {
     misuse("Pipeline: on_full is wait, reject or run_here");
@@ -149,16 +157,29 @@ void PipelineCore::end() noexcept {
 
 bool PipelineCore::is_here() const noexcept { return Here::is_at(*this); }
 
-// ---- What is to become of items ----------------------------------------------------------------
+// ---- What is to become of items -----------------------------------------------------------------
+
+// The token of the options. Whoever waits in the source, for the sink or for room hears of it.
+void PipelineCore::stop(void* core) noexcept {
+  PipelineCore& self = *static_cast<PipelineCore*>(core);
+  self.end_source();
+  self.source_stop_.source.request_stop();
+  self.sink_stop_.source.request_stop();
+  self.room_.notify_all();
+}
 
 Outcome PipelineCore::wish_within(std::uint32_t limits) const noexcept {
   if ((limits & kDrop) != 0) return Outcome::cancelled;
   if (options_.until.stop_token().stop_requested()) return Outcome::cancelled;
-  const bool is_closing = (limits & kClosing) != 0;
-  if (!is_closing && !options_.until.has_deadline()) return Outcome::done;
-  const sync::Deadline now = sync::clock::now();
-  if (now >= options_.until.deadline()) return Outcome::expired;
-  return is_closing && now >= closing_.deadline ? Outcome::expired : Outcome::done;
+  const sync::Deadline last = deadline();
+  return last == sync::no_deadline || sync::clock::now() < last ? Outcome::done : Outcome::expired;
+}
+
+sync::Deadline PipelineCore::deadline() const noexcept {
+  // order: acquire pairs with the release in limit(): what the closing says.
+  const bool is_closing = (limits_.load(sync::order::acquire) & kClosing) != 0;
+  const sync::Deadline own = options_.until.deadline();
+  return is_closing ? min(own, closing_.deadline) : own;
 }
 
 // With the mutex. The first one that limits anything counts, but to drop is always more.
@@ -292,6 +313,7 @@ bool PipelineCore::reserve_call() noexcept {
 }
 
 void PipelineCore::call_one() noexcept {
+  if (!may_call()) return;
   {
     const sync::Lock lock(mutex_);
     if (!reserve_call()) return;
@@ -326,6 +348,7 @@ void PipelineCore::arrive_called() noexcept {
 void PipelineCore::work() noexcept {
   const Here here(*this);
   PipelineMember member;
+  member.began = sync::clock::now();
   line_.work(*this, member);
 }
 
@@ -336,6 +359,38 @@ void PipelineCore::end_sink_if_over() noexcept {
   if (!std::exchange(is_sink_ended_, true)) line_.end_sink(*this);
 }
 
+// Another member has the source. True: not any more.
+bool PipelineCore::await_source(PipelineMember& member) noexcept {
+  using sync::order;
+  // order: relaxed, a look: the exchange in enter_source() decides.
+  const auto is_taken = [this]() noexcept { return is_source_taken_.load(order::relaxed); };
+  if (is_pushed_ || is_source_over_.load(order::relaxed) || !is_taken()) return false;
+  // Those who meet often do little else: one of them goes.
+  member.gives_way = member.taken >= kFewItems && ++member.met * 8 > member.taken &&
+                     sync::clock::now() - member.began < kLeastItem * member.taken;
+  if (member.gives_way) return false;
+  for (sync::Backoff backoff; backoff.snooze();) {
+    if (!is_taken()) return true;
+  }
+  return false;
+}
+
+// A call that brought nothing makes the next one wait, longer each time: where items cost less than
+// what two threads need to share them, one thread does them all.
+void PipelineCore::judge_stay(const PipelineMember& member) noexcept {
+  const sync::clock::time_point now = sync::clock::now();
+  const bool pays = now - member.began >= kLeastItem * (member.taken + 1);
+  pause_ = pays ? sync::clock::duration(0) : max(min(pause_ * 2, kLongestPause), kShortestPause);
+  // order: relaxed, a hint.
+  calls_after_.store(pays ? 0 : (now + pause_).time_since_epoch().count(), sync::order::relaxed);
+}
+
+bool PipelineCore::may_call() const noexcept {
+  // order: relaxed, a hint.
+  const auto after = calls_after_.load(sync::order::relaxed);
+  return after == 0 || sync::clock::now().time_since_epoch().count() >= after;
+}
+
 bool PipelineCore::leave(PipelineMember& member) noexcept {
   using sync::order;
   if (member.hand != nullptr) put_free(*std::exchange(member.hand, nullptr));
@@ -343,11 +398,13 @@ bool PipelineCore::leave(PipelineMember& member) noexcept {
   if (first_ready_ != nullptr) return false;
   // PL-4. order: acquire pairs with the releases in leave_source(), put_free(), end_source(); what
   // others did before they left came with the mutex.
-  if (!is_pushed_ && !is_source_taken_.load(order::acquire) &&
-      !is_source_over_.load(order::acquire) && free_.load(order::acquire) != nullptr) {
+  if (!is_pushed_ && !(std::exchange(member.gives_way, false) && active_ > 1) &&
+      !is_source_taken_.load(order::acquire) && !is_source_over_.load(order::acquire) &&
+      free_.load(order::acquire) != nullptr) {
     return false;
   }
   end_sink_if_over();
+  if (active_ > 1) judge_stay(member);
   --active_;
   look_for_room();
   counts_.done += std::exchange(member.done, 0);

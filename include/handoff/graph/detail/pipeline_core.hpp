@@ -44,6 +44,10 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // What a member counts for itself, and the token that it keeps for its next item.
 struct PipelineMember {
   PipelineToken* hand = nullptr;
+  sync::clock::time_point began = {};
+  std::uint64_t taken = 0;  // tokens that it went on with
+  std::uint64_t met = 0;    // how often another one had the source
+  bool gives_way = false;
   std::uint64_t done = 0;
   std::uint64_t failed = 0;
   std::uint64_t cancelled = 0;
@@ -125,6 +129,8 @@ class PipelineCore {
     if (has_room_.load(sync::order::relaxed)) call_one();
   }
 
+  // Whether to look once more before one leaves.
+  bool await_source(PipelineMember& member) noexcept;
   // False: there is work after all.
   bool leave(PipelineMember& member) noexcept;
 
@@ -135,8 +141,8 @@ class PipelineCore {
   Outcome give_up() noexcept;
 
   // How long the source may wait for an item, and a sink for room.
-  Until source_until() const noexcept { return {options_.until.deadline(), source_stop_.token}; }
-  Until sink_until() const noexcept { return {options_.until.deadline(), sink_stop_.token}; }
+  Until source_until() const noexcept { return {deadline(), source_stop_.token}; }
+  Until sink_until() const noexcept { return {deadline(), sink_stop_.token}; }
 
   // --- For who pushes. ---
 
@@ -167,12 +173,16 @@ class PipelineCore {
 
   enum Limits : std::uint32_t { kUntil = 1, kClosing = 2, kDrop = 4 };
 
+  static void stop(void* core) noexcept;
+  sync::Deadline deadline() const noexcept;
   Outcome wish_within(std::uint32_t limits) const noexcept;
   void limit(const Closing& closing) noexcept;
   PipelineToken* take_ready_slow() noexcept;
   void append(PipelineToken& token) noexcept;
   bool reserve_call() noexcept;
   void call_one() noexcept;
+  bool may_call() const noexcept;
+  void judge_stay(const PipelineMember& member) noexcept;
   void post_reserved() noexcept;
   void look_for_room() noexcept;
   void end_sink_if_over() noexcept;
@@ -200,6 +210,7 @@ class PipelineCore {
   sync::atomic<bool> has_room_{false};  // for a member
   sync::atomic<std::uint32_t> limits_{0};
   sync::atomic<std::size_t> ready_count_{0};
+  sync::atomic<sync::clock::rep> calls_after_{0};  // no call before; 0: at once
 
   // With the mutex.
   alignas(sync::destructive_span) mutable sync::Mutex mutex_;
@@ -209,6 +220,7 @@ class PipelineCore {
   std::size_t called_ = 0;
   bool is_started_ = false;
   bool is_sink_ended_ = false;
+  sync::clock::duration pause_{0};
   std::uint32_t waiting_ = 0;
   Tally counts_;  // of members that have left
   std::exception_ptr untaken_;
@@ -217,6 +229,7 @@ class PipelineCore {
   sync::Mutex pushing_;
   sync::EventCount changes_;  // for the owner
   sync::EventCount room_;     // for who pushes
+  sync::StopCallback stopped_;
 };
 
 // One member that was called. As movable as the functions of an executor have to be.

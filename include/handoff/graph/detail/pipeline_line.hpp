@@ -166,8 +166,9 @@ class PipelineLine : public PipelineCore {
     do {
       for (;;) {
         if (PipelineToken* const token = line.take_ready()) {
+          ++member.taken;
           line.resume(member, static_cast<Token&>(*token));
-        } else if (!line.pull(member)) {
+        } else if (!line.pull(member) && !line.await_source(member)) {
           break;
         }
       }
@@ -194,6 +195,7 @@ class PipelineLine : public PipelineCore {
       leave_source();
       if (token == nullptr) return false;
       invite();
+      ++member.taken;
       advance<0>(member, *token);
       return true;
     }
