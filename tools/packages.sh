@@ -10,7 +10,7 @@ packages_contenders=(libtbb-dev libopenblas-pthread-dev libdnnl-dev libeigen3-de
 # Other libraries that the lab measures beside this one. The program is complete without them.
 packages_peers=(libboost-dev libasio-dev libconcurrentqueue-dev libreaderwriterqueue-dev
   libatomic-queue-dev libpthreadpool-dev libzmq3-dev cppzmq-dev libnng-dev libuv1-dev
-  libsqlite3-dev libboost-filesystem-dev fio rsync)
+  libsqlite3-dev libboost-filesystem-dev fio rsync pigz zlib1g-dev)
 
 # A renderer among the examples; all else is complete without them.
 packages_render=(libegl-dev libgles-dev libegl-mesa0 libgl1-mesa-dri libpng-dev)

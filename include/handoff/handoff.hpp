@@ -105,6 +105,12 @@
 #include <handoff/graph/pipeline.hpp>
 #include <handoff/graph/pipeline_failed.hpp>
 #include <handoff/graph/pipeline_options.hpp>
+#include <handoff/graph/graph_limit.hpp>
+#include <handoff/graph/node_context.hpp>
+#include <handoff/graph/pipeline.hpp>
+#include <handoff/graph/pipeline_failed.hpp>
+#include <handoff/graph/pipeline_options.hpp>
+#include <handoff/graph/task_graph.hpp>
 #include <handoff/memory/arena_resource.hpp>
 #include <handoff/memory/frame.hpp>
 #include <handoff/memory/linear_arena.hpp>

@@ -102,6 +102,23 @@ std::vector<RungKind> pools_and_loops() {
        .today = "peer.std_threads"}};
 }
 
+std::vector<RungKind> graphs_and_pipelines() {
+  return {{.name = "node",
+           .title = "an empty node of a task graph",
+           .scenario = "graph",
+           .cell = Cell("node", {{"shape", "random"}, {"nodes", "10000"}, {"width", "2"}}),
+           .own = "own.graph",
+           .peers = {"peer.taskflow", "peer.onetbb_flow"},
+           .limit = "limit.serial"},
+          {.name = "item",
+           .title = "an item through three stages",
+           .scenario = "pipeline",
+           .cell = Cell("item", {{"kind", "mixed"}, {"width", "2"}}),
+           .own = "own.pipeline",
+           .peers = {"peer.taskflow", "peer.onetbb"},
+           .limit = "limit.serial"}};
+}
+
 std::vector<RungKind> processes_threads_and_files() {
   return {{.name = "process",
            .title = "8 bytes to another process",
@@ -144,7 +161,7 @@ std::vector<RungKind> processes_threads_and_files() {
 const std::vector<RungKind>& rung_kinds() {
   static const std::vector<RungKind> kinds = [] {
     std::vector<RungKind> all = calls_and_queues();
-    for (auto* part : {&pools_and_loops, &processes_threads_and_files}) {
+    for (auto* part : {&pools_and_loops, &graphs_and_pipelines, &processes_threads_and_files}) {
       const std::vector<RungKind> others = part();
       all.insert(all.end(), others.begin(), others.end());
     }

@@ -26,9 +26,9 @@ handoff_pool(peer.asio Asio peers/asio.hpp
 handoff_pool(peer.pthreadpool PThreadPool peers/pthreadpool.hpp
   LIBRARIES ${PTHREADPOOL_LIBRARY} INCLUDE_DIR PTHREADPOOL_INCLUDE_DIR
   PACKAGE libpthreadpool-dev IF PTHREADPOOL_LIBRARY)
-handoff_pool(peer.taskflow Taskflow peers/taskflow.hpp
-  LIBRARIES Threads::Threads INCLUDE_DIR TASKFLOW_INCLUDE_DIR
+handoff_library(taskflow LIBRARIES Threads::Threads INCLUDE_DIR TASKFLOW_INCLUDE_DIR
   PACKAGE "github.com/taskflow/taskflow, 4.0 or later")
+handoff_pool(peer.taskflow Taskflow peers/taskflow.hpp BY taskflow)
 handoff_pool(peer.bs_thread_pool BsThreadPool peers/bs_thread_pool.hpp
   LIBRARIES Threads::Threads INCLUDE_DIR BS_THREAD_POOL_INCLUDE_DIR
   PACKAGE "github.com/bshoshany/thread-pool, 5.0 or later")

@@ -246,6 +246,7 @@ std::string name_of_way(const std::string& contender) {
                              Spelling{"mutex_pool", "a mutex pool"},
                              Spelling{"mutex_queue", "a mutex queue"},
                              Spelling{"onetbb", "oneTBB"},
+                             Spelling{"onetbb_flow", "oneTBB"},
                              Spelling{"openmp", "OpenMP"},
                              Spelling{"pipe", "a pipe"},
                              Spelling{"std_async", "std::async"},

@@ -94,6 +94,59 @@ class Forkjoin(PoolTest):
         self.assert_all_right(self.rows("--set", "problem=nqueens,tree"))
 
 
+class Graph(PoolTest):
+    scenario = "graph"
+
+    def test_empty_nodes(self):
+        rows = self.rows("--metrics", "node", nodes=3000)
+        self.assert_all_right(rows)
+        self.assertEqual({row["parameters"]["shape"] for row in rows}, {"random", "wavefront"})
+        for row in rows:
+            if row["status"] in MEASURED:
+                self.assertEqual(row["items_per_op"], 6000, row)  # two runs
+
+    def test_the_patterns_keep_their_curve(self):
+        rows = self.rows("--metrics", "metg50", "--contenders", "own.*,peer.onetbb_flow")
+        self.assert_all_right(rows)
+        self.assertEqual(len({row["parameters"]["pattern"] for row in rows}), 6)
+        for row in rows:
+            if row["status"] in MEASURED:
+                self.assertGreaterEqual(len(row["curves"]["efficiency"]), 20, row)
+        self.assertNotIn("limit.serial", {row["contender"] for row in rows})
+
+    def test_a_node_that_runs_too_early_or_not_at_all_is_found(self):
+        self.assert_found({"peer.hurries": "^a node ran before one that it waits for$",
+                           "peer.leaves_out": "^ran 1998 tasks of 2000$"},
+                          "--metrics", "node", nodes=1000)
+
+
+class Pipeline(PoolTest):
+    scenario = "pipeline"
+
+    def test_every_kind_of_stages(self):
+        rows = self.rows("--metrics", "item")
+        self.assert_all_right(rows)
+        kinds = {row["parameters"]["kind"] for row in rows if row["contender"].startswith("own.")}
+        self.assertEqual(kinds, {"serial", "parallel", "in_order", "mixed"})
+
+    def test_what_a_program_compresses_comes_out_again(self):
+        for row in self.rows("--metrics", "compress,size", mib=1):
+            self.assertIn(row["status"], (*MEASURED, "unavailable"), row)
+            if row["status"] in MEASURED:
+                self.assertTrue(10 < row["figures"]["size"] < 90, row)
+
+    def test_an_item_that_overtakes_or_is_lost_is_found(self):
+        self.assert_found({"peer.overtakes": "^4 items out of order$"}, "--metrics", "item",
+                          kind="in_order")
+        self.assert_found({"peer.forgets": "^an item did not come out as it should$"},
+                          "--metrics", "item", kind="parallel")
+
+    def test_a_program_that_loses_a_byte_is_found(self):
+        self.assert_found({"peer.shortens": "^1048575 bytes come out of it, which are not the "
+                                            "1048576 that went in$"},
+                          "--metrics", "compress", mib=1)
+
+
 class Grain(PoolTest):
     scenario = "grain"
 
