@@ -9,11 +9,10 @@ namespace handoff::lab {
 
 Scenarios all_scenarios() {
   Scenarios scenarios;
-  for (const auto table :
-       {matmul_scenario, events_scenario, channels_scenario, messages_scenario, processes_scenario,
-        commands_scenario, files_scenario, tasks_scenario, forkjoin_scenario, grain_scenario,
-        algorithms_scenario, loads_scenario, spawn_scenario, machine_scenario}) {
-        graph_scenario, pipeline_scenario, loads_scenario, spawn_scenario, machine_scenario}) {
+  for (const auto table : {matmul_scenario, events_scenario, channels_scenario, messages_scenario,
+                           processes_scenario, commands_scenario, files_scenario, tasks_scenario,
+                           forkjoin_scenario, grain_scenario, algorithms_scenario, graph_scenario,
+                           pipeline_scenario, loads_scenario, spawn_scenario, machine_scenario}) {
     scenarios.push_back(std::make_unique<Scenario>(table()));
   }
   return scenarios;

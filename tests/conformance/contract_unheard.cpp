@@ -34,8 +34,8 @@
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/file/file_engine.hpp>
-#include <handoff/graph/task_graph.hpp>
 #include <handoff/graph/pipeline.hpp>
+#include <handoff/graph/task_graph.hpp>
 #include <handoff/pool/coroutine.hpp>
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>

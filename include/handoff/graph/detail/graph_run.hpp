@@ -48,9 +48,7 @@
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
 
-namespace handoff { inline namespace HANDOFF_ABI {
-
-namespace detail {
+namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class GraphCore;
 class GraphExecution;
@@ -263,7 +261,6 @@ class GraphExecution {
   sync::atomic<std::uint64_t> taken_lanes_;
 };
 
-}  // namespace detail
-}}  // namespace handoff::HANDOFF_ABI
+}}}  // namespace handoff::HANDOFF_ABI::detail
 
 #pragma pop_macro("Status")
