@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the bulk tier: what a run of each team and pool does (contract_page.hpp).
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -23,6 +12,7 @@
 
 #include "conformance/contract_page.hpp"
 #include "support/patience.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 namespace {

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the deferred tier: what the calls of each inbox do (contract_page.hpp).
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/core/closing.hpp>
@@ -20,6 +8,7 @@
 
 #include "conformance/contract_page.hpp"
 #include "support/policies.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 namespace {

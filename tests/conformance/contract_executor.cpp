@@ -3,19 +3,6 @@
 // The rows of the executor tier: what the calls of each executor do (contract_page.hpp).
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/core/capacity.hpp>
@@ -31,6 +18,7 @@
 
 #include "conformance/contract_page.hpp"
 #include "support/patience.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 namespace {

@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the transfer tier: what the calls of each queue do (contract_page.hpp).
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include <handoff/bus/latest.hpp>
 #include <handoff/bus/latest_by_key.hpp>
 #include <handoff/core/capacity.hpp>
@@ -32,6 +19,7 @@
 #include "conformance/followed_by_one.hpp"
 #include "conformance/made.hpp"
 #include "support/patience.hpp"
+#include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 
 namespace handoff::test {

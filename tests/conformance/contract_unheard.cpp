@@ -6,20 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <functional>
-#include <initializer_list>
-#include <mutex>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/bus/message_workers.hpp>
@@ -52,6 +38,7 @@
 #include "conformance/contract_page.hpp"
 #include "support/job.hpp"
 #include "support/patience.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 namespace {

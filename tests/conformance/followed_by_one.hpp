@@ -3,13 +3,11 @@
 // A broadcast that one consumer follows, which is a queue then.
 #pragma once
 
-#include <cstddef>
-#include <span>
-#include <utility>
-
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
+
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -3,8 +3,7 @@
 // What the suites make in one way, whether it has a size or none.
 #pragma once
 
-#include <cstddef>
-#include <type_traits>
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -3,17 +3,14 @@
 // Other people's queues in the words of the transfer suite, as far as they have what it asks for.
 #pragma once
 
-#include <cstddef>
-#include <iterator>
-#include <span>
-#include <utility>
-
 #include <concurrentqueue.h>
 #include <readerwriterqueue.h>
+
 #include <boost/lockfree/queue.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
-
 #include <handoff/core/status.hpp>
+
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -4,17 +4,11 @@
 // nothing of this library but the concepts.
 #pragma once
 
-#include <condition_variable>
-#include <cstddef>
-#include <deque>
-#include <exception>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/unique_function.hpp>
-#include <mutex>
-#include <thread>
-#include <utility>
-#include <vector>
+
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -8,20 +8,10 @@
 // says which thread made it and as which one.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <ostream>
-#include <random>
-#include <span>
-#include <thread>
-#include <vector>
-
 #include <handoff/core/status.hpp>
 
 #include "support/patience.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The simulated disk: a list of what each call changed and when.
-#include "fault/power_loss.hpp"
-
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
@@ -10,16 +8,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <initializer_list>
-#include <stdexcept>
-#include <string_view>
-#include <utility>
+#include "fault/power_loss.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 namespace {

@@ -30,21 +30,10 @@
 // Not simulated: a device that lies about its own cache; several file systems.
 #pragma once
 
-#include <array>
 #include <compare>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <list>
-#include <map>
-#include <mutex>
-#include <optional>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "support/file_tap.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

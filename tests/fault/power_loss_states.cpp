@@ -6,19 +6,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <numeric>
-#include <sstream>
-#include <string_view>
-#include <utility>
-
 #include "fault/power_loss.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 namespace {

@@ -2,13 +2,11 @@
 // Traces that tests write by hand, in the form that the library's tracer has.
 #pragma once
 
-#include <filesystem>
-#include <fstream>
-#include <string>
-
-#include <fmt/format.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
+#include "support/test.hpp"
 #include "tracing/recording.hpp"
 
 namespace handoff::lab::tracing {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Runs the models by random programs of rapidcheck, and first of all what they are made of.
-#include "model/model.hpp"
-
-#include <cerrno>
-#include <numeric>
-#include <ostream>
-
-#include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include "model/model.hpp"
 #include "support/failing.hpp"
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 

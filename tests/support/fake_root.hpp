@@ -3,13 +3,7 @@
 // A folder that stands for "/", with the files that a test wants to be read.
 #pragma once
 
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <system_error>
-#include <vector>
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -7,9 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <cstdint>
-#include <filesystem>
-#include <string>
+#include "support/test.hpp"
 
 namespace handoff::test {
 

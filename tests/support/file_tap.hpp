@@ -15,20 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include <handoff/file/detail/file_tap.hpp>
+
+#include "support/test.hpp"
 
 namespace handoff::test {
 

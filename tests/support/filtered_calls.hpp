@@ -10,10 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -6,8 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <string>
+#include "support/test.hpp"
 
 namespace handoff::test {
 

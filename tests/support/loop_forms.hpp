@@ -3,15 +3,7 @@
 // Every form of a loop, for each kind of executor.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <chrono>
 #include <climits>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/parallel_for.hpp>
@@ -19,12 +11,9 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
-#include <numeric>
 #include <ranges>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <vector>
+
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -3,9 +3,7 @@
 // Finds what breaks the order of several producers' items, as one consumer meets them.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
+#include "support/test.hpp"
 
 namespace handoff::test {
 

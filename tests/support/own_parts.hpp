@@ -3,17 +3,9 @@
 // Where each thread begins in runs over an index range: in its own part, the same in each run.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <map>
-#include <mutex>
-#include <set>
-#include <thread>
-
-#include <gtest/gtest.h>
-
 #include <handoff/core/index_range.hpp>
+
+#include "support/test.hpp"
 
 namespace handoff::test {
 

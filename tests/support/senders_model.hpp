@@ -5,14 +5,7 @@
 // installed.
 #pragma once
 
-#include <atomic>
-#include <concepts>
-#include <exception>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <type_traits>
-#include <utility>
+#include "support/test.hpp"
 
 namespace handoff::test::senders {
 

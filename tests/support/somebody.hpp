@@ -4,14 +4,10 @@
 // thread, as the kernel sees it: it runs on one of its own, and so do the threads that it starts.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <thread>
-#include <utility>
-#include <vector>
+#include "support/test.hpp"
 
 namespace handoff::test {
 

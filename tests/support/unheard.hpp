@@ -4,10 +4,9 @@
 // at a time.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include <handoff/core/on_unheard.hpp>
+
+#include "support/test.hpp"
 
 namespace handoff::test {
 

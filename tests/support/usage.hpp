@@ -7,14 +7,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include <algorithm>
-#include <chrono>
-#include <fstream>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
+#include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 
 namespace handoff::test {

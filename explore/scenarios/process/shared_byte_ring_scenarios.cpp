@@ -3,7 +3,6 @@
 // SharedByteRing: the scenarios of docs/design/shared_ring.md that SharedRing's do not have, since
 // the ends are the same: lengths and padding, and their successors.
 #include <algorithm>
-#include <array>
 #include <handoff/process/shared_byte_ring.hpp>
 
 #include "explore/scenarios/process/shared_storage.hpp"

@@ -5,12 +5,9 @@
 // for the process.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <handoff/process/shared_mpsc_ring.hpp>
 #include <handoff/process/shared_ring.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <string>
 
 #include "explore/scenarios/process/shared_storage.hpp"
 

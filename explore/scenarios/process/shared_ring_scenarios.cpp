@@ -6,7 +6,6 @@
 #include <handoff/process/detail/shared_ring_head.hpp>
 #include <handoff/process/shared_ring.hpp>
 #include <handoff/sync/stop_token.hpp>
-#include <system_error>
 
 #include "explore/scenarios/process/shared_ring_programs.hpp"
 #include "explore/scenarios/process/shared_storage.hpp"

@@ -2,7 +2,6 @@
 //
 // SegmentQueue: the scenarios of docs/design/channel.md.
 #include <handoff/queue/segment_queue.hpp>
-#include <memory>
 
 #include "books/queue_books.hpp"
 #include "explore/scenarios/queue/ring_scenarios.hpp"

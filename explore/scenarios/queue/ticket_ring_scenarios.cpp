@@ -3,7 +3,6 @@
 // MpscRing and MpmcRing: the scenarios of docs/design/rings.md.
 #include <handoff/queue/mpmc_ring.hpp>
 #include <handoff/queue/mpsc_ring.hpp>
-#include <stdexcept>
 
 #include "books/queue_books.hpp"
 #include "explore/scenarios/queue/ring_scenarios.hpp"

@@ -6,13 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <cstdint>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <thread>
-#include <utility>
+#include "support/test.hpp"
 
 namespace handoff::test {
 

@@ -8,14 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cstddef>
-#include <cstdlib>
-#include <exception>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "support/support.hpp"
+#include "support/test.hpp"
 #include "unit/process/control_group.hpp"
 
 namespace handoff::test {

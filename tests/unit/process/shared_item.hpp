@@ -3,12 +3,8 @@
 // What the tests of rings in shared memory send, and how they spoil its memory.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <random>
-#include <span>
-
 #include "support/support.hpp"
+#include "support/test.hpp"
 
 namespace handoff::test {
 
