@@ -92,6 +92,9 @@
 #include <handoff/file/file_result.hpp>
 #include <handoff/file/open_file.hpp>
 #include <handoff/graph/algorithm_options.hpp>
+#include <handoff/graph/merge.hpp>
+#include <handoff/graph/partition.hpp>
+#include <handoff/graph/sort.hpp>
 #include <handoff/memory/arena_resource.hpp>
 #include <handoff/memory/frame.hpp>
 #include <handoff/memory/linear_arena.hpp>

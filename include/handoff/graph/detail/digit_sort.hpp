@@ -184,7 +184,11 @@ class DigitSortByAll {
       const std::size_t last = first_[value + 1];
       sort_.sort(room + first, keys + first, last - first, order_, below(bits, shift), true);
       join(keys + first, room + first, last - first);
-      for (std::size_t i = first; i < last; ++i) detail::relocate(away + keys[i].index, others + i);
+      constexpr std::size_t ahead = 16;  // they lie in any order, and far away
+      for (std::size_t i = first; i < last; ++i) {
+        if (last - i > ahead) __builtin_prefetch(away + keys[i + ahead].index);
+        detail::relocate(away + keys[i].index, others + i);
+      }
     };
     detail::whole_loop<digit_values>(executor_, digit_values, sort_bucket);
     return true;
