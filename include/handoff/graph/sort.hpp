@@ -22,7 +22,7 @@
 //   reversed and merged.
 // - Small ranges are sorted by the caller alone. No thread is woken for them.
 // - Blocks: until all is sorted. The caller works with the others.
-// - Allocates: from options.scratch, as much as the range takes, and for projected numbers and texts
+// - Allocates: from options.scratch, as much as the range takes; for projected numbers and texts
 //   32 bytes an item besides. Nothing for up to 8 items, and where the range is in order already.
 // - Exceptions, and options.until (which throws NotRun): the range has all of its items then, in
 //   any order. This holds also where a comparison or a projection throws. A move that throws is
