@@ -8,8 +8,7 @@
 //   handoff::stable_sort(pool, orders, {}, &Order::price, {.scratch = &resource, .until = 10ms});
 //
 // For: the arguments of std::ranges::sort and stable_sort behind an executor, and options behind
-// them. Not for: ranges whose iterators do not jump (copy into a vector); sorting by equal keys in
-// the order of other threads' work (CommandBucket).
+// them. Not for: ranges whose iterators do not jump (copy into a vector).
 //
 // - Concurrency: any thread; as many at a time as the executor allows. Comparison and projection
 //   are one object each, called by several threads at once. Nobody else touches the range.
@@ -17,13 +16,14 @@
 // - Numbers in the order of < or > (std::ranges::less or greater, std::less, std::greater), which
 //   are the items themselves or what the projection gives, are sorted by their digits. The
 //   projection is called once an item then. NaN compare as if above all others; -0 equals 0.
+// - Texts (std::string, std::string_view) in that order, which are the items or a member of theirs,
+//   are sorted by their first eight characters behind those that all have in common, then compared.
 // - A range that is ascending or descending, or made of few such stretches, is only looked through,
 //   reversed and merged.
 // - Small ranges are sorted by the caller alone. No thread is woken for them.
 // - Blocks: until all is sorted. The caller works with the others.
-// - Allocates: from options.scratch, as much as the range takes, or, by projected numbers, at most
-// 32
-//   bytes an item besides. Nothing for up to 8 items, and where the range is in order already.
+// - Allocates: from options.scratch, as much as the range takes; for projected numbers and texts
+//   32 bytes an item besides. Nothing for up to 8 items, and where the range is in order already.
 // - Exceptions, and options.until (which throws NotRun): the range has all of its items then, in
 //   any order. This holds also where a comparison or a projection throws. A move that throws is
 //   undone; if what undoes it throws, too, that item's value is lost.
@@ -68,6 +68,9 @@ void sort_range(E& executor, I first, std::size_t count, Comp& comp, Proj& proj,
       } else {
         detail::sort_by_numbers<descends>(executor, first, count, proj, options);
       }
+    } else if constexpr (OrderedByTexts<I, Comp, Proj>) {
+      constexpr bool descends = is_descending<Comp, KeyOfItem<I, Proj>>;
+      detail::sort_by_texts<descends>(executor, first, count, proj, options);
     } else {
       Order<Comp, Proj> order{comp, proj};
       detail::sort_compared(executor, first, count, order, options);

@@ -27,6 +27,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -174,6 +175,45 @@ TEST(StableSort, RunsOnWhateverRunsLoops) {
   expect_stable(here, prices);
   test::StrangersExecutor stranger(2);
   expect_stable(stranger, prices);
+}
+
+// Texts by their first characters, which many have in common, and then by the others.
+TEST(Sort, SortsTextsAsStd) {
+  struct Named {
+    std::string name;
+    std::size_t place = 0;
+    bool operator==(const Named&) const = default;
+  };
+  auto random = test::random();
+  ThreadTeam team{{.width = 2}};
+  const std::string beginnings[] = {"", "a", "a common beginning ", std::string(3, '\0')};
+  for (const std::size_t count : {60UL, 500UL, 17000UL}) {
+    for (const std::string& beginning : beginnings) {
+      for (const std::size_t kinds : {3UL, 300UL, 1UL << 40}) {
+        std::vector<Named> input;
+        for (std::size_t i = 0; i < count; ++i) {
+          std::string text = beginning;
+          for (std::size_t left = random() % kinds; left != 0; left /= 7) {
+            text += static_cast<char>(left % 7 * 37);  // 0 among them, and what is below 0
+          }
+          input.push_back({text, i});
+        }
+        const auto expected = test::stably_sorted(
+            input, [](const Named& a, const Named& b) { return a.name < b.name; });
+        auto sorted = input;
+        handoff::stable_sort(team, sorted, {}, &Named::name);
+        ASSERT_EQ(sorted, expected);
+        const auto reversed = test::stably_sorted(
+            input, [](const Named& a, const Named& b) { return a.name > b.name; });
+        handoff::stable_sort(team, input, std::ranges::greater(), &Named::name);
+        ASSERT_EQ(input, reversed);
+        std::vector<std::string_view> views;
+        for (const Named& each : input) views.push_back(each.name);
+        handoff::sort(team, views);
+        ASSERT_TRUE(std::ranges::is_sorted(views));
+      }
+    }
+  }
 }
 
 TEST(Sort, MovesItemsThatCannotBeCopied) {

@@ -19,6 +19,7 @@
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/graph/algorithm_options.hpp>
+#include <handoff/graph/detail/merge_sort.hpp>
 #include <handoff/graph/detail/scratch_array.hpp>
 #include <handoff/graph/detail/serial_start.hpp>
 #include <handoff/graph/detail/whole_loop.hpp>
@@ -146,16 +147,51 @@ class DigitSortByAll {
         places_(options.scratch, parts_ * digit_values) {}
 
   void run() {
-    std::uint64_t bits = differing();
+    const std::uint64_t bits = differing();
     if (bits == 0) return;
-    const auto width = static_cast<unsigned>(std::bit_width(bits));
-    const unsigned shift = width > digit_bits ? width - digit_bits : 0;
+    const unsigned shift = highest_digit(bits);
     count(items_, shift);
-    if (largest() <= count_ / 4 * 5 / members_of(executor_)) {
-      sort_buckets(shift, bits & ((std::uint64_t{1} << shift) - 1));
+    if (is_even()) {
+      sort_buckets(shift, bits);
     } else {
       sort_by_all_digits(bits);
     }
+  }
+
+  // The same for items that are the keys of `others`, which are moved with them, to `away` and
+  // back. join(keys, room, count) ends the order of a bucket, whose keys refer to items of `away`;
+  // it is noexcept. False: buckets are not even, and nothing has been moved.
+  template <class T, class Join>
+  bool run_with(T* others, T* away, const Join& join) {
+    const std::uint64_t bits = differing();
+    const unsigned shift = highest_digit(bits);
+    count(items_, shift);
+    if (!is_even()) return false;
+    auto* const keys = static_cast<KeyedIndex*>(items_);
+    auto* const room = static_cast<KeyedIndex*>(room_);
+    const auto scatter_part = [&](std::size_t part) noexcept {
+      std::size_t* const next = places(part);
+      for (std::size_t i = begin(part); i < begin(part + 1); ++i) {
+        const std::uint64_t key = keys[i].key;
+        const std::size_t place = next[(key >> shift) % digit_values]++;
+        room[place] = {key, place};
+        detail::relocate(others + i, away + place);
+      }
+    };
+    detail::whole_loop<most_parts>(executor_, parts_, scatter_part);
+    const auto sort_bucket = [&](std::size_t value) noexcept {
+      const std::size_t first = first_[value];
+      const std::size_t last = first_[value + 1];
+      sort_.sort(room + first, keys + first, last - first, order_, below(bits, shift), true);
+      join(keys + first, room + first, last - first);
+      constexpr std::size_t ahead = 16;  // they lie in any order, and far away
+      for (std::size_t i = first; i < last; ++i) {
+        if (last - i > ahead) __builtin_prefetch(away + keys[i + ahead].index);
+        detail::relocate(away + keys[i].index, others + i);
+      }
+    };
+    detail::whole_loop<digit_values>(executor_, digit_values, sort_bucket);
+    return true;
   }
 
  private:
@@ -198,12 +234,20 @@ class DigitSortByAll {
     }
     first_[digit_values] = next;
   }
-  std::size_t largest() const noexcept {
+  // Whether no bucket has much more than a thread's share.
+  bool is_even() const noexcept {
     std::size_t most = 0;
     for (std::size_t value = 0; value < digit_values; ++value) {
       most = max(most, first_[value + 1] - first_[value]);
     }
-    return most;
+    return most <= count_ / 4 * 5 / members_of(executor_);
+  }
+  static unsigned highest_digit(std::uint64_t bits) noexcept {
+    const auto width = static_cast<unsigned>(std::bit_width(bits));
+    return width > digit_bits ? width - digit_bits : 0;
+  }
+  static std::uint64_t below(std::uint64_t bits, unsigned shift) noexcept {
+    return bits & ((std::uint64_t{1} << shift) - 1);
   }
 
   void scatter(const void* items, void* to, unsigned shift) {
@@ -219,7 +263,7 @@ class DigitSortByAll {
     const auto sort_bucket = [&](std::size_t value) noexcept {
       const std::size_t offset = first_[value] * sort_.item_bytes;
       sort_.sort(static_cast<std::byte*>(room_) + offset, static_cast<std::byte*>(items_) + offset,
-                 first_[value + 1] - first_[value], order_, bits, true);
+                 first_[value + 1] - first_[value], order_, below(bits, shift), true);
     };
     detail::whole_loop<digit_values>(executor_, digit_values, sort_bucket);
   }

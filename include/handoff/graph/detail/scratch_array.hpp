@@ -18,8 +18,9 @@ class ScratchArray {
  public:
   // Throws std::bad_alloc, and what the resource throws.
   ScratchArray(const ScratchMemory& from, std::size_t count) : from_(from), count_(count) {
-    if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
-    room_ = static_cast<T*>(from_.allocate(count * sizeof(T), alignof(T)));
+    constexpr std::size_t most_bytes = static_cast<std::size_t>(-1) / 2;  // which nobody has
+    const std::size_t bytes = count > most_bytes / sizeof(T) ? most_bytes : count * sizeof(T);
+    room_ = static_cast<T*>(from_.allocate(bytes, alignof(T)));
   }
   ~ScratchArray() { from_.deallocate(room_, count_ * sizeof(T), alignof(T)); }
   ScratchArray(const ScratchArray&) = delete;

@@ -15,7 +15,6 @@
 #include <handoff/core/until.hpp>
 #include <handoff/graph/detail/merge_sort.hpp>
 #include <handoff/graph/detail/serial_start.hpp>
-#include <handoff/sync/internal/atomic.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -118,27 +117,24 @@ Stretches find_stretches(E& executor, I first, std::size_t count, Less& less, co
   constexpr std::size_t most_parts = 64;
   constexpr std::size_t look_at_first = 256;
   Turns turns[most_parts];
+  bool are_many[most_parts] = {};
   const std::size_t pairs = count - 1;
   if (!detail::find_turns(first, {0, min(pairs, look_at_first)}, turns[0], less)) return {};
   turns[0] = {};
   const std::size_t parts = max<std::size_t>(min(members_of(executor) * 4, most_parts), 1);
-  sync::atomic<bool> are_many{false};
+  const auto begin = [&](std::size_t i) { return pairs / parts * i + min(pairs % parts, i); };
   auto look = [&](std::size_t i) {
-    if (are_many.load(sync::order::relaxed)) return;  // order: relaxed, a hint
-    const IndexRange part{pairs / parts * i, i + 1 == parts ? pairs : pairs / parts * (i + 1)};
-    if (!detail::find_turns(first, part, turns[i], less)) {
-      are_many.store(true, sync::order::relaxed);  // order: relaxed, read again behind the loop
-    }
+    are_many[i] = !detail::find_turns(first, {begin(i), begin(i + 1)}, turns[i], less);
   };
   detail::run_all_parts(executor, parts, look, {.until = until});
-  if (are_many.load(sync::order::relaxed)) return {};  // order: relaxed, the loop is over
   StretchMaker maker;
   for (std::size_t i = 0; i < parts; ++i) {
+    if (are_many[i]) return {};
     bool down = turns[i].begins_down;
     for (std::size_t t = 0; t < turns[i].count; ++t, down = !down) {
       if (!maker.add(down, turns[i].at[t])) return {};
     }
-    if (!maker.add(down, i + 1 == parts ? pairs : pairs / parts * (i + 1))) return {};
+    if (!maker.add(down, begin(i + 1))) return {};
   }
   return maker.finish() ? maker.result() : Stretches{};
 }
