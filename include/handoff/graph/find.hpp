@@ -15,7 +15,6 @@
 // - Blocks: until every element before the match is done. Allocates: nothing, on an Executor once.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -93,10 +92,7 @@ class FirstMatch {
 // So many items that a block takes some microseconds, but that each member has several.
 inline std::size_t block_to_find(const SerialStart& start, std::size_t left, std::size_t members) {
   if (start.done == 0) return 1;
-  const double item =
-      max(static_cast<double>(start.took.count()), 1.0) / static_cast<double>(start.done);
-  const auto many = static_cast<std::size_t>(static_cast<double>(worth_a_hand_over.count()) / item);
-  return max<std::size_t>(min(many, left / (8 * members)), 1);
+  return max<std::size_t>(min(start.items_worth_it(), left / (8 * members)), 1);
 }
 
 template <class E, class I, class Pred, class Proj>
