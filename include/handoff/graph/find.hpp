@@ -99,13 +99,19 @@ template <class E, class I, class Pred, class Proj>
 std::size_t find_if(E& executor, I first, std::size_t count, Pred& pred, Proj& proj,
                     const AlgorithmOptions& options) {
   const std::size_t members = members_of(executor);
-  const auto look = [first, &pred, &proj](IndexRange block) {
-    const I end = after(first, block.last);
-    I each = after(first, block.first);
-    while (each != end && !static_cast<bool>(detail::invoke(pred, detail::invoke(proj, *each)))) {
-      ++each;
+  const auto is_match = [first, &pred, &proj](std::size_t i) {
+    return static_cast<bool>(detail::invoke(pred, detail::invoke(proj, *after(first, i))));
+  };
+  const auto look = [&is_match](IndexRange block) {
+    std::size_t i = block.first;
+    for (; block.last - i >= 4; i += 4) {  // a branch for the end costs as much as a predicate
+      if (is_match(i)) return i;
+      if (is_match(i + 1)) return i + 1;
+      if (is_match(i + 2)) return i + 2;
+      if (is_match(i + 3)) return i + 3;
     }
-    return block.last - static_cast<std::size_t>(end - each);
+    while (i != block.last && !is_match(i)) ++i;
+    return i;
   };
   std::size_t match = count;
   auto alone = [&](IndexRange block) {
