@@ -27,13 +27,13 @@ LINES_MAX_OF = {
     "handoff/event/event_queue.hpp": 25200,  # the same
     "handoff/core/to_std.hpp": 20000,  # gives a std::future: <future>
     "handoff/pool/submit_std.hpp": 20000,  # the same
-    "handoff/handoff.hpp": 44500,  # all of these at once; held against <future> below
+    "handoff/handoff.hpp": 46000,  # all of these at once; held against <future> below
 }
 
 # Headers that are held against <future>, which they stand in for: how many times its lines. The
 # seconds follow the lines: g++ 12 needs 1.25 times as long for the pool as for <future>.
 # All public headers together: 2 times for the rooms of today, 0.15 more for each that is added.
-TIMES_FUTURE = {"handoff/pool/thread_pool.hpp": 1.3, "handoff/handoff.hpp": 2.15}
+TIMES_FUTURE = {"handoff/pool/thread_pool.hpp": 1.3, "handoff/handoff.hpp": 2.3}
 
 LINES_FELT = 1000
 

@@ -15,7 +15,6 @@
 // - Blocks: until every element before the match is done. Allocates: nothing, on an Executor once.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -93,23 +92,26 @@ class FirstMatch {
 // So many items that a block takes some microseconds, but that each member has several.
 inline std::size_t block_to_find(const SerialStart& start, std::size_t left, std::size_t members) {
   if (start.done == 0) return 1;
-  const double item =
-      max(static_cast<double>(start.took.count()), 1.0) / static_cast<double>(start.done);
-  const auto many = static_cast<std::size_t>(static_cast<double>(worth_a_hand_over.count()) / item);
-  return max<std::size_t>(min(many, left / (8 * members)), 1);
+  return max<std::size_t>(min(start.items_worth_it(), left / (8 * members)), 1);
 }
 
 template <class E, class I, class Pred, class Proj>
 std::size_t find_if(E& executor, I first, std::size_t count, Pred& pred, Proj& proj,
                     const AlgorithmOptions& options) {
   const std::size_t members = members_of(executor);
-  const auto look = [first, &pred, &proj](IndexRange block) {
-    const I end = after(first, block.last);
-    I each = after(first, block.first);
-    while (each != end && !static_cast<bool>(detail::invoke(pred, detail::invoke(proj, *each)))) {
-      ++each;
+  const auto is_match = [first, &pred, &proj](std::size_t i) {
+    return static_cast<bool>(detail::invoke(pred, detail::invoke(proj, *after(first, i))));
+  };
+  const auto look = [&is_match](IndexRange block) {
+    std::size_t i = block.first;
+    for (; block.last - i >= 4; i += 4) {  // a branch for the end costs as much as a predicate
+      if (is_match(i)) return i;
+      if (is_match(i + 1)) return i + 1;
+      if (is_match(i + 2)) return i + 2;
+      if (is_match(i + 3)) return i + 3;
     }
-    return block.last - static_cast<std::size_t>(end - each);
+    while (i != block.last && !is_match(i)) ++i;
+    return i;
   };
   std::size_t match = count;
   auto alone = [&](IndexRange block) {

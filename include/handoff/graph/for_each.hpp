@@ -53,6 +53,11 @@ struct InInOut {
 
 namespace detail {
 
+// Whether F and the projection are known to be cheap on what the iterator leads to.
+template <class F, class I, class Proj>
+inline constexpr bool is_cheap_of =
+    is_cheap<F, std::iter_reference_t<I>> && is_cheap<Proj, std::iter_reference_t<I>>;
+
 template <class E, class I, class F, class Proj>
 void for_each(E& executor, I first, std::size_t count, F& f, Proj& proj,
               const AlgorithmOptions& options) {
@@ -67,7 +72,7 @@ void for_each(E& executor, I first, std::size_t count, F& f, Proj& proj,
         call_and_drop(f, detail::invoke(proj, *each));
       }
     };
-    run_blocks<is_cheap<F, std::iter_reference_t<I>>>(executor, count, body, options);
+    run_blocks<is_cheap_of<F, I, Proj>>(executor, count, body, options);
   }
 }
 
@@ -89,7 +94,7 @@ void transform(E& executor, I first, std::size_t count, O out, Op& op, Proj& pro
         *to = detail::invoke(op, detail::invoke(proj, *each));
       }
     };
-    run_blocks<is_cheap<Op, std::iter_reference_t<I>>>(executor, count, body, options);
+    run_blocks<is_cheap_of<Op, I, Proj>>(executor, count, body, options);
   }
 }
 
@@ -114,8 +119,8 @@ void transform(E& executor, I1 first1, I2 first2, std::size_t count, O out, Op& 
         *to = detail::invoke(op, detail::invoke(proj1, *each), detail::invoke(proj2, *second));
       }
     };
-    run_blocks<is_cheap<Op, std::iter_reference_t<I1>, std::iter_reference_t<I2>>>(executor, count,
-                                                                                   body, options);
+    run_blocks<is_cheap_of<Op, I1, Proj1> && is_cheap_of<Op, I2, Proj2>>(executor, count, body,
+                                                                         options);
   }
 }
 

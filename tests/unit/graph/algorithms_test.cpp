@@ -484,6 +484,9 @@ TEST(SmallInputs, OfDearItemsAreHandedOver) {
     };
     for_each(threads, v, sleep);
     EXPECT_GE(threads.posted.exchange(0), 1) << count;
+    std::vector<int> out(count);
+    transform(threads, v, out.begin(), std::negate<>(), sleep);  // a dear projection
+    EXPECT_GE(threads.posted.exchange(0), 1) << count;
     static_cast<void>(count_if(threads, v, sleep));
     EXPECT_GE(threads.posted.exchange(0), 1) << count;
     static_cast<void>(find_if(threads, v, sleep));

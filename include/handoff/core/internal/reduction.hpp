@@ -101,6 +101,17 @@ T reduce_items(const Source& source, IndexRange items, Map& map, Combine& combin
       value = static_cast<T>(all);
     }
   }
+  if constexpr (std::is_arithmetic_v<T>) {
+    // Pairs of pairs: only one combination of four waits for those before it.
+    const auto pair = [&](std::size_t i) {
+      return static_cast<T>(detail::invoke(combine, static_cast<T>(mapped(i)), mapped(i + 1)));
+    };
+    for (; items.last - next >= 4; next += 4) {
+      const T low = pair(next);
+      const T four = static_cast<T>(detail::invoke(combine, low, pair(next + 2)));
+      value = static_cast<T>(detail::invoke(combine, value, four));
+    }
+  }
   auto take = [&]<class Item>(Item&& item) {
     value = static_cast<T>(
         detail::invoke(combine, std::move(value), detail::invoke(map, std::forward<Item>(item))));

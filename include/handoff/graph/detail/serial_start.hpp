@@ -4,15 +4,16 @@
 // than the work. Not for users.
 //
 // What functions cost nobody knows beforehand: a hundred items may be 50 nanoseconds of work or a
-// second. So the caller begins alone and looks at the clock, after one item, after nine, and so on.
-// It hands over the rest as soon as that is worth it. Where the first item alone would be a good
-// part of a member's share nothing is timed: so few items are not cheap, or nobody would ask for
-// threads. Functions of the standard library on numbers are known to be cheap: they are counted.
+// second. So the caller begins alone and looks at the clock, first after a small part of a member's
+// share. It hands over the rest as soon as that is worth it. Where the first item alone would be a
+// good part of a member's share nothing is timed: so few items are not cheap, or nobody would ask
+// for threads. Functions of the standard library on numbers are known to be cheap: they are
+// counted.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <type_traits>
@@ -31,8 +32,6 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// Less work than this is not handed over.
-inline constexpr std::chrono::nanoseconds worth_a_hand_over{8000};
 // So many items that cost a nanosecond or less.
 inline constexpr std::size_t few_cheap_items = 16384;
 // Members whose shares are fewer items than this begin at once.
@@ -61,10 +60,32 @@ inline void refuse_late(const Until& until) {
   if (until.has_deadline() && sync::clock::now() >= until.deadline()) refuse_part({.expired = 1});
 }
 
+// A clock that costs a few nanoseconds, and is right to a factor of two: the processor's counter of
+// cycles. Where CPUs do not agree on it, something is handed over that need not be, or not.
+#if defined(__x86_64__) && !defined(HANDOFF_EXPLORE)
+inline constexpr std::uint64_t ticks_a_microsecond = 2500;
+inline std::uint64_t rough_ticks() noexcept { return __builtin_ia32_rdtsc(); }
+#else
+inline constexpr std::uint64_t ticks_a_microsecond = 1000;
+inline std::uint64_t rough_ticks() noexcept {
+  return static_cast<std::uint64_t>(sync::clock::now().time_since_epoch().count());
+}
+#endif
+
+// Less work than this is not handed over.
+inline constexpr std::uint64_t worth_a_hand_over = 8 * ticks_a_microsecond;
+
 // How far the caller came alone, and how long that took.
 struct SerialStart {
+  // So many items take about as long as a hand-over is worth.
+  std::size_t items_worth_it() const noexcept {
+    return static_cast<std::size_t>(static_cast<double>(worth_a_hand_over) *
+                                    static_cast<double>(done) /
+                                    static_cast<double>(max<std::uint64_t>(took, 1)));
+  }
+
   std::size_t done = 0;
-  std::chrono::nanoseconds took{0};
+  std::uint64_t took = 0;  // ticks
 };
 
 // Calls alone(IndexRange) for blocks from 0 on, until all is done, or the rest is worth a hand-over
@@ -73,22 +94,21 @@ template <class Alone>
 SerialStart serial_start(std::size_t count, std::size_t members, const Until& until, Alone& alone) {
   SerialStart start;
   if (members < 2 || count < few_items_a_member * members) return start;
-  const sync::Deadline began = sync::clock::now();
-  for (std::size_t size = 1; start.done < count;) {
+  const std::uint64_t began = rough_ticks();
+  // A small part of a member's share, should it be all that is done in parallel.
+  std::size_t size = max<std::size_t>(min<std::size_t>(count / (32 * members), 64), 1);
+  while (start.done < count) {
     refuse_late(until);
     if (!alone(IndexRange{start.done, start.done + size})) return {count, start.took};
     start.done += size;
     const std::size_t left = count - start.done;
     if (left == 0) break;
-    start.took = sync::clock::now() - began;
+    start.took = rough_ticks() - began;
+    const std::size_t worth_it = start.items_worth_it();
     // One cold item says nothing: a good part of a hand-over has to be spent already.
-    if (start.took >= worth_a_hand_over / 8 &&
-        static_cast<double>(start.took.count()) * static_cast<double>(left) >=
-            static_cast<double>(worth_a_hand_over.count()) * static_cast<double>(start.done)) {
-      break;
-    }
+    if (start.took >= worth_a_hand_over / 8 && left >= worth_it) break;
     // At most half of all: the next ones may cost more.
-    size = min(left, min(8 * size, count / 2));
+    size = min(left, max<std::size_t>(min(worth_it, count / 2), 1));
   }
   return start;
 }
