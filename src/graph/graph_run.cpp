@@ -37,14 +37,13 @@ bool GraphExecution::arrive(NodeId id) noexcept {
 }
 
 // Where memory is short the list takes it, which needs none.
-bool GraphExecution::hand_on(Lane& lane, NodeId id) noexcept {
+void GraphExecution::hand_on(Lane& lane, NodeId id) noexcept {
   const bool is_listed = (plan_.nodes[id].flags & PlannedNode::kListed) != 0;
   if (is_listed || !attempt([&lane] { lane.ready.reserve(); })) [[unlikely]] {
     list(id);
   } else {
     lane.ready.push(&slots_[id]);
   }
-  return true;
 }
 
 void GraphExecution::list(NodeId id) noexcept {
@@ -133,7 +132,7 @@ NodeId GraphExecution::claim_sources(Lane& lane) noexcept {
   } while (!unclaimed_.compare_exchange_weak(left, left - claimed, sync::order::relaxed,
                                              sync::order::relaxed));
   const NodeId* const end = plan_.sources.data() + plan_.sources.size();
-  for (std::uint32_t i = claimed - 1; i > 0; --i) (void)hand_on(lane, *(end - left + i));
+  for (std::uint32_t i = claimed - 1; i > 0; --i) hand_on(lane, *(end - left + i));
   if (left == claimed) busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as unlist()
   return *(end - left);
 }
@@ -207,24 +206,21 @@ NodeId GraphExecution::end_node(Lane& lane, const PlannedNode& node, NodeId chos
                                 bool spoils) noexcept {
   NodeId first = no_node;
   bool has_handed_on = false;
+  const auto ready = [&](NodeId id) noexcept {
+    if (first == no_node && !plan_.is_listed) {
+      first = id;
+    } else {
+      hand_on(lane, id);
+      has_handed_on = true;
+    }
+  };
   const NodeId* const last = plan_.successors.data() + node.last;
   for (const NodeId* each = plan_.successors.data() + node.first; each != last; ++each) {
     // order: relaxed, published by the arrival.
     if (spoils) slots_[*each].marks.fetch_or(NodeSlot::kSpoiled, sync::order::relaxed);
-    if (!arrive(*each)) continue;
-    if (first == no_node && !plan_.is_listed) {
-      first = *each;
-    } else {
-      has_handed_on = hand_on(lane, *each);
-    }
+    if (arrive(*each)) ready(*each);
   }
-  if (chosen != no_node) {
-    if (first == no_node && !plan_.is_listed) {
-      first = chosen;
-    } else {
-      has_handed_on = hand_on(lane, chosen);
-    }
-  }
+  if (chosen != no_node) ready(chosen);
   if (has_handed_on) call_if_wanted();
   return first;
 }

@@ -198,7 +198,7 @@ class GraphExecution {
   void note_failure(const char* name) noexcept;
 
   bool arrive(NodeId id) noexcept;
-  bool hand_on(Lane& lane, NodeId id) noexcept;
+  void hand_on(Lane& lane, NodeId id) noexcept;
   void list(NodeId id) noexcept;
   void list_counted(NodeId id) noexcept;
   bool unlist(NodeId& id, Priority least) noexcept;
