@@ -153,19 +153,32 @@ class Output {
   std::optional<File> file_;
 };
 
-// A piece of the input on its way, with all that it needs.
-class Block {
+// A thread's: what zlib knows of the last bytes, 260 KiB that had better be near.
+class Deflater {
  public:
-  explicit Block(int level) : in_(kWindowBytes + kBlockBytes) {
+  explicit Deflater(int level) {
     // A negative size of the window: no header and no trailer, they are the stream's.
-    if (deflateInit2(&deflate_, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (deflateInit2(&stream_, level, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
       throw std::bad_alloc();
     }
-    out_.resize(deflateBound(&deflate_, kBlockBytes) + 16);
   }
-  ~Block() { deflateEnd(&deflate_); }
-  Block(const Block&) = delete;
-  Block& operator=(const Block&) = delete;
+  ~Deflater() { deflateEnd(&stream_); }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+
+  z_stream& fresh() {
+    deflateReset(&stream_);
+    return stream_;
+  }
+
+ private:
+  z_stream stream_ = {};
+};
+
+// A piece of the input on its way.
+class Block {
+ public:
+  Block() : in_(kWindowBytes + kBlockBytes), out_(compressBound(kBlockBytes) + 64) {}
 
   // False: that was the end. `window`: what was read last, before it and after it.
   bool read(const File& file, std::vector<unsigned char>& window) {
@@ -178,23 +191,25 @@ class Block {
     return bytes_ > 0;
   }
 
-  void compress() {
+  void compress(int level) {
+    thread_local Deflater deflater(level);
+    z_stream& stream = deflater.fresh();
     unsigned char* const data = in_.data() + window_bytes_;
     crc_ = crc32(0, data, static_cast<uInt>(bytes_));
-    deflateReset(&deflate_);
     if (window_bytes_ > 0) {
-      deflateSetDictionary(&deflate_, in_.data(), static_cast<uInt>(window_bytes_));
+      deflateSetDictionary(&stream, in_.data(), static_cast<uInt>(window_bytes_));
     }
-    deflate_.next_in = data;
-    deflate_.avail_in = static_cast<uInt>(bytes_);
-    deflate_.next_out = out_.data();
-    deflate_.avail_out = static_cast<uInt>(out_.size());
-    if (deflate(&deflate_, Z_SYNC_FLUSH) != Z_OK || deflate_.avail_out == 0) {
+    stream.next_in = data;
+    stream.avail_in = static_cast<uInt>(bytes_);
+    stream.next_out = out_.data();
+    stream.avail_out = static_cast<uInt>(out_.size());
+    if (deflate(&stream, Z_SYNC_FLUSH) != Z_OK || stream.avail_out == 0) {
       throw Failure("zlib has failed; this is an error of pgz");
     }
+    out_bytes_ = out_.size() - stream.avail_out;
   }
 
-  void write(const File& file) const { file.write(out_.data(), out_.size() - deflate_.avail_out); }
+  void write(const File& file) const { file.write(out_.data(), out_bytes_); }
 
   std::size_t bytes() const { return bytes_; }
   uLong crc() const { return crc_; }
@@ -204,8 +219,8 @@ class Block {
   std::vector<unsigned char> out_;
   std::size_t window_bytes_ = 0;
   std::size_t bytes_ = 0;
+  std::size_t out_bytes_ = 0;
   uLong crc_ = 0;
-  z_stream deflate_ = {};
 };
 
 void append_number(std::vector<unsigned char>& to, std::uint64_t number) {
@@ -214,11 +229,11 @@ void append_number(std::vector<unsigned char>& to, std::uint64_t number) {
 
 void compress(const File& input, const File& output, const Options& options) {
   handoff::ThreadPool pool({.width = options.width});
-  const std::size_t tokens = 4 * pool.width();
+  const std::size_t tokens = 3 * pool.width();
   std::vector<std::unique_ptr<Block>> blocks;
   handoff::SpscRing<Block*> free_blocks(tokens);  // from the last stage to the source
   for (std::size_t i = 0; i < tokens; ++i) {
-    blocks.push_back(std::make_unique<Block>(options.level));
+    blocks.push_back(std::make_unique<Block>());
     (void)free_blocks.try_push(blocks.back().get());
   }
 
@@ -237,8 +252,8 @@ void compress(const File& input, const File& output, const Options& options) {
         return block->read(input, window) ? std::optional(block) : std::nullopt;
       },
       handoff::parallel_stage(
-          [](Block* block) {
-            block->compress();
+          [&](Block* block) {
+            block->compress(options.level);
             return block;
           },
           "compress"),

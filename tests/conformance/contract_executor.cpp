@@ -283,6 +283,13 @@ std::string stage_that_throws() {
   return names_it && ends ? "ends the pipeline; `wait()` throws `PipelineFailed`" : told;
 }
 
+// Whoever comes first works: a thread of its executor, or the caller who waits.
+ContractRow pipeline_row() {
+  ContractRow cells = row<OfPipeline>("`Pipeline`", "`push`, `try_push`", stage_that_throws());
+  cells[8] = "its executor's threads, callers that wait";
+  return cells;
+}
+
 std::string submit_once_closed() {
   FileEngine files;
   (void)files.close();
@@ -460,7 +467,7 @@ ContractTable executor_table() {
               row<OfFiles>("`FileEngine`", "`submit`, `post`, `try_post`",
                            "callbacks must not throw", "; `submit` " + submit_once_closed()),
               process_row(),
-              row<OfPipeline>("`Pipeline`", "`push`, `try_push`", stage_that_throws()),
+              pipeline_row(),
           }};
 }
 

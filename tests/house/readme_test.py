@@ -78,7 +78,7 @@ def examples():
         for first, code in blocks_of_text(path.read_text()):
             yield path.relative_to(ROOT).as_posix(), first, code
     for room in ("sync", "core", "memory", "queue", "pool", "event", "team", "bus", "command",
-                 "file", "process"):
+                 "file", "process", "graph"):
         for path in sorted(ROOT.glob(f"include/handoff/{room}/*.hpp")):
             for first, code in blocks_of_head(path.read_text()):
                 if SENDERS not in code:

@@ -368,7 +368,7 @@ TEST(Pipeline, waits_for_a_channel_end_with_it) {
   EXPECT_EQ(tally.cancelled, tally.accepted);
 }
 
-TEST(Pipeline, an_item_allocates_nothing_and_none_is_left) {
+TEST(Pipeline, no_item_is_left_where_they_are_dropped) {
   struct Counted {
     explicit Counted(int& its_live) : live(&its_live) { ++*live; }
     Counted(Counted&& other) noexcept : live(other.live) { ++*live; }
