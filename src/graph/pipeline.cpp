@@ -63,6 +63,9 @@ struct PipelineCore::Lease {
   sync::EventCount empty;
 };
 
+PipelineCore::Leased::Leased(PipelineCore& core) : lease(*new Lease(core)) {}
+PipelineCore::Leased::~Leased() { lease.release(); }
+
 PipelineCore::Call::Call(Lease& lease) noexcept : lease_(&lease) {
   lease.refs.fetch_add(1, sync::order::relaxed);  // order: relaxed, by a holder
 }
@@ -131,7 +134,7 @@ PipelineCore::PipelineCore(const Line& line, const PipelineOptions& options, std
       ring_(ring_for(options.tokens)),
       width_(width == 0 ? 1 : width),
       is_pushed_(is_pushed),
-      lease_(new Lease(*this)),
+      leased_(*this),
       stopped_(options_.until.stop_token(), &stop, this) {
   const KeptUntil& until = options_.until;
   if (options.on_full == OnFull::grow || options.on_full == OnFull::overwrite_oldest) {
@@ -143,9 +146,10 @@ PipelineCore::PipelineCore(const Line& line, const PipelineOptions& options, std
 }
 
 void PipelineCore::end() noexcept {
-  lease_->gate.close();
-  (void)lease_->empty.await([this]() noexcept { return lease_->gate.is_empty(); });
-  lease_->release();
+  if (!origin_.is_here()) return;
+  Lease& lease = leased_.lease;
+  lease.gate.close();
+  (void)lease.empty.await([&lease]() noexcept { return lease.gate.is_empty(); });
   if (untaken_) {
     unheard(untaken_, {.type = "Pipeline",
                        .name = options_.name,
@@ -322,7 +326,7 @@ void PipelineCore::call_one() noexcept {
 }
 
 void PipelineCore::post_reserved() noexcept {
-  Call call(*lease_);
+  Call call(leased_.lease);
   // What it throws is a refusal. A call that was not taken, or was lost, says so when it ends.
   (void)attempt([&] { static_cast<void>(line_.post(*this, call)); });
 }
@@ -362,8 +366,11 @@ void PipelineCore::end_sink_if_over() noexcept {
 // Another member has the source. True: not any more.
 bool PipelineCore::await_source(PipelineMember& member) noexcept {
   using sync::order;
-  // order: relaxed, a look: the exchange in enter_source() decides.
-  const auto is_taken = [this]() noexcept { return is_source_taken_.load(order::relaxed); };
+  const auto is_taken = [this]() noexcept {
+    // order: relaxed, a look: the exchange in enter_source() decides.
+    return is_source_taken_.load(order::relaxed);
+  };
+  // order: relaxed, a look too.
   if (is_pushed_ || is_source_over_.load(order::relaxed) || !is_taken()) return false;
   // Those who meet often do little else: one of them goes.
   member.gives_way = member.taken >= kFewItems && ++member.met * 8 > member.taken &&
@@ -499,6 +506,7 @@ Status PipelineCore::wait(const Until& until) {
 }
 
 Tally PipelineCore::close(const Closing& closing) {
+  if (!origin_.is_here()) return {};
   if (is_here()) misuse("Pipeline: closed or destroyed inside one of its own stages");
   {
     const sync::Lock pushing(pushing_);

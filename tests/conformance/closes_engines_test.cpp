@@ -11,6 +11,7 @@
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/graph/pipeline.hpp>
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -97,6 +98,43 @@ struct OfStrand : OfEngine<PooledStrand> {
 
   std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
     return offer_tasks(engine_.strand, log_, way, items);
+  }
+};
+
+// ---- A pipeline that is pushed ----
+
+struct PooledPipeline {
+  struct Keep {
+    void operator()(CloseItem& item) const { log->handled(item); }
+    CloseLog* log;
+  };
+  using Line = decltype(Pipeline(std::declval<ThreadPool&>(), PipelineOptions(),
+                                 Pushed<CloseItem>(), serial_stage(Keep())));
+
+  PooledPipeline(std::size_t tokens, OnFull on_full, CloseLog& log)
+      : pool({.width = 2}),
+        line(pool, {.tokens = tokens, .on_full = on_full}, Pushed<CloseItem>(),
+             serial_stage(Keep{&log})) {}
+  Tally close(const Closing& closing) { return line.close(closing); }
+  Tally tally() const { return line.tally(); }
+
+  ThreadPool pool;
+  Line line;
+};
+
+template <bool kFinishes, OnFull kOnFull>
+struct OfPipeline : OfEngine<PooledPipeline> {
+  static constexpr unsigned ways_in = 3;
+
+  OfPipeline(const ClosePlan& plan, CloseLog& log)
+      : OfEngine(kFinishes, log, plan.capacity, kOnFull, log) {}
+
+  std::uint64_t offer(unsigned, unsigned way, std::span<CloseItem> items) {
+    return one_by_one(items, [&](CloseItem& item) {
+      if (way == 0) return engine_.line.try_push(std::move(item));
+      return way == 1 ? engine_.line.push(std::move(item))
+                      : engine_.line.push(std::move(item), 100us);
+    });
   }
 };
 
@@ -291,7 +329,9 @@ using SharedRings =
     testing::Types<OfSharedRing<OneToOne>, OfSharedRing<ManyToOne>, OfSharedRing<OneToMany>,
                    OfSharedRing<BytesInCpp>, OfSharedRing<BytesInC>, OfSharedRing<ItemsInC>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Pools, CloseSuite, Pools);
-using OneAtATime = testing::Types<OfStrand<true>, OfStrand<false>, OfLoop>;
+using OneAtATime =
+    testing::Types<OfStrand<true>, OfStrand<false>, OfLoop, OfPipeline<true, OnFull::wait>,
+                   OfPipeline<false, OnFull::wait>, OfPipeline<true, OnFull::run_here>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(Engines, CloseSuite, Engines);
 INSTANTIATE_TYPED_TEST_SUITE_P(OneAtATime, CloseSuite, OneAtATime);
 INSTANTIATE_TYPED_TEST_SUITE_P(SharedRings, CloseSuite, SharedRings);

@@ -22,6 +22,7 @@
 #include <handoff/core/closing.hpp>
 #include <handoff/core/inline_executor.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/graph/pipeline.hpp>
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/task_group.hpp>
@@ -91,6 +92,24 @@ struct OfObject {
   Tally close() { return object.close(); }
 
   ActiveObject<Performs, Work> object;
+};
+
+inline void perform(Work& work) { work(); }
+struct OfPipeline {
+  static constexpr const char* call = "`push`";
+  static constexpr const char* try_call = "`try_push`";
+  using Line = decltype(Pipeline(std::declval<ThreadPool&>(), PipelineOptions(), Pushed<Work>(),
+                                 parallel_stage(&perform)));
+
+  explicit OfPipeline(std::size_t tokens = 64)
+      : pool({.width = 1}),
+        line(pool, {.tokens = tokens}, Pushed<Work>(), parallel_stage(&perform)) {}
+  Status hand_over(Work work) { return line.push(std::move(work)); }
+  Status try_hand_over(Work work) { return line.try_push(std::move(work)); }
+  Tally close() { return line.close(); }
+
+  ThreadPool pool;
+  Line line;
 };
 
 // Requests that read this program's own file; the work is their callback.
@@ -265,6 +284,15 @@ ContractRow row(const std::string& type, const std::string& calls, const std::st
           failures,
           runs_on<Face>(),
           in_a_child<Face>()};
+}
+
+std::string stage_that_throws() {
+  OfPipeline face;
+  (void)face.hand_over([] { throw std::runtime_error("a function"); });
+  const std::string told = outcome([&] { (void)face.line.wait(); });
+  const bool ends = face.hand_over([] {}) == Status::closed;
+  const bool names_it = told == "Pipeline: stage 0 threw at item 0: a function";
+  return names_it && ends ? "ends the pipeline; `wait()` throws `PipelineFailed`" : told;
 }
 
 std::string submit_once_closed() {
@@ -444,6 +472,7 @@ ContractTable executor_table() {
               row<OfFiles>("`FileEngine`", "`submit`, `post`, `try_post`",
                            "callbacks must not throw", "; `submit` " + submit_once_closed()),
               process_row(),
+              row<OfPipeline>("`Pipeline`", "`push`, `try_push`", stage_that_throws()),
           }};
 }
 

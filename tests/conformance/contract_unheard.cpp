@@ -34,6 +34,7 @@
 #include <handoff/event/callback_list.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/graph/pipeline.hpp>
 #include <handoff/pool/coroutine.hpp>
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
@@ -519,6 +520,31 @@ ContractRow strand() {
               "at the end of the strand")};
 }
 
+ContractRow pipeline() {
+  const auto stage = [] { return parallel_stage([](int) { fail(); }, "stage"); };
+  return {"`Pipeline`", "a stage, a source",
+          takers({rethrowing("`run()`",
+                             [&] {
+                               const int one = 1;
+                               Pipeline line(pool_of_all(), {}, std::vector{one}, stage());
+                               (void)line.run();
+                             }),
+                  rethrowing("`wait()`",
+                             [&] {
+                               Pipeline line(pool_of_all(), {}, Pushed<int>(), stage());
+                               (void)line.push(1);
+                               (void)line.wait();
+                             })}),
+          neglected(
+              [&](const auto& threw) {
+                Pipeline line(pool_of_all(), {}, Pushed<int>(), stage());
+                (void)line.push(1);
+                until_failed(line);
+                threw();
+              },
+              "at the end of the pipeline")};
+}
+
 ContractRow loop() {
   return {"`LoopExecutor`", "`post`, `try_post`",
           takers({rethrowing("`drain()`",
@@ -688,6 +714,7 @@ ContractTable unheard_table() {
               hooks(),
               group(),
               strand(),
+              pipeline(),
               loop(),
               here(),
               workers(),

@@ -13,6 +13,7 @@
 #include <handoff/core/not_run.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <handoff/graph/pipeline.hpp>
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -490,6 +491,37 @@ struct Loop {
   LoopExecutor loop;
 };
 
+// Its executor runs nothing, so the token is not given back.
+struct NeverRuns {
+  template <class F>
+  static Status try_post(F&&) {
+    return Status::full;
+  }
+  static std::size_t width() { return 1; }
+};
+template <class Item>
+struct Piped {
+  static constexpr bool converts = true, fills = true;
+  template <class Given>
+  static auto calls() {
+    return std::tuple(Call{"try_push", false,
+                           [](auto& subject, Given& given, const Until&) {
+                             return subject.line.try_push(std::move(given));
+                           }},
+                      Call{"push", true, [](auto& subject, Given& given, const Until& until) {
+                             return subject.line.push(std::move(given), until);
+                           }});
+  }
+  void fill(Item&& item) { EXPECT_EQ(line.try_push(std::move(item)), Status::ok); }
+  void close() { (void)line.close(); }
+
+  static void drop(const Item&) {}
+  using Line = decltype(Pipeline(std::declval<NeverRuns&>(), PipelineOptions(), Pushed<Item>(),
+                                 parallel_stage(&drop)));
+  NeverRuns nobody;
+  Line line{nobody, {.tokens = 1}, Pushed<Item>(), parallel_stage(&drop)};
+};
+
 template <template <class> class SubjectOf>
 struct Family {
   template <class Item>
@@ -497,19 +529,18 @@ struct Family {
 };
 template <class Family>
 class Refusals : public testing::Test {};
-using All =
-    testing::Types<QueueFamily<MpmcRing>, QueueFamily<MpscRing>, QueueFamily<SpscRing>,
-                   QueueFamily<Segments>, ChannelFamily<MpmcRing>, ChannelFamily<MpscRing>,
-                   ChannelFamily<SpscRing>, ChannelFamily<Segments>, Family<Met>,
-                   BroadcastFamily<BroadcastPolicies>, BroadcastFamily<OneProducer>,
-                   Family<NewestValue>, Family<NewestByKey>, EventFamily<EventPolicies>,
-                   EventFamily<Bounded<OnFull::reject>>, EventFamily<Bounded<OnFull::wait>>,
-                   EventFamily<Bounded<OnFull::overwrite_oldest>>,
-                   EventFamily<Coalesces<Bounded<OnFull::reject>>>, BusFamily<BusPolicies>,
-                   BusFamily<Bounded<OnFull::wait, BusPolicies>>, BusFamily<LanedBusPolicies>,
-                   BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>,
-                   BusFamily<PriorityBusPolicies>, BusFamily<Boxes>, Family<Workers>,
-                   Family<Object>, Family<Files>, Family<Pool>, Family<Strand>, Family<Loop>>;
+using All = testing::Types<
+    QueueFamily<MpmcRing>, QueueFamily<MpscRing>, QueueFamily<SpscRing>, QueueFamily<Segments>,
+    ChannelFamily<MpmcRing>, ChannelFamily<MpscRing>, ChannelFamily<SpscRing>,
+    ChannelFamily<Segments>, Family<Met>, BroadcastFamily<BroadcastPolicies>,
+    BroadcastFamily<OneProducer>, Family<NewestValue>, Family<NewestByKey>,
+    EventFamily<EventPolicies>, EventFamily<Bounded<OnFull::reject>>,
+    EventFamily<Bounded<OnFull::wait>>, EventFamily<Bounded<OnFull::overwrite_oldest>>,
+    EventFamily<Coalesces<Bounded<OnFull::reject>>>, BusFamily<BusPolicies>,
+    BusFamily<Bounded<OnFull::wait, BusPolicies>>, BusFamily<LanedBusPolicies>,
+    BusFamily<Bounded<OnFull::wait, LanedBusPolicies>>, BusFamily<PriorityBusPolicies>,
+    BusFamily<Boxes>, Family<Workers>, Family<Object>, Family<Files>, Family<Pool>, Family<Strand>,
+    Family<Loop>, Family<Piped>>;
 TYPED_TEST_SUITE(Refusals, All);
 
 TYPED_TEST(Refusals, LeaveWhatWasGivenUnmoved) {

@@ -7,9 +7,8 @@
 //                          handoff::ordered_stage(write));      // Packed -> void
 //   handoff::Tally tally = pack.run();
 //   handoff::Pipeline live(pool, {}, handoff::Pushed<Frame>(), handoff::parallel_stage(decode),
-//                          pictures);                           // ... into a channel
-//   handoff::Status said = live.push(std::move(frame));         // any thread
-//   live.close();
+//                          pictures);                           // into a channel
+//   handoff::Status said = live.push(std::move(frame));         // any thread; then live.close()
 //
 // For: streams. Not for: loops (parallel_for), tasks in a graph (TaskGraph), one stage (a pool).
 //
@@ -29,9 +28,8 @@
 //   caller in run() or wait() works too, so it ends on any executor.
 // - Blocks: run(), wait(), close(), push() without room. A stage or a source that blocks holds its
 //   thread: use blocking(). The channels do.
-// - Allocates: when it is made; an item nothing.
-// - Full: `tokens` items are in flight. Then no item is taken from the source; push() does what
-//   on_full says, but in an own stage it returns `full`.
+// - Allocates: when it is made; an item nothing. Full: `tokens` items are in flight. push() then
+//   does what on_full says, but in an own stage it returns `full`.
 // - Closed: close(Closing::finish) ends a pushed one's source, and waits for the end of any other;
 //   finish_until: items that have not begun their next stage by then expire; abandon: they are
 //   cancelled. `until` does the same. Returns the exact Tally: an item that reached the end, or was
@@ -39,8 +37,7 @@
 // - Exceptions: one ends the source. What has not ended is closed as at_failure says: abandon drops
 //   what is in flight, finish carries it through. run() and wait() throw PipelineFailed, which has
 //   the item, the stage, and the exception.
-// Source: tokens and the three kinds of stages are those of oneTBB's parallel_pipeline.
-// Proof: docs/design/pipeline.md.
+// Source: oneTBB's parallel_pipeline. Proof: docs/design/pipeline.md.
 #pragma once
 
 #include <cstddef>

@@ -6,10 +6,9 @@
 // waits. It takes a token that is ready, or a new item from the source, and goes on with it as far
 // as the doors let it. What it has to leave at a door, another member takes along.
 //
-//   PL-3  A token is free, or with one member, or at a door, or in the list of those that are
-//   ready. PL-4  A member leaves with the mutex, when no token is ready and the source cannot be
-//   entered.
-//         So while there is work a member is active, or one is called for it.
+//   PL-3  A token is free, or with one member, or at a door, or in the list of ready ones.
+//   PL-4  A member leaves with the mutex, when no token is ready and the source cannot be entered,
+//         or when it leaves the source to another member.
 //   PL-5  The pipeline is over when the source is and no member is active.
 //
 // Proof: docs/design/pipeline.md.
@@ -33,6 +32,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fork.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 
@@ -166,6 +166,14 @@ class PipelineCore {
  private:
   struct Lease;
   class Here;
+  struct Leased {
+    explicit Leased(PipelineCore& core);
+    ~Leased();
+    Leased(const Leased&) = delete;
+    Leased& operator=(const Leased&) = delete;
+
+    Lease& lease;
+  };
   struct Stop {
     sync::StopSource source;
     sync::StopToken token = source.token();
@@ -194,12 +202,13 @@ class PipelineCore {
   void lose_called() noexcept;
   void work() noexcept;
 
+  const sync::Origin origin_ = sync::Origin::here();
   const Line line_;
   const PipelineOptions options_;
   const std::size_t ring_;
   const std::size_t width_;
   const bool is_pushed_;
-  Lease* const lease_;
+  const Leased leased_;
   Stop source_stop_;
   Stop sink_stop_;
 
