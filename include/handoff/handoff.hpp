@@ -94,6 +94,7 @@
 #include <handoff/graph/after.hpp>
 #include <handoff/graph/algorithm_options.hpp>
 #include <handoff/graph/graph_limit.hpp>
+#include <handoff/graph/graph_options.hpp>
 #include <handoff/graph/node_context.hpp>
 #include <handoff/graph/pipeline.hpp>
 #include <handoff/graph/pipeline_failed.hpp>

@@ -50,10 +50,10 @@ GraphExecution::GraphExecution(Plan& plan, std::size_t width)
       parked_(std::make_unique<ParkedNode[]>(plan.limited)),
       refs_(1),
       care_(0),
-      calls_(static_cast<std::uint32_t>(lanes_count_ - 1) * kPlace),
-      asleep_(0),
       listed_(0),
       unclaimed_(0),
+      calls_(static_cast<std::uint32_t>(lanes_count_ - 1) * kPlace),
+      asleep_(0),
       busy_(0),
       taken_lanes_(0) {
   (void)sync::spin_policy();  // its first call allocates
@@ -164,7 +164,7 @@ Tally GraphExecution::settle() noexcept {
     tally.expired += lanes_[i].expired;
   }
   tally.accepted = tally.done + tally.failed + tally.cancelled + tally.expired;
-  tally.first_failure = failure_;
+  tally.first_failure = std::exchange(failure_, nullptr);
   return tally;
 }
 
@@ -244,7 +244,6 @@ bool GraphExecution::take_place() noexcept {
 // From a look for work to the next one that found nothing.
 void GraphExecution::work_in(Lane& lane) noexcept {
   for (;;) {
-    sync::Deadline began = {};
     if (may_have_work() && become_busy()) {
       NodeId id = no_node;
       if (next(lane, id)) {
@@ -253,7 +252,6 @@ void GraphExecution::work_in(Lane& lane) noexcept {
         while (next(lane, id));
         // order: seq_cst, see leave(); before the lane is no longer busy, so that one looks.
         calls_.fetch_add(kLooks, sync::order::seq_cst);
-        began = sync::clock::now();
       }
       leave_busy();
     }
@@ -262,8 +260,8 @@ void GraphExecution::work_in(Lane& lane) noexcept {
       if (is_done()) return;
       continue;
     }
-    if (began == sync::Deadline{}) began = sync::clock::now();
-    sync::look_for_work(is_over, began, sync::spin_policy(), std::chrono::microseconds(50));
+    // For so long, whenever it last found work: another lane's node seldom takes longer.
+    sync::look_for_work(is_over, {}, sync::spin_policy(), std::chrono::microseconds(50));
     if (is_done() || !may_have_work()) return;
   }
 }

@@ -35,6 +35,7 @@
 #include <handoff/event/event_queue.hpp>
 #include <handoff/file/file_engine.hpp>
 #include <handoff/graph/pipeline.hpp>
+#include <handoff/graph/task_graph.hpp>
 #include <handoff/pool/coroutine.hpp>
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/parallel_for.hpp>
@@ -304,6 +305,28 @@ ContractRow group() {
                 threw();
               },
               "at the end of the group")};
+}
+
+ContractRow graph() {
+  static TaskGraph failing_graph;
+  static const GraphNode<void> node = failing_graph.add("node", fail);
+  (void)node;
+  return {"`TaskGraph`", "`add`",
+          takers({{"`on_error`",
+                   [] {
+                     std::atomic<bool> taken = false;
+                     (void)failing_graph.run(
+                         pool_of_all(), {.on_error = [&](const TaskFailure&) { taken = true; }});
+                     return taken.load();
+                   }},
+                  rethrowing("`run()`", [] { (void)failing_graph.run(pool_of_all()); }),
+                  rethrowing("`wait()`", [] { (void)failing_graph.start(pool_of_all()).wait(); })}),
+          neglected(
+              [](const auto& threw) {
+                const GraphRun run = failing_graph.start(pool_of_all());
+                threw();
+              },
+              "at the end of the GraphRun")};
 }
 
 ContractRow workers() {
@@ -713,6 +736,7 @@ ContractTable unheard_table() {
               loops("`ThreadPool`", pool_of_all()),
               hooks(),
               group(),
+              graph(),
               strand(),
               pipeline(),
               loop(),

@@ -78,9 +78,9 @@ struct Diamond {
 
   Diamond() {
     const auto a = graph.add("a", [this] { first.write() += 1; });
-    const auto b = graph.add("b", [this] { left.write() += first.read(); }).after(a);
-    const auto c = graph.add("c", [this] { right.write() += first.read(); }).after(a);
-    graph.add("d", [this] { last.write() += left.read() + right.read(); }).after(b, c);
+    const auto b = graph.add("b", [this] { left.write() = first.read(); }).after(a);
+    const auto c = graph.add("c", [this] { right.write() = first.read(); }).after(a);
+    graph.add("d", [this] { last.write() = left.read() + right.read(); }).after(b, c);
   }
   void check(const Tally& tally) const {
     explore::check(tally.done == 4 && tally.balanced(), "each node once");

@@ -60,6 +60,7 @@
 #include <handoff/graph/detail/graph_run.hpp>
 #include <handoff/graph/detail/node_closure.hpp>
 #include <handoff/graph/graph_limit.hpp>
+#include <handoff/graph/graph_options.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status

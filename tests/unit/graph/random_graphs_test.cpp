@@ -251,10 +251,11 @@ TEST(RandomGraphs, AreAsTheSerialOnes) {
     pools.push_back(std::make_unique<ThreadPool>(width));
   }
   const std::size_t graphs = from_environment("HANDOFF_GRAPHS", rounds(300));
-  const std::size_t largest = from_environment("HANDOFF_GRAPH_NODES", 400);
+  const std::size_t all = from_environment("HANDOFF_GRAPH_NODES", 0);
+  const std::size_t largest = 400;
   for (std::size_t i = 0; i < graphs && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(testing::Message() << "graph " << i);
-    const std::size_t size = i % 4 == 0 ? largest : 1 + random() % largest;
+    const std::size_t size = all != 0 ? all : i % 4 == 0 ? largest : 1 + random() % largest;
     look_at(random, *pools[i % pools.size()], size);
   }
 }

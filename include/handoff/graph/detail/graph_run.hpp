@@ -29,7 +29,6 @@
 #include <memory>
 
 #include <handoff/config.hpp>
-#include <handoff/core/copyable_function.hpp>
 #include <handoff/core/internal/books.hpp>
 #include <handoff/core/internal/gate.hpp>
 #include <handoff/core/internal/outcome.hpp>
@@ -38,7 +37,7 @@
 #include <handoff/core/unique_function.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/graph/detail/graph_plan.hpp>
-#include <handoff/pool/task_failure.hpp>
+#include <handoff/graph/graph_options.hpp>
 #include <handoff/queue/steal_deque.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/event_count.hpp>
@@ -50,19 +49,6 @@
 #undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
-
-// What can be asked of one run.
-struct GraphOptions {
-  // Nodes that have not begun by then do not begin.
-  KeptUntil until = {};
-
-  // Keeps when each node began and ended, for to_dot(): two looks at the clock a node.
-  bool timed = false;
-
-  // Gets what nodes threw, with their names, on the threads that ran them, several at once; then
-  // nothing is rethrown. It must not throw.
-  CopyableFunction<void(const TaskFailure&)> on_error = {};
-};
 
 namespace detail {
 
@@ -268,10 +254,11 @@ class GraphExecution {
 
   // Read by each step, seldom written: whether a step has to be careful.
   alignas(sync::destructive_span) sync::atomic<std::uint32_t> care_;
-  sync::atomic<std::uint32_t> calls_;
-  sync::atomic<std::uint32_t> asleep_;  // the waiter is a place for more
   sync::atomic<std::uint32_t> listed_;
   sync::atomic<std::uint32_t> unclaimed_;  // sources, the last ones first
+  // Written when a lane begins or ends to look for work.
+  alignas(sync::destructive_span) sync::atomic<std::uint32_t> calls_;
+  sync::atomic<std::uint32_t> asleep_;  // the waiter is a place for more
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> busy_;
   sync::atomic<std::uint64_t> taken_lanes_;
 };
