@@ -108,9 +108,6 @@
 #include <handoff/graph/scan.hpp>
 #include <handoff/graph/sort.hpp>
 #include <handoff/graph/task_graph.hpp>
-#include <handoff/graph/merge.hpp>
-#include <handoff/graph/partition.hpp>
-#include <handoff/graph/sort.hpp>
 #include <handoff/memory/arena_resource.hpp>
 #include <handoff/memory/frame.hpp>
 #include <handoff/memory/linear_arena.hpp>

@@ -23,21 +23,19 @@ struct LadderLayout {
   double width;
   double plot_left;
   double plot_right;
-  double row_height;  // of full_rows rungs or fewer; more of them share the room of so many
+  double row_height;  // at most
+  double rows;        // that all of them may take
+  double track;       // below the top of a row
   double size;   // of text
   bool wide;
 };
 
-// All of the first screen of a phone, or of a desk, is the sentence and these rows.
-constexpr LadderLayout narrow_layout{360, 10, 350, 33.8, 12, false};
-constexpr LadderLayout wide_layout{920, 268, 560, 33.4, 13, true};
-constexpr double full_rows = 14;
 // The first screen of a phone, or of a desk, is the sentence and these rows, the last one included:
 // many of them are closer together.
 constexpr LadderLayout narrow_layout{360, 10, 350, 33.8, 553, 17.5, 12, false};
 constexpr LadderLayout wide_layout{920, 268, 560, 33.4, 524, 17, 13, true};
 constexpr double wide_right = 578;  // where the text right of the plot begins
-constexpr double bold = 1.12;       // times the room of a text that is not
+constexpr double bold = 1.12;  // times the room of a text that is not
 
 class LogAxis {
  public:
@@ -153,8 +151,8 @@ class LadderDrawing {
         context_(context),
         layout_(layout),
         axis_(all_times(ladder), layout),
-        row_height_(layout.row_height *
-                    std::min(1.0, full_rows / static_cast<double>(ladder.rungs.size()))),
+        row_height_(std::min(layout.row_height,
+                             layout.rows / std::fmax(1, static_cast<double>(ladder.rungs.size())))),
         y_(top) {}
 
   // The lines of a heading; each is drawn below the one before.
@@ -188,6 +186,9 @@ class LadderDrawing {
 
  private:
   static constexpr double edge = 4;
+
+  // How much lower a row is than the layout has it.
+  [[nodiscard]] double missing() const { return layout_.row_height - row_height_; }
 
   [[nodiscard]] double wide() const { return layout_.wide ? 1 : 0; }
 
@@ -278,7 +279,7 @@ class LadderDrawing {
   void bands(double first) {
     for (std::size_t i = 0; i < ladder_.rungs.size(); i += 2) {
       svg_ += fmt::format(
-          "<rect class=\"band\" x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{:.1f}\" "
+          "<rect class=\"band\" x=\"0\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" "
           "rx=\"4\"/>\n",
           first + static_cast<double>(i) * row_height_, layout_.width, row_height_);
     }
@@ -304,7 +305,7 @@ class LadderDrawing {
   void rung_at(const Rung& rung, double y) {
     svg_ += fmt::format("<g class=\"rung{}\">",
                         (&rung - ladder_.rungs.data()) % 2 == 0 ? " banded" : "");
-    track(rung, y + 0.5 * row_height_ + 0.5);
+    track(rung, y + layout_.track - missing());
     if (layout_.wide) {
       wide_text(rung, y);
     } else {
@@ -409,10 +410,11 @@ class LadderDrawing {
   }
 
   void narrow_text(const Rung& rung, double y) {
-    const double below = row_height_ - 2.6;
+    const double above = y + 10 - missing() / 2;
+    const double below = y + 31.2 - missing();
     const double right = layout_.width - edge;
-    put(edge, y + 10, "strong", rung.title);
-    put(right, y + 10, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
+    put(edge, above, "strong", rung.title);
+    put(right, above, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
     std::string beside = others(rung, false);
     if (beside.empty() && rung.own) beside = name_of_way(rung.own->contender);
     const char* const tone = tone_of(rung);
@@ -420,14 +422,14 @@ class LadderDrawing {
     std::string said = verdict_with_peer(rung);
     if (rung.own && rung.peer) said += fmt::format(", {}", short_duration(rung.peer->median));
     said = fitted(said, (right - edge) / wider, layout_.size);
-    put(edge, y + below, tone, said);
+    put(edge, below, tone, said);
     const double left = right - edge - wider * room_of(said, layout_.size) - 10;
-    if (left >= room_of(beside, layout_.size)) put(right, y + below, "end", beside);
+    if (left >= room_of(beside, layout_.size)) put(right, below, "end", beside);
   }
 
   void wide_text(const Rung& rung, double y) {
-    const double above = y + 0.42 * row_height_;
-    const double below = y + 0.853 * row_height_;
+    const double above = y + 14 - missing() / 2;
+    const double below = y + 28.5 - missing();
     put(8, above, "strong", rung.title);
     svg_ +=
         fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>", below,

@@ -28,7 +28,8 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// So few items the caller compares alone: measured with int and with std::string.
+// So few items the caller compares alone: some 100 us of work, where a thread that sleeps needs 10
+// to come.
 inline constexpr std::size_t few_compared_items = 2048;
 
 // Where moving an item away and back cannot throw.
