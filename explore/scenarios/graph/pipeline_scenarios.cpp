@@ -2,6 +2,7 @@
 //
 // A pipeline: items and turns that meet at a door, tokens that come back, members that leave while
 // work comes, a close against pushes. docs/design/pipeline.md.
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <handoff/core/closing.hpp>
@@ -152,6 +153,23 @@ const LargeScenario waited("pipeline/waits_for_the_last_member", [] {
     explore::check(line.push(2) == Status::ok, "waited for room");
     explore::check(line.wait() == Status::ok, "no limit");
     explore::check(ran.read() == 2, "both have ended");
+  }
+  loop.shut();
+  server.join();
+});
+
+// A close with a deadline, which members read while they work.
+const LargeScenario late("pipeline/close_with_a_deadline", [] {
+  LoopExecutor loop;
+  explore::Thread server([&] { serve(loop); });
+  sync::cell<int> ran;
+  {
+    Pipeline line(loop, {.tokens = 2}, Pushed<int>(), serial_stage([&](int) { ++ran.write(); }));
+    explore::check(line.push(1) == Status::ok && line.push(2) == Status::ok, "room");
+    const Tally tally = line.close(Closing::finish_until(std::chrono::nanoseconds(0)));
+    explore::check(tally.balanced() && tally.done + tally.expired == 2, "done or late");
+    explore::check(ran.read() == static_cast<int>(tally.done), "once each");
+    explore::outcome(tally.done);
   }
   loop.shut();
   server.join();
