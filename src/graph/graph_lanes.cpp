@@ -61,6 +61,8 @@ GraphExecution::GraphExecution(Plan& plan, std::size_t width)
     first_listed_[i].write() = no_node;
     last_listed_[i].write() = no_node;
   }
+  // Any lane may come to have nearly all: so that none grows in a later run.
+  for (std::size_t i = 0; i < lanes_count_; ++i) lanes_[i].ready.reserve(plan.nodes.size());
   const std::size_t slots = plan.nodes.size() * sizeof(NodeSlot);
   alignment_ = max(plan.value_alignment, sync::destructive_span);
   bytes_ = rounded_up(slots, alignment_) + plan.value_bytes;
