@@ -328,7 +328,7 @@ class LadderDrawing {
                           mark(who, rung.latency, axis_.at(way->median), y), whisker(*way, y));
     }
     svg_ += "</g>";
-    label(ways, y);
+    if (layout_.wide || row_height_ > 31) label(ways, y);  // else a third line has no room
   }
 
   static std::string tip(const Rung& rung, Who who, const RungWay& way) {
@@ -430,6 +430,8 @@ class LadderDrawing {
   void wide_text(const Rung& rung, double y) {
     const double above = y + 14 - missing() / 2;
     const double below = y + 28.5 - missing();
+    const double above = y + 0.37 * row_height_;
+    const double below = y + 0.87 * row_height_;
     put(8, above, "strong", rung.title);
     svg_ +=
         fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>", below,
