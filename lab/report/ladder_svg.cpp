@@ -35,7 +35,7 @@ struct LadderLayout {
 constexpr LadderLayout narrow_layout{360, 10, 350, 33.8, 553, 17.5, 12, false};
 constexpr LadderLayout wide_layout{920, 268, 560, 33.4, 524, 17, 13, true};
 constexpr double wide_right = 578;  // where the text right of the plot begins
-constexpr double bold = 1.12;  // times the room of a text that is not
+constexpr double bold = 1.12;       // times the room of a text that is not
 
 class LogAxis {
  public:
@@ -328,7 +328,7 @@ class LadderDrawing {
                           mark(who, rung.latency, axis_.at(way->median), y), whisker(*way, y));
     }
     svg_ += "</g>";
-    if (layout_.wide || row_height_ > 31) label(ways, y);  // else a third line has no room
+    label(ways, y);
   }
 
   static std::string tip(const Rung& rung, Who who, const RungWay& way) {
@@ -430,8 +430,6 @@ class LadderDrawing {
   void wide_text(const Rung& rung, double y) {
     const double above = y + 14 - missing() / 2;
     const double below = y + 28.5 - missing();
-    const double above = y + 0.37 * row_height_;
-    const double below = y + 0.87 * row_height_;
     put(8, above, "strong", rung.title);
     svg_ +=
         fmt::format("<text x=\"8\" y=\"{:.1f}\"><tspan class=\"own\">{}</tspan> {}</text>", below,

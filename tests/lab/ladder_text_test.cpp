@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The ladder on terminals of several kinds.
 #include "report/ladder_text.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
 #include "commands/output.hpp"
 #include "harness/progress.hpp"
 #include "harness/rungs.hpp"
-#include "support/test.hpp"
 
 namespace ladder_text_test { namespace {
 
@@ -98,8 +108,6 @@ TEST(LadderText, TheAnswerIsOnASmallTerminal) {
   LadderLook look;
   const int kinds = static_cast<int>(rung_kinds().size());
   look.rows = kinds + 10;
-  const std::size_t rows = rung_kinds().size() + 10;
-  look.rows = rows;
   look.page = "report/index.html";
   Ladder ladder = whole_ladder();
   ladder.busy.clear();
@@ -108,10 +116,6 @@ TEST(LadderText, TheAnswerIsOnASmallTerminal) {
   EXPECT_EQ(text.find(" more\n"), std::string::npos);
   look.rows = kinds + 7;
   EXPECT_LE(lines_of(ladder_text(ladder, look)).size(), kinds + 5U);
-  EXPECT_LE(lines_of(text).size(), rows - 2) << text;
-  EXPECT_EQ(text.find(" more\n"), std::string::npos);
-  look.rows = rows - 3;
-  EXPECT_LE(lines_of(ladder_text(ladder, look)).size(), rows - 5);
   EXPECT_NE(line_with(ladder_text(ladder, look), "3 more"), "") << ladder_text(ladder, look);
 }
 
@@ -135,9 +139,6 @@ TEST(LadderText, BeginsWithTheSumAndTheSentence) {
             "handoff 0.3, AMD EPYC, 2 CPUs: " + std::to_string(kinds) +
                 " kinds of hand-over in 1:52: ahead on 2, level on 1, behind on 1, not known on " +
                 std::to_string(kinds - 5));
-            "handoff 0.3, AMD EPYC, 2 CPUs: " + std::to_string(rung_kinds().size()) +
-                " kinds of hand-over in 1:52: ahead on 2, level on 1, behind on 1, not known on " +
-                std::to_string(rung_kinds().size() - 5));
   EXPECT_EQ(lines.at(1), look.busy);
   EXPECT_TRUE(lines.at(2).starts_with("On this machine a task costs 28 ns here, 155 in oneTBB"));
   look.busy.clear();

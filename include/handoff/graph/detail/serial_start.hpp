@@ -45,7 +45,7 @@ std::size_t members_of(const E& executor) {
   static_assert(LoopIsIncluded<E>,
                 "algorithms: include the executor's header for loops, e.g. "
                 "<handoff/pool/parallel_for.hpp>");
-  if constexpr (Bulk<E>) {
+  if constexpr (Bulk<E> && !Executor<E>) {  // of a pool, which is both, the caller is no worker
     return max<std::size_t>(executor.width(), 1);
   } else if constexpr (RunsLoops<E>) {
     return executor.width() + 1;
