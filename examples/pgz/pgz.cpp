@@ -294,8 +294,8 @@ std::string parse(int count, char** arguments, Options& options) {
     } else if (argument == "-p" && has_value) {
       const std::string_view width = arguments[++i];
       const auto read = std::from_chars(width.data(), width.data() + width.size(), options.width);
-      if (read.ec != std::errc() || read.ptr != width.data() + width.size() ||
-          options.width == 0 || options.width > 1024) {
+      if (read.ec != std::errc() || read.ptr != width.data() + width.size() || options.width == 0 ||
+          options.width > 1024) {
         return "-p takes a number of threads, not " + std::string(width);
       }
     } else if ((argument == "-" || argument[0] != '-') && !has_input) {
