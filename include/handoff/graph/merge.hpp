@@ -4,7 +4,7 @@
 //
 //   handoff::merge(team, old_names, new_names, all.begin());
 //   handoff::merge(pool, a, b, out, {}, &Order::price, &Order::price, {.until = 10ms});
-//   handoff::merge(pool, a, a_end, b, b_end, out, std::greater<>());
+//   handoff::merge(pool, a.begin(), a.end(), b.begin(), b.end(), out, std::greater<>());
 //
 // For: the arguments of std::ranges::merge behind an executor, and options behind them.
 //

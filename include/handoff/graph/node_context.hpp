@@ -2,8 +2,8 @@
 //
 // What a node knows of the run that called it: its first parameter, if it takes one.
 //
-//   graph.add("search", [](handoff::NodeContext& here, const Space& space) {
-//     for (const Part& part : space) {
+//   graph.add("search", [](handoff::NodeContext& here, const Space& parts) {
+//     for (const Part& part : parts) {
 //       if (here.stop_requested()) return;                       // until is over, or cancel()
 //       here.add("part", [&part](handoff::NodeContext&) { look_at(part); });
 //     }
