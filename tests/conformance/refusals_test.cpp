@@ -470,14 +470,13 @@ template <class Item>
 struct Piped {
   static constexpr bool converts = true, fills = true;
   template <class Given>
-  static auto calls() {
-    return std::tuple(Call{"try_push", false,
-                           [](auto& subject, Given& given, const Until&) {
-                             return subject.line.try_push(std::move(given));
-                           }},
-                      Call{"push", true, [](auto& subject, Given& given, const Until& until) {
-                             return subject.line.push(std::move(given), until);
-                           }});
+  static void calls(auto& calls) {
+    calls.add("try_push", [](auto& subject, Given& given, const Until&) {
+      return subject.line.try_push(std::move(given));
+    });
+    calls.add_waiting("push", [](auto& subject, Given& given, const Until& until) {
+      return subject.line.push(std::move(given), until);
+    });
   }
   void fill(Item&& item) { EXPECT_EQ(line.try_push(std::move(item)), Status::ok); }
   void close() { (void)line.close(); }
