@@ -35,7 +35,7 @@ struct LadderLayout {
 constexpr LadderLayout narrow_layout{360, 10, 350, 33.8, 553, 17.5, 12, false};
 constexpr LadderLayout wide_layout{920, 268, 560, 33.4, 524, 17, 13, true};
 constexpr double wide_right = 578;  // where the text right of the plot begins
-constexpr double bold = 1.12;       // times the room of a text that is not
+constexpr double bold = 1.12;  // times the room of a text that is not
 
 class LogAxis {
  public:

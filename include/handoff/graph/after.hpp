@@ -41,6 +41,7 @@ class [[nodiscard]] After {
  public:
   using WaitedFor = std::tuple<Future<Rs>...>;
 
+  // Takes the Futures, which are not empty.
   explicit After(Future<Rs>&&... futures) : futures_(std::move(futures)...) {}
 
   // As a task of any executor, which outlives the call.

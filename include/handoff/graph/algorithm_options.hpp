@@ -15,17 +15,22 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
+namespace detail {
+template <class R>
+concept MemorySource = requires(R& resource, void* memory, std::size_t bytes) {
+  { resource.allocate(bytes, bytes) } -> std::same_as<void*>;
+  resource.deallocate(memory, bytes, bytes);
+};
+}  // namespace detail
+
 // Where an algorithm takes memory from that it gives back before it returns: operator new, or the
 // address of a std::pmr::memory_resource, or of anything else with the same two functions. Only the
 // calling thread asks it. It outlives the call.
 class ScratchMemory {
  public:
   constexpr ScratchMemory() noexcept = default;
-  template <class Resource>
-    requires requires(Resource& resource, void* memory, std::size_t bytes) {
-      { resource.allocate(bytes, bytes) } -> std::same_as<void*>;
-      resource.deallocate(memory, bytes, bytes);
-    }
+  // Takes from it.
+  template <detail::MemorySource Resource>
   constexpr ScratchMemory(Resource* resource) noexcept  // NOLINT(google-explicit-constructor)
       : resource_(resource),
         allocate_([](void* from, std::size_t bytes, std::size_t alignment) {
@@ -35,11 +40,12 @@ class ScratchMemory {
           static_cast<Resource*>(to)->deallocate(memory, bytes, alignment);
         }) {}
 
-  // At least `bytes`. Throws what the resource throws.
+  // At least `bytes`, aligned as said (bytes, a power of two). Throws what the resource throws.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const {
     if (resource_ != nullptr) return allocate_(resource_, bytes, alignment);
     return ::operator new(bytes, std::align_val_t{alignment});
   }
+  // Gives back what allocate() gave for the same numbers.
   void deallocate(void* memory, std::size_t bytes, std::size_t alignment) const noexcept {
     if (resource_ != nullptr) return deallocate_(resource_, memory, bytes, alignment);
     ::operator delete(memory, bytes, std::align_val_t{alignment});

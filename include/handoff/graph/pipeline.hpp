@@ -187,6 +187,7 @@ class Pipeline {
   bool has_begun_ = false;
 };
 
+// Ends with the types that it is made of.
 template <class E, class Source, class... Stages>
 Pipeline(E&, const PipelineOptions&, Source&&, Stages&&...) -> Pipeline<E, Source, Stages...>;
 

@@ -108,6 +108,7 @@ I stable_sort(E& executor, I first, S last, Comp comp = {}, Proj proj = {},
   return handoff::sort(executor, first, last, std::move(comp), std::move(proj), options);
 }
 
+// The same of a vector, an array, a span, ...
 template <class E, detail::NoIterator R, class Comp = std::ranges::less, class Proj = std::identity>
 detail::IteratorOf<R>::type stable_sort(E& executor, R&& range, Comp comp = {}, Proj proj = {},
                                         const AlgorithmOptions& options = {}) {

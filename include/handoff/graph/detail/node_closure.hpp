@@ -19,6 +19,9 @@
 #include <handoff/graph/detail/graph_run.hpp>
 #include <handoff/graph/node_context.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class... Ts>
@@ -273,3 +276,5 @@ GraphHost host_of(E& executor) {
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
+
+#pragma pop_macro("Status")
