@@ -45,7 +45,6 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -309,8 +308,9 @@ class BasicMessageWorkers {
     return static_cast<std::uint32_t>(Types::template index<M>());
   }
   static const char* name_of(std::uint32_t type) noexcept {
-    return Types::visit(
-        type, [](auto of) noexcept { return detail::type_name<typename decltype(of)::type>(); });
+    return Types::visit(type, [](auto of) noexcept {
+      return detail::kPlainName<typename decltype(of)::type>.text;
+    });
   }
   template <class Function>
   static void visit(const detail::MessageNode& node, const Function& function) {
@@ -358,8 +358,8 @@ class BasicMessageWorkers {
   }
 
   [[noreturn, gnu::cold]] static void refuse_start(std::uint32_t missing) {
-    const std::string_view name = detail::name_in(name_of(missing));
-    misuse((std::string("MessageWorkers: start() without a handler of the message ").append(name))
+    misuse((std::string("MessageWorkers: start() without a handler of the message ")
+                .append(name_of(missing)))
                .c_str());
   }
 

@@ -24,7 +24,7 @@ struct WorkerHealth {
   // At the moment of the call.
   State state = State::idle;
 
-  // While it is busy or stuck: a text in which the compiler has written the type of its message.
+  // While it is busy or stuck: the type of its message.
   const char* message = "";
 
   // ... and how long its handler has been running; 0 where stuck_after is 0, as no clock is read

@@ -24,8 +24,7 @@
 // - Turns: an empty strand has no thread. The first task hands one function to the executor, which
 //   runs up to 16 tasks, then goes behind what else the executor has. (In `stealing` and `active`
 //   pools a worker prefers what its own tasks hand over: where others must not wait, use `fixed`.)
-// - Allocates: post() nothing for a closure of up to 48 bytes, once the list has grown to what is
-//   needed. submit() once.
+// - Allocates: submit() once; post() of up to 48 bytes nothing, once the list has grown enough.
 // - Full, closed executor: its Status comes back, with the function unmoved, where the strand was
 //   empty; else the strand accepts, as it has a turn. If the executor refuses to take the turn
 //   again, the thread that has it goes on. In the rare case that other threads handed over while
@@ -36,8 +35,9 @@
 // - Exceptions: they go to the task's Future; without one, to on_error; without that, the next
 //   wait() rethrows the first. What nobody takes is told (core/on_unheard.hpp). The task counts as
 //   failed, and the next one runs.
-// - Waits: a task may wait for a Future of the strand: a stand-in works meanwhile. One that waits
-//   for a later task of its own strand waits for ever. Future::cancel() says false.
+// - Waits: a task may wait for a Future of the strand: a stand-in works meanwhile, 64 a pool. If
+//   more tasks wait at once, with the turn queued behind them, or one waits for a later task of its
+//   own strand, they wait for ever: use then(). Future::cancel() says false.
 #pragma once
 
 #include <concepts>

@@ -378,22 +378,26 @@ TEST(MessageWorkers, OnlyAWaitWithoutALimitHelps) {
 
 // ---- Failures -----------------------------------------------------------------------------------
 
+template <class T>
+struct Boxed {
+  T value;
+};
+
 TEST(MessageWorkers, OnErrorHearsOfEachWithTheTypeOfItsMessage) {
-  std::mutex mutex;
   std::vector<std::string> told;
-  MessageWorkers<Number, Text> workers(
-      {.width = 2,
-       .on_error =
-           [&](const TaskFailure& failure) {
-             const std::lock_guard lock(mutex);
-             told.emplace_back(failure.task);
-           }},
-      [](const Number&) { throw std::runtime_error("a number"); }, [](const Text&) {});
+  MessageWorkers<Number, Text, Boxed<std::string>> workers(
+      {.width = 1,
+       .on_error = [&](const TaskFailure& failure) { told.emplace_back(failure.task); }},
+      [](const Number&) { throw std::runtime_error("a number"); }, [](const Text&) {},
+      [](const Boxed<std::string>&) { throw std::runtime_error("a box"); });
   ASSERT_EQ(workers.publish(Number{}), Status::ok);
   ASSERT_EQ(workers.publish(Text{}), Status::ok);
-  EXPECT_EQ(workers.wait(), Status::ok);
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_NE(told.front().find("Number"), std::string::npos) << told.front();
+  ASSERT_EQ(workers.publish(Boxed<std::string>{}), Status::ok);
+  EXPECT_EQ(workers.close().failed, 2U);
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_TRUE(told[0].ends_with("::Number")) << told[0];
+  EXPECT_TRUE(told[1].ends_with(">")) << "no more than its name: " << told[1];
+  for (const std::string& name : told) EXPECT_EQ(name.find('='), std::string::npos) << name;
 }
 
 // ---- Pause --------------------------------------------------------------------------------------

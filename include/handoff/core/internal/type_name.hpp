@@ -25,4 +25,20 @@ constexpr std::string_view name_in(std::string_view text) noexcept {
   return text.substr(begin + before.size(), end - begin - before.size());
 }
 
+// The name alone, without what g++ says behind it of the types in it, and ended by a zero: for
+// those who are given it as it is.
+template <class F>
+struct PlainName {
+  static constexpr std::string_view name() noexcept {
+    constexpr std::string_view all = name_in(type_name<F>());
+    return all.substr(0, all.find("; "));
+  }
+  constexpr PlainName() noexcept {
+    for (std::size_t i = 0; i < name().size(); ++i) text[i] = name()[i];
+  }
+  char text[name().size() + 1] = {};
+};
+template <class F>
+inline constexpr PlainName<F> kPlainName;
+
 }}}  // namespace handoff::HANDOFF_ABI::detail
