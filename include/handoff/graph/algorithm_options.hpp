@@ -21,6 +21,15 @@ concept MemorySource = requires(R& resource, void* memory, std::size_t bytes) {
   { resource.allocate(bytes, bytes) } -> std::same_as<void*>;
   resource.deallocate(memory, bytes, bytes);
 };
+
+template <MemorySource R>
+void* take_memory(void* from, std::size_t bytes, std::size_t alignment) {
+  return static_cast<R*>(from)->allocate(bytes, alignment);
+}
+template <MemorySource R>
+void give_memory(void* to, void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+  static_cast<R*>(to)->deallocate(memory, bytes, alignment);
+}
 }  // namespace detail
 
 // Where an algorithm takes memory from that it gives back before it returns: operator new, or the
@@ -33,12 +42,8 @@ class ScratchMemory {
   template <detail::MemorySource Resource>
   constexpr ScratchMemory(Resource* resource) noexcept  // NOLINT(google-explicit-constructor)
       : resource_(resource),
-        allocate_([](void* from, std::size_t bytes, std::size_t alignment) {
-          return static_cast<Resource*>(from)->allocate(bytes, alignment);
-        }),
-        deallocate_([](void* to, void* memory, std::size_t bytes, std::size_t alignment) noexcept {
-          static_cast<Resource*>(to)->deallocate(memory, bytes, alignment);
-        }) {}
+        allocate_(&detail::take_memory<Resource>),
+        deallocate_(&detail::give_memory<Resource>) {}
 
   // At least `bytes`, aligned as said (bytes, a power of two). Throws what the resource throws.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const {
