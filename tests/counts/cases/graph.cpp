@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "case.hpp"
+#include "counts/case.hpp"
 
 using namespace handoff::counts;
 
