@@ -4,7 +4,7 @@
 //
 //   const auto late = handoff::find_if(pool, orders, [](const Order& o) { return o.is_late(); });
 //
-// For: the first element of many, or one that is dear to look at. Not for: any match of several.
+// For: the first of many elements, or of some that are expensive to look at. Not for: any match.
 //
 // - The first match is found, as by one thread, also when a later one is found before it. Elements
 //   are looked at in blocks, from the front on; blocks behind a match are skipped. So the predicate

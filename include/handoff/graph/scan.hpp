@@ -5,8 +5,8 @@
 //   handoff::inclusive_scan(pool, counts, ends.begin());                // running sums
 //   handoff::exclusive_scan(team, counts, begins.begin(), std::size_t{0});
 //
-// For: running sums of many elements: positions, prefixes, cumulated weights. Not for: operations
-// that are dear on few threads: each element is combined twice, so two threads gain nothing but the
+// For: running sums of many elements: positions, prefixes, cumulated weights. Not for: expensive
+// operations on few threads: each element is combined twice, so two threads gain nothing but the
 // memory of two, and pay with twice the work.
 //
 // - Order: the operation must be associative. It need not commute, but for std::plus and other
