@@ -19,6 +19,7 @@ LINES_MAX = 17000  # room for <memory>, <vector> and <chrono>, not for <function
 # Headers that cannot do with that, and why.
 LINES_MAX_OF = {
     "handoff/pool/parallel_for.hpp": 17700,  # a pool, and reductions besides the loops
+    "handoff/pool/coroutine.hpp": 17100,  # a pool, and timed results
     "handoff/pool/task_group.hpp": 17200,  # a pool, and the hook of a group
     "handoff/graph/partition.hpp": 20000,  # returns a std::ranges::subrange: <ranges>
     "handoff/graph/algorithms.hpp": 22000,  # the same
