@@ -107,9 +107,10 @@ Taker rethrowing(const std::string& name, Call call) {
 }
 
 // Takes nothing: `use(threw)` calls threw() once a function has thrown, while all that could take
-// its exception is there.
+// its exception is there. The end is looked at for so long.
 template <class Use>
-std::string neglected(const Use& use, const std::string& end) {
+std::string neglected(const Use& use, const std::string& end,
+                      std::chrono::milliseconds within = {}) {
   (void)Listening::told();
   bool at_once = false;
   try {
@@ -117,7 +118,11 @@ std::string neglected(const Use& use, const std::string& end) {
   } catch (const std::exception&) {
     return "the caller has it";
   }
-  const bool at_end = Listening::told();
+  bool at_end = Listening::told();
+  for (; !at_end && within.count() > 0; --within) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    at_end = Listening::told();
+  }
   if (at_once) return at_end ? "told twice" : "told at once";
   return at_end ? "told " + end : "silence";
 }
@@ -243,7 +248,8 @@ std::string neglected_future(const Make& make) {
         future.wait();
         threw();
       },
-      "at the end of the Future");
+      // By the thread that made the result, if that still has it then.
+      "at the end of the Future", std::chrono::seconds(10));
 }
 template <class Make>
 ContractRow with_future(const std::string& type, const std::string& calls, const Make& make) {
