@@ -2,6 +2,8 @@
 //
 // ActiveObject: a state, its thread and its bus.
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <handoff/bus/active_object.hpp>
 #include <handoff/bus/request.hpp>
@@ -235,6 +237,27 @@ TEST(ActiveObject, AStateThatThrowsLeavesNothing) {
     void operator()(const Number&) {}
   };
   EXPECT_THROW((ActiveObject<Fails, Number>()), std::runtime_error);
+}
+
+// The child of a fork() has no thread that would end what it is at.
+TEST(ActiveObject, EndsInAForkedChildInTheMiddleOfAMessage) {
+  Gate begun;
+  Gate gate;
+  auto book = std::make_unique<BookObject>();
+  ASSERT_EQ(book->publish(Hold{&begun, &gate}), Status::ok);
+  ASSERT_EQ(book->publish(Number{1}), Status::ok);
+  begun.wait();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    book.reset();
+    ::_exit(7);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+  gate.open();
+  EXPECT_EQ(book->close().done, 2U);
 }
 
 }}  // namespace active_object_test

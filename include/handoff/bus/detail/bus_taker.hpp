@@ -9,6 +9,7 @@
 #include <handoff/core/internal/books.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fork.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -33,9 +34,11 @@ class BusTaker {
     BusTaker& taker_;
   };
 
-  // Whether this thread, or another one, takes.
+  // Whether this thread, or another one, takes. In a forked child no other is there.
   bool is_taking() const noexcept {
-    return thread_.load(sync::order::relaxed) != nullptr;  // order: relaxed, its own comes before
+    const sync::ThreadId thread =
+        thread_.load(sync::order::relaxed);  // order: relaxed, its own comes before
+    return thread != nullptr && (origin_.is_here() || thread == sync::this_thread_id());
   }
   bool is_taking_here() const noexcept {
     // order: relaxed, as above
@@ -47,6 +50,7 @@ class BusTaker {
   friend struct Books;
 
   sync::atomic<sync::ThreadId> thread_{nullptr};
+  const sync::Origin origin_ = sync::Origin::here();
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
