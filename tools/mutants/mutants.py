@@ -47,6 +47,7 @@ TESTS = {
     "pool": ("unit_pool", "model_tests", "stress_thread_pool", "conformance_executors",
              "conformance_bulks"),
     "event": ("unit_event", "stress_callback_list", "stress_event_queue", "conformance_deferred"),
+    "graph": ("unit_graph", "stress_graph"),
     "bus": ("unit_bus", "model_tests", "stress_message_bus", "stress_message_workers",
             "stress_broadcast", "conformance_broadcasts", "conformance_deferred"),
     "command": ("unit_command", "model_tests", "stress_command"),

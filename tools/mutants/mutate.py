@@ -18,8 +18,8 @@ from pathlib import Path
 import clang.cindex
 from clang.cindex import BinaryOperator, CursorKind, TypeKind
 
-ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event", "bus", "command", "file",
-         "process", "trace", "probe")
+ROOMS = ("core", "sync", "memory", "queue", "team", "pool", "event", "graph", "bus", "command",
+         "file", "process", "trace", "probe")
 LEFT_OUT = ("include/handoff/sync/backoff.hpp",)  # how long a pause is
 HOME = Path(__file__).resolve().parent
 RANGE = 1000  # of numbers, a file

@@ -124,7 +124,7 @@ class Engine final : public FutureHost {
   void hand_over_due(TimedTask& due);
   void close_timers() noexcept;
   void help_until_idle(Worker& worker) noexcept;
-  void end_tasks(const Closing& closing);
+  [[gnu::cold]] void end_tasks(const Closing& closing);
   void finish(const Closing& closing) noexcept;
   void drop_leftovers() noexcept;
 

@@ -147,7 +147,7 @@ class GroupTasks {
     thief_.store(&thief, sync::order::release);
     if (&thief != owner_) thief.begin_part_of(*this);
   }
-  void keep_failure(const std::exception_ptr& failure) noexcept;
+  [[gnu::cold]] void keep_failure(const std::exception_ptr& failure) noexcept;
 
  private:
   friend class OptionedTasks;
