@@ -69,7 +69,7 @@ class SharedWork(LabTest):
                     users[library].add((scenario, name))
         self.assertLessEqual({("matmul", name) for name in EQUAL_WAYS},
                              users["libhandoff_matmul_kernels.so"])
-        scenarios = ("tasks", "grain", "loads", "replay")
+        scenarios = ("tasks", "grain", "graph", "loads", "replay")
         pools = {key for key in listed("contenders.json") if key[0] in scenarios}
         self.assertEqual(users["libhandoff_peers_work.so"], pools)
 
