@@ -31,18 +31,18 @@ struct [[gnu::may_alias]] Bits {
 template <class U>
 struct Integer {
   using Item = Bits<U>;
-  static U key(Item item, KeyOrder order) noexcept { return key_of_integer(item.bits, order); }
+  static U key(Item item, DigitOrder order) noexcept { return key_of_integer(item.bits, order); }
 };
 
 template <class U>
 struct Floating {
   using Item = Bits<U>;
-  static U key(Item item, KeyOrder order) noexcept { return key_of_floating(item.bits, order); }
+  static U key(Item item, DigitOrder order) noexcept { return key_of_floating(item.bits, order); }
 };
 
 struct Keyed {
   using Item = KeyedIndex;
-  static std::uint64_t key(const Item& item, KeyOrder order) noexcept {
+  static std::uint64_t key(const Item& item, DigitOrder order) noexcept {
     return item.key ^ order.flip;
   }
 };
@@ -53,7 +53,7 @@ class Sorter {
   using Item = typename Kind::Item;
 
   static std::uint64_t differing(const void* items, std::size_t first, std::size_t last,
-                                 KeyOrder order) noexcept {
+                                 DigitOrder order) noexcept {
     const auto* const from = static_cast<const Item*>(items);
     const auto key = Kind::key(from[0], order);
     auto bits = key;
@@ -64,14 +64,16 @@ class Sorter {
     return bits;
   }
 
-  static void count(const void* items, std::size_t first, std::size_t last, KeyOrder order,
-                    unsigned shift, std::size_t* counts) noexcept {
+  static void count(const void* items, std::size_t first, std::size_t last, DigitOrder order,
+                    unsigned shift,
+                    std::size_t* counts) noexcept {  // NOLINT(readability-non-const-parameter)
     const auto* const from = static_cast<const Item*>(items);
     for (std::size_t i = first; i < last; ++i) ++counts[digit(from[i], order, shift, 255)];
   }
 
   static void scatter(const void* items, void* to, std::size_t first, std::size_t last,
-                      KeyOrder order, unsigned shift, std::size_t* places) noexcept {
+                      DigitOrder order, unsigned shift,
+                      std::size_t* places) noexcept {  // NOLINT(readability-non-const-parameter)
     const auto* const from = static_cast<const Item*>(items);
     auto* const out = static_cast<Item*>(to);
     for (std::size_t i = first; i < last; ++i) {
@@ -80,8 +82,8 @@ class Sorter {
     }
   }
 
-  static void sort(void* items, void* other, std::size_t count, KeyOrder order, std::uint64_t bits,
-                   bool to_other) noexcept {
+  static void sort(void* items, void* other, std::size_t count, DigitOrder order,
+                   std::uint64_t bits, bool to_other) noexcept {
     Sorter(order).sort(static_cast<Item*>(items), static_cast<Item*>(other), count, bits, to_other);
   }
 
@@ -94,9 +96,9 @@ class Sorter {
   using Counts = std::array<std::uint32_t, std::size_t{1} << wide_bits>;
   static constexpr std::size_t most_digits = 64 / narrow_bits;
 
-  explicit Sorter(KeyOrder order) noexcept : order_(order) {}
+  explicit Sorter(DigitOrder order) noexcept : order_(order) {}
 
-  static std::size_t digit(const Item& item, KeyOrder order, unsigned shift,
+  static std::size_t digit(const Item& item, DigitOrder order, unsigned shift,
                            std::size_t mask) noexcept {
     return static_cast<std::size_t>(Kind::key(item, order) >> shift) & mask;
   }
@@ -240,7 +242,7 @@ class Sorter {
     if (to_other && count != 0) std::memcpy(other, items, count * sizeof(Item));
   }
 
-  const KeyOrder order_;
+  const DigitOrder order_;
   std::array<Counts, most_digits> counts_;
 };
 

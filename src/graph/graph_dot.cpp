@@ -3,6 +3,7 @@
 // A graph in the language of Graphviz.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <handoff/graph/detail/graph_core.hpp>
 #include <string>
@@ -37,7 +38,7 @@ std::string GraphCore::to_dot() const {
     const GraphNodeRecord& node = *records_[id];
     text += "  n" + std::to_string(id) + " [label=" + quoted(node.name);
     if (times != nullptr) {
-      const auto tenths = static_cast<long long>(micros_of(times[id]) * 10 + 0.5);
+      const auto tenths = std::llround(micros_of(times[id]) * 10);
       text += "\\n" + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " us";
     }
     text += '"';

@@ -17,17 +17,17 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
 template <class R>
-concept MemorySource = requires(R& resource, void* memory, std::size_t bytes) {
+concept ScratchSource = requires(R& resource, void* memory, std::size_t bytes) {
   { resource.allocate(bytes, bytes) } -> std::same_as<void*>;
   resource.deallocate(memory, bytes, bytes);
 };
 
-template <MemorySource R>
-void* take_memory(void* from, std::size_t bytes, std::size_t alignment) {
+template <ScratchSource R>
+void* take_scratch(void* from, std::size_t bytes, std::size_t alignment) {
   return static_cast<R*>(from)->allocate(bytes, alignment);
 }
-template <MemorySource R>
-void give_memory(void* to, void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+template <ScratchSource R>
+void give_scratch(void* to, void* memory, std::size_t bytes, std::size_t alignment) noexcept {
   static_cast<R*>(to)->deallocate(memory, bytes, alignment);
 }
 }  // namespace detail
@@ -39,11 +39,11 @@ class ScratchMemory {
  public:
   constexpr ScratchMemory() noexcept = default;
   // Takes from it.
-  template <detail::MemorySource Resource>
+  template <detail::ScratchSource Resource>
   constexpr ScratchMemory(Resource* resource) noexcept  // NOLINT(google-explicit-constructor)
       : resource_(resource),
-        allocate_(&detail::take_memory<Resource>),
-        deallocate_(&detail::give_memory<Resource>) {}
+        allocate_(&detail::take_scratch<Resource>),
+        deallocate_(&detail::give_scratch<Resource>) {}
 
   // At least `bytes`, aligned as said (bytes, a power of two). Throws what the resource throws.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const {

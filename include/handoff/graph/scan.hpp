@@ -113,7 +113,7 @@ template <ScanKind kind, class E, class I, class O, class T, class Op>
 void scan(E& executor, I first, std::size_t count, O out, T value, Op& op,
           const AlgorithmOptions& options) {
   constexpr std::size_t part_bytes = 65536;
-  constexpr std::size_t size = max<std::size_t>(512, part_bytes / sizeof(T));
+  constexpr auto size = max<std::size_t>(512, part_bytes / sizeof(T));
   constexpr std::size_t parts_a_member = 4;
   const std::size_t members = members_of(executor);
   if (count == 0) return;

@@ -72,7 +72,7 @@ void sort_range(E& executor, I first, std::size_t count, Comp& comp, Proj& proj,
       constexpr bool descends = is_descending<Comp, KeyOfItem<I, Proj>>;
       detail::sort_by_texts<descends>(executor, first, count, proj, options);
     } else {
-      Order<Comp, Proj> order{comp, proj};
+      ProjectedOrder<Comp, Proj> order{comp, proj};
       detail::sort_compared(executor, first, count, order, options);
     }
   }

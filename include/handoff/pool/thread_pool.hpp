@@ -177,7 +177,7 @@ class ThreadPool {
   // submit(after(std::move(a), std::move(b)), function); include <handoff/graph/after.hpp>.
   template <detail::IsAfter Waits, class F>
   auto submit(Waits&& results, F&& function) {
-    return std::move(results).submit_to(*this, std::forward<F>(function));
+    return std::forward<Waits>(results).submit_to(*this, std::forward<F>(function));
   }
   // With options; the function has its arguments as captures.
   template <class F>

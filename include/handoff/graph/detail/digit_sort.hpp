@@ -30,20 +30,20 @@ inline constexpr unsigned digit_bits = 8;
 inline constexpr std::size_t digit_values = std::size_t{1} << digit_bits;
 
 // Which bits of the keys of a kind of items are flipped.
-struct KeyOrder {
+struct DigitOrder {
   std::uint64_t flip = 0;
 };
 
 // The key of an integer's bits.
 template <class U>
-constexpr U key_of_integer(U bits, KeyOrder order) noexcept {
+constexpr U key_of_integer(U bits, DigitOrder order) noexcept {
   return static_cast<U>(bits ^ static_cast<U>(order.flip));
 }
 
 // The key of a floating point number's bits. Above all others are those that are not numbers, and
 // the zeros are one key.
 template <class U>
-constexpr U key_of_floating(U bits, KeyOrder order) noexcept {
+constexpr U key_of_floating(U bits, DigitOrder order) noexcept {
   constexpr U sign = U{1} << (8 * sizeof(U) - 1);
   constexpr U infinity =
       sizeof(U) == 4 ? U{0xff} << 23 : static_cast<U>(std::uint64_t{0x7ff} << 52);
@@ -64,15 +64,15 @@ struct DigitSort {
   std::size_t item_bytes;
   // Bits in which the keys of [first, last) differ from that of item 0.
   std::uint64_t (*differing)(const void* items, std::size_t first, std::size_t last,
-                             KeyOrder order);
+                             DigitOrder order);
   // Adds how often each value of the digit at `shift` occurs in [first, last).
-  void (*count)(const void* items, std::size_t first, std::size_t last, KeyOrder order,
+  void (*count)(const void* items, std::size_t first, std::size_t last, DigitOrder order,
                 unsigned shift, std::size_t* counts);
   // Copies [first, last) to the places of their values, which then are those of the next ones.
-  void (*scatter)(const void* items, void* to, std::size_t first, std::size_t last, KeyOrder order,
-                  unsigned shift, std::size_t* places);
+  void (*scatter)(const void* items, void* to, std::size_t first, std::size_t last,
+                  DigitOrder order, unsigned shift, std::size_t* places);
   // Sorts `count` items by these bits, and leaves them in `other` if `to_other`.
-  void (*sort)(void* items, void* other, std::size_t count, KeyOrder order, std::uint64_t bits,
+  void (*sort)(void* items, void* other, std::size_t count, DigitOrder order, std::uint64_t bits,
                bool to_other);
 };
 extern const DigitSort sort_of_8_bits;
@@ -105,7 +105,7 @@ const DigitSort& digit_sort_of() noexcept {
 }
 
 template <SortedByDigits T>
-constexpr KeyOrder key_order_of(bool descends) noexcept {
+constexpr DigitOrder key_order_of(bool descends) noexcept {
   const std::uint64_t all = descends ? ~std::uint64_t{0} : 0;
   return {std::is_signed_v<T> && std::integral<T> ? all ^ std::uint64_t{1} << (8 * sizeof(T) - 1)
                                                   : all};
@@ -113,7 +113,7 @@ constexpr KeyOrder key_order_of(bool descends) noexcept {
 
 // The key of a number.
 template <SortedByDigits T>
-constexpr std::uint64_t key_of(T number, KeyOrder order) noexcept {
+constexpr std::uint64_t key_of(T number, DigitOrder order) noexcept {
   if constexpr (std::same_as<T, float>) {
     return detail::key_of_floating(std::bit_cast<std::uint32_t>(number), order);
   } else if constexpr (std::same_as<T, double>) {
@@ -133,7 +133,7 @@ inline constexpr std::size_t few_numbers = 16384;
 template <class E>
 class DigitSortByAll {
  public:
-  DigitSortByAll(E& executor, const DigitSort& sort, KeyOrder order, void* items, void* room,
+  DigitSortByAll(E& executor, const DigitSort& sort, DigitOrder order, void* items, void* room,
                  std::size_t count, const AlgorithmOptions& options)
       : executor_(executor),
         sort_(sort),
@@ -300,7 +300,7 @@ class DigitSortByAll {
 
   E& executor_;
   const DigitSort& sort_;
-  const KeyOrder order_;
+  const DigitOrder order_;
   void* const items_;
   void* const room_;
   const std::size_t count_;
@@ -312,7 +312,7 @@ class DigitSortByAll {
 
 // Sorts an array of items that lie in it; `room` is as large.
 template <class E>
-void sort_by_digits(E& executor, const DigitSort& sort, KeyOrder order, void* items, void* room,
+void sort_by_digits(E& executor, const DigitSort& sort, DigitOrder order, void* items, void* room,
                     std::size_t count, const AlgorithmOptions& options) {
   if (count <= few_numbers || members_of(executor) < 2) {
     const std::uint64_t bits = sort.differing(items, 0, count, order);

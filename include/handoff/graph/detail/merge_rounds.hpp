@@ -114,7 +114,7 @@ class MergeRound {
 // How many pieces so many items are cut into.
 template <class T, class E>
 std::size_t pieces_of(const E& executor, std::size_t count) {
-  const std::size_t least = max<std::size_t>(least_piece_bytes / sizeof(T), 64);
+  const auto least = max<std::size_t>(least_piece_bytes / sizeof(T), 64);
   return max<std::size_t>(min(min(members_of(executor) * 8, most_pieces), count / least), 1);
 }
 

@@ -49,7 +49,7 @@ T* relocate_all(T* first, T* last, T* to) noexcept {
 
 // comp(proj(a), proj(b)), by several threads at once.
 template <class Comp, class Proj>
-struct Order {
+struct ProjectedOrder {
   Comp& comp;
   Proj& proj;
 

@@ -198,7 +198,7 @@ struct NodeClosure {
     return made;
   }
 
-  template <class Given>
+  template <class Given>  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload)
   explicit NodeClosure(Given&& given) : function(std::forward<Given>(given)) {}
 
   static void call(void* self, NodeContext& here) noexcept {
@@ -207,7 +207,7 @@ struct NodeClosure {
       if constexpr (std::is_void_v<Value>) {
         Call::call(own.function, here, own.ids);
       } else {
-        Value* const made =
+        auto* const made =
             ::new (here.run_.room_for(here.id_)) Value(Call::call(own.function, here, own.ids));
         if constexpr (std::is_integral_v<Value>) here.chosen_ = static_cast<std::size_t>(*made);
         here.run_.has_made_value(here.id_);

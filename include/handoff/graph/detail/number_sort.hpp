@@ -62,6 +62,7 @@ struct NumberOrder {
   }
   static constexpr bool is_below(T a, T b) noexcept {
     if constexpr (std::is_floating_point_v<T>) {
+      // NOLINTNEXTLINE(misc-redundant-expression): NaN
       return a < b || (b != b && a == a);
     } else {
       return a < b;
@@ -84,7 +85,7 @@ bool sort_if_ordered(E& executor, I first, std::size_t count, Less& less, std::s
 
 template <bool descends, class E, class T>
 void sort_numbers(E& executor, T* items, std::size_t count, const AlgorithmOptions& options) {
-  constexpr KeyOrder order = key_order_of<T>(descends);
+  constexpr DigitOrder order = key_order_of<T>(descends);
   const DigitSort& sort = digit_sort_of<T>();
   if (count <= few_numbers_inserted) {
     return sort.sort(items, nullptr, count, order, ~std::uint64_t{0}, false);

@@ -39,7 +39,7 @@ class PipelineDoor {
   PipelineDoor() noexcept = default;
   // `ring`: a power of two. Before any other thread knows of it.
   void open(std::size_t ring) {
-    slots_.reset(new Slot[ring]);
+    slots_ = std::make_unique<Slot[]>(ring);
     mask_ = ring - 1;
     slots_[0].token.store(&turn_, sync::order::relaxed);  // order: relaxed, as said above
   }

@@ -149,7 +149,7 @@ class PipelineLine : public PipelineCore {
     const sync::Lock lock(pushing());
     if (is_source_over() || wish() != Outcome::done) return Status::closed;
     PipelineMember nobody;
-    Token* const token = static_cast<Token*>(take_free(nobody));
+    auto* const token = static_cast<Token*>(take_free(nobody));
     if (token == nullptr) return Status::full;
     call_or([&] { ::new (token->rooms[0]) Item(std::forward<From>(item)); },
             [&]() noexcept { put_free(*token); });
@@ -203,7 +203,7 @@ class PipelineLine : public PipelineCore {
 
   Token* begin(PipelineMember& member) noexcept {
     if (is_source_over()) return nullptr;
-    Token* const token = static_cast<Token*>(take_free(member));
+    auto* const token = static_cast<Token*>(take_free(member));
     if (token == nullptr) return nullptr;
     bool is_there = false;
     if (wish() == Outcome::done) {
@@ -271,7 +271,7 @@ class PipelineLine : public PipelineCore {
       Token* here = &token;
       do {
         call<I>(member, *here);
-        Token* const next = static_cast<Token*>(doors_[I].leave(number_at<I>(*here)));
+        auto* const next = static_cast<Token*>(doors_[I].leave(number_at<I>(*here)));
         finish(member, *here);
         here = next;
       } while (here != nullptr);

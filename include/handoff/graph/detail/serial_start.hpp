@@ -96,7 +96,7 @@ SerialStart serial_start(std::size_t count, std::size_t members, const Until& un
   if (members < 2 || count < few_items_a_member * members) return start;
   const std::uint64_t began = rough_ticks();
   // A small part of a member's share, should it be all that is done in parallel.
-  std::size_t size = max<std::size_t>(min<std::size_t>(count / (32 * members), 64), 1);
+  auto size = max<std::size_t>(min<std::size_t>(count / (32 * members), 64), 1);
   while (start.done < count) {
     refuse_late(until);
     if (!alone(IndexRange{start.done, start.done + size})) return {count, start.took};
