@@ -249,9 +249,6 @@ void Engine::end_tasks(const Closing& closing) {
   if (here != nullptr && (here->depth != 0 || !here->guest)) {
     misuse("ThreadPool: closed or destroyed inside one of its own tasks");
   }
-  if (const Timers* const timers = parts_->timers.made(); timers != nullptr && timers->is_here()) {
-    misuse("ThreadPool: closed or destroyed by a stop that with_timeout() requests");
-  }
   const ClosingTurn turn(*parts_);
   parts_->unqueued.close();
   close_timers();  // before the queues, as its thread submits

@@ -180,8 +180,6 @@ void Timers::add(TimedTask& task) noexcept {
 // ---- The thread --------------------------------------------------------------------------------
 
 void Timers::serve() noexcept {
-  // order: relaxed, the own thread finds what it wrote, and others something else.
-  server_.store(sync::this_thread_id(), order::relaxed);
   for (;;) {
     sync::Deadline next = sync::no_deadline;
     if (TimedTask* const due = take_due(next)) {
@@ -214,7 +212,6 @@ bool Timers::is_news(sync::Deadline awaited) noexcept {
 }
 
 void Timers::hand_over(TimedTask& due) noexcept {
-  due.come();
   try {
     pool_.hand_over(pool_.self, due);
     return;

@@ -12,7 +12,7 @@
 //   TM-1  A task is in the heap if, and only if, its state is `waiting`.
 //   TM-2  The heap has room for all tasks that are not over: to wait again needs no memory.
 //   TM-3  The closure is touched without the lock by one thread: the one that made the state
-//         `due` (until it is handed over), `running` or `ending`, or cancelled it while it waited.
+//         `running` or `ending`, or cancelled it while it waited.
 //   TM-4  A task is freed once it is over and its handle is gone, by the thread that finds the
 //         second.
 //   TM-5  A closure ends without the lock, on a thread that serves no other: the caller's of
@@ -39,7 +39,6 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
@@ -85,12 +84,8 @@ class Timers {
   bool cancel_and_wait(TimedTask& task) noexcept;
   void leave(TimedTask& task) noexcept;
 
-  // What waits is cancelled, one after the other; nothing is handed over from here on. Not by the
-  // thread of the timers.
+  // What waits is cancelled, one after the other; nothing is handed over from here on.
   void close() noexcept;
-  bool is_here() const noexcept {
-    return server_.load(sync::order::relaxed) == sync::this_thread_id();  // order: see serve()
-  }
 
   Figures figures() noexcept;
 
@@ -144,7 +139,6 @@ class Timers {
   sync::cell<Book> book_;
   sync::EventCount news_;  // for the thread: something comes earlier, or the end
   sync::EventCount ended_;  // for await_end()
-  sync::atomic<sync::ThreadId> server_{nullptr};
   sync::Thread thread_;  // made under the lock, joined by close()
 };
 
