@@ -135,7 +135,7 @@ const Scenario again("task_graph/again", [] {
   helper.join();
 });
 
-// A value that two share: the last one ends it, whoever that is.
+// A value that two share: the last of them destroys it.
 const Scenario values("task_graph/values", [] {
   Shelf shelf;
   TaskGraph graph;
@@ -158,7 +158,7 @@ const Scenario values("task_graph/values", [] {
   helper.join();
 });
 
-// What is behind a node that throws is dropped, by whoever comes last.
+// What depends on a node that throws is dropped by the last thread to come.
 const Scenario throws("task_graph/throws", [] {
   Shelf shelf;
   TaskGraph graph;

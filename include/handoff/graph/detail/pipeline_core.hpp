@@ -109,7 +109,7 @@ class PipelineCore {
   // Nothing more comes from it.
   void end_source() noexcept;
 
-  // By who has the source: a free token, null if there is none.
+  // By the member that has the source: a free token, null if there is none.
   PipelineToken* take_free(PipelineMember& member) noexcept;
   void put_free(PipelineToken& token) noexcept;
   // The number of a new item, in its token.
@@ -117,7 +117,7 @@ class PipelineCore {
     using sync::order;
     token.item = items();
     token.is_there = true;
-    items_.store(token.item + 1, order::relaxed);  // order: relaxed, who has the source writes
+    items_.store(token.item + 1, order::relaxed);  // order: relaxed, one member writes
   }
   std::uint64_t items() const noexcept {
     return items_.load(sync::order::relaxed);  // order: relaxed, the own, or a figure
@@ -146,7 +146,7 @@ class PipelineCore {
 
   // --- For who pushes. ---
 
-  // Who has it has the source.
+  // The member that holds it has the source.
   sync::Mutex& pushing() noexcept { return pushing_; }
   bool is_source_over() const noexcept {
     // order: relaxed, a close has had the mutex; a failure is as good as later.
