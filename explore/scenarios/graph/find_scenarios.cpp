@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The early stop of find_if (graph/find.hpp, FI-1 and FI-2): no block before the first match is
-// skipped, whoever finds which match first; what lies behind one that is known is.
+// skipped, in whatever order threads find matches; blocks behind a known match are skipped.
 #include <array>
 #include <cstddef>
 #include <handoff/core/index_range.hpp>

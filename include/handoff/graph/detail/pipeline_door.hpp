@@ -3,8 +3,9 @@
 // The door of a serial stage: lets items in one at a time, by their numbers. Not for users.
 //
 // Each number has a slot, its number modulo the ring. Two come there: the item with that number,
-// and the turn, which whoever leaves the stage with the number before brings. Who comes second goes
-// on with both: an item that finds its turn enters, a turn that finds its item takes it along.
+// and the turn. The thread that leaves the stage with the number before brings the turn. The second
+// to come goes on with both: an item that finds its turn enters, a turn that finds its item takes
+// it along.
 //
 //   PL-1  The turn is in one place: in one slot, or with the thread that is in the stage.
 //   PL-2  The ring has at least as many slots as there are tokens, so in a slot only one item and
