@@ -116,7 +116,7 @@ class TaskRunner {
     }
   }
 
-  [[gnu::cold]] void keep_failure(Task& task, GroupTasks* group) noexcept;
+  void keep_failure(Task& task, GroupTasks* group) noexcept;
 
   const ThreadPoolOptions& options_;
   Failures& failures_;
