@@ -1,5 +1,6 @@
 # Install rules of the library: headers, the compiled part (static, or shared by BUILD_SHARED_LIBS),
-# find_package(handoff) and pkg-config. The installed tree may be moved as a whole.
+# find_package(handoff) and pkg-config. The installed tree may be moved as a whole. All of it is the
+# component `library`; `doc` is what people read, and `lab` the programs.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -13,6 +14,7 @@ endforeach()
 set(handoff_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/handoff)
 set(handoff_pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME library)
 install(TARGETS handoff EXPORT handoffTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -51,3 +53,9 @@ install(FILES ${PROJECT_BINARY_DIR}/handoffConfig.cmake
 file(RELATIVE_PATH HANDOFF_PC_TO_PREFIX /${handoff_pkgconfig_dir} /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/handoff.pc.in ${PROJECT_BINARY_DIR}/handoff.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/handoff.pc DESTINATION ${handoff_pkgconfig_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# As they lie in the source, or their links would lead nowhere.
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)

@@ -20,4 +20,4 @@ packages_check=("${packages_run[@]}" "${packages_library[@]}" "${packages_peers[
   "${packages_render[@]}" systemtap-sdt-dev libgtest-dev librapidcheck-dev make
   clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev libc++-19-dev libc++abi-19-dev
   valgrind python3 python3-clang-19 python3-numpy python3-jsonschema chromium doxygen git
-  groff-base)
+  groff-base debootstrap debhelper lintian)

@@ -2,18 +2,24 @@
 """A stranger's project, built in each way a stranger may come to the library.
 
 Named by the test class to run: FindPackage, PkgConfig, AddSubdirectory. Five programs are built and
-run in each of these ways: with the compiler of this build by AddSubdirectory and
-InstalledPrograms, with another one or another standard library by Programs. What is installed
-is moved as a whole before it is used, so a path of this machine in it would be found out.
+run in each of these ways: by AddSubdirectory, with another compiler or standard library by
+Programs, and on a machine that has nothing else by each class of the ways of docs/guide/install.md,
+whose lines are used as they stand there. What is installed is moved as a whole before it is used,
+so a path of this machine in it would be found out.
 """
 
 import argparse
+import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+from fresh_root import FreshRoot, Missing, call
 
 PROJECT = Path(__file__).resolve().parent / "project"
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -22,15 +28,11 @@ SOURCE = Path(__file__).resolve().parents[2]
 SOON = ("-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0",
         "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16")
 SMALL_BYTES_MOST = 180 * 1024  # a named pool, a future and a loop, stripped
+LIBRARY_BYTES_MOST = 8_000_000  # what --component library installs
+LIBRARY_FILES_MOST = 400
+GUIDE = SOURCE / "docs" / "guide" / "install.md"
+SKIPPED = 77
 settings = None  # the command line
-
-
-def call(*command, **keywords):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True,
-                          check=False, **keywords)
-    if done.returncode != 0:
-        raise AssertionError(f"{shlex.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 def configure(source, build, *arguments):
@@ -48,7 +50,8 @@ class Consumer(unittest.TestCase):
 
     def install(self, binary_folder):
         """Installs, moves what was installed, and gives the folder where it is now."""
-        call("cmake", "--install", binary_folder, "--prefix", self.folder / "first")
+        call("cmake", "--install", binary_folder, "--component", "library", "--prefix",
+             self.folder / "first")
         return (self.folder / "first").rename(self.folder / "moved here")
 
     def pkg_config(self, prefix, *questions):
@@ -81,6 +84,17 @@ class FindPackage(Consumer):
                              f"-DWANTED_VERSION={parts[0]}.{parts[1]}")
         for path in prefix.rglob("*handoff*.cmake"):
             self.assertNotIn(str(SOURCE), path.read_text(), path)
+
+    def test_the_library_is_small_and_nothing_else_comes_along(self):
+        files = [path for path in self.install(settings.build).rglob("*") if path.is_file()]
+        self.assertLessEqual(len(files), LIBRARY_FILES_MOST)
+        self.assertLessEqual(sum(path.stat().st_size for path in files), LIBRARY_BYTES_MOST)
+        self.assertEqual({path.relative_to(self.folder / "moved here").parts[0] for path in files},
+                         {"include", "lib", "share"})
+        prefix = self.folder / "doc"
+        call("cmake", "--install", settings.build, "--component", "doc", "--prefix", prefix)
+        self.assertTrue((prefix / "share/doc/handoff/docs/guide/install.md").exists())
+        self.assertFalse((prefix / "include").exists())
 
     def test_another_version_and_unknown_components_are_refused(self):
         prefix = self.install(settings.build)
@@ -121,38 +135,22 @@ class PkgConfig(Consumer):
              "-Werror", "-fsyntax-only", SOURCE / "tests" / "c" / "peer.c", *flags)
 
 
-class InstalledPrograms(Consumer):
-    """Found by CMake and by pkg-config, from this build."""
+class Programs(Consumer):
+    """The library is built once, by add_subdirectory(), and installed from there. How CMake finds
+    what is installed does not depend on the compiler."""
 
     def test_they_compile_at_the_first_try_and_work(self):
-        self.expect_they_work_with(self.install(settings.build))
-
-    def build_and_run(self, build, *arguments):
-        call(*configure(PROGRAMS, build, "-DCMAKE_BUILD_TYPE=Debug", *arguments))
-        call("cmake", "--build", build)
-        self.expect_right(build)
-
-    def expect_they_work_with(self, prefix):
-        self.build_and_run(self.folder / "found", f"-DCMAKE_PREFIX_PATH={prefix}")
-        self.expect_pkg_config_finds_it(prefix)
-
-    def expect_pkg_config_finds_it(self, prefix):
-        flags = shlex.split(self.pkg_config(prefix, "--cflags", "--libs"))
+        call(*configure(PROGRAMS, self.build, f"-DHANDOFF_SOURCE={SOURCE}", "-DHANDOFF_INSTALL=ON",
+                        *SOON))
+        call("cmake", "--build", self.build)
+        self.expect_right(self.build)
+        flags = shlex.split(self.pkg_config(self.install(self.build), "--cflags", "--libs"))
         (self.folder / "told").mkdir()
         for source in PROGRAMS.glob("*.cpp"):
             call(settings.compiler, *settings.flags, "-std=c++20", "-O2", "-Wall", "-Wextra",
                  "-Wconversion", "-Wshadow", "-Werror", source, "-o",
                  self.folder / "told" / source.stem, *flags)
         self.expect_right(self.folder / "told")
-
-
-class Programs(InstalledPrograms):
-    """The library is built once, by add_subdirectory(), and installed from there. How CMake finds
-    what is installed does not depend on the compiler."""
-
-    def test_they_compile_at_the_first_try_and_work(self):
-        self.build_and_run(self.build, f"-DHANDOFF_SOURCE={SOURCE}", "-DHANDOFF_INSTALL=ON", *SOON)
-        self.expect_pkg_config_finds_it(self.install(self.build))
 
 
 class AddSubdirectory(Consumer):
@@ -188,6 +186,161 @@ class AddSubdirectory(Consumer):
         self.expect_it_works(f"-DCMAKE_PREFIX_PATH={prefix}")
 
 
+def lines_of_guide(heading, number=0):
+    """A block of code of the guide, as it stands there."""
+    section = GUIDE.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"^```\w*\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[number]
+
+
+class Fresh(Consumer):
+    """The programs on a machine that has nothing else."""
+
+    def setUp(self):
+        super().setUp()
+        try:
+            self.root = FreshRoot(Path(settings.build).parent, self.folder)
+        except Missing as why:
+            self.skipTest(f"there is no fresh machine: {why}")
+        shutil.copytree(PROGRAMS, self.root.path("/programs"))
+
+    def run_programs(self, folder):
+        for source in PROGRAMS.glob("*.cpp"):
+            self.assertEqual(self.root.call(f"{folder}/{source.stem}", timeout=60).strip(), "right")
+
+    def build_and_run(self, *arguments):
+        self.root.call("cmake", "-G", "Ninja", "-S", "/programs", "-B", "/build", *arguments)
+        self.root.call("cmake", "--build", "/build")
+        self.run_programs("/build")
+
+    def apt_install(self, *packages):
+        try:
+            self.root.apt_install(*packages)
+        except Missing as why:
+            self.skipTest(str(why))
+
+    def clone(self, folder):
+        """A clone of this source, its files as they are now, with the tag of its version."""
+        folder.mkdir(parents=True)
+        git = ["git", "-C", folder, "-c", "user.name=x", "-c", "user.email=x@x.invalid"]
+        listed = call("git", "-C", SOURCE, "ls-files", "-co", "--exclude-standard", "-z")
+        for name in filter(None, listed.split("\0")):
+            if (SOURCE / name).exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(SOURCE / name, folder / name, follow_symlinks=False)
+        call(*git, "init", "--quiet")
+        call(*git, "add", "--all", "--force")
+        call(*git, "commit", "--quiet", "--message", "all")
+        call(*git, "tag", f"v{settings.version}")
+        return folder
+
+
+class FreshInstalled(Fresh):
+    """Found by CMake and by pkg-config, from this build."""
+
+    def test_they_compile_at_the_first_try_and_work(self):
+        prefix = self.install(settings.build)
+        config = next(prefix.rglob("handoff.pc")).relative_to(prefix).parent
+        shutil.move(prefix, self.root.path("/opt/handoff"))
+        lines = self.root.path("/lines.cmake")
+        lines.write_text(lines_of_guide("Install it with CMake", 1).partition("target_link")[0],
+                         encoding="utf-8")
+        self.build_and_run("-DCMAKE_PREFIX_PATH=/opt/handoff", "-DHANDOFF_LINES=/lines.cmake",
+                           "-DCMAKE_BUILD_TYPE=Debug")
+        command = lines_of_guide("Install it with CMake", 2).strip()
+        for source in PROGRAMS.glob("*.cpp"):
+            each = command.replace("yours.cpp", f"/programs/{source.name} -o /usr/bin/{source.stem}"
+                                                " -O2 -Wall -Wextra -Wconversion -Wshadow -Werror")
+            self.root.call(f"PKG_CONFIG_PATH=/opt/handoff/{config}", "sh", "-c", each)
+        self.run_programs("/usr/bin")
+
+    def test_a_program_that_is_not_right_is_noticed(self):
+        self.root.path("/usr/bin").mkdir(parents=True)
+        for source in PROGRAMS.glob("*.cpp"):
+            shutil.copy("/bin/true", self.root.path("/usr/bin") / source.stem)
+        with self.assertRaises(AssertionError):
+            self.run_programs("/usr/bin")
+        self.assertFalse((self.root.base / "usr/bin" / source.stem).exists())
+
+
+class FreshSource(Fresh):
+    """As a part of the stranger's project, by each of the guide's lines."""
+
+    def build_with(self, number, packages=()):
+        clone = self.clone(self.root.path("/programs/handoff"))
+        if packages:
+            self.apt_install(*packages)
+        lines = lines_of_guide("A part of your project", number)
+        self.root.path("/programs/lines.cmake").write_text(
+            lines.replace("ADDRESS", "file:///clone"), encoding="utf-8")
+        if number:
+            clone.rename(self.root.path("/clone"))
+        self.build_and_run("-DHANDOFF_LINES=lines.cmake", *SOON)
+
+    def test_add_subdirectory(self):
+        self.build_with(0)
+
+    def test_fetch_content(self):
+        self.build_with(1, ["git"])
+
+    def test_cpm(self):
+        """By what CPM does with these lines. CPM itself is no package of Debian's."""
+        stand_in = self.root.path("/programs/cmake/CPM.cmake")
+        stand_in.parent.mkdir()
+        stand_in.write_text("""include(FetchContent)
+function(CPMAddPackage)
+  cmake_parse_arguments(arg "" "NAME;VERSION;GIT_REPOSITORY" "" ${ARGN})
+  FetchContent_Declare(${arg_NAME} GIT_REPOSITORY ${arg_GIT_REPOSITORY} GIT_TAG v${arg_VERSION})
+  FetchContent_MakeAvailable(${arg_NAME})
+endfunction()
+""", encoding="utf-8")
+        self.build_with(2, ["git"])
+
+
+class FreshDebian(Fresh):
+    def test_the_packages_are_clean_and_work(self):
+        clone = self.clone(self.folder / "deb" / "handoff")
+        _, build, install = lines_of_guide("Debian packages").splitlines()
+        call(*shlex.split(build), cwd=clone,
+             env={**os.environ, "DEB_BUILD_OPTIONS": f"parallel={os.cpu_count()}"})
+        call("dpkg-source", "--build", clone.name, cwd=clone.parent)
+        call("lintian", "--allow-root", "--fail-on", "error,warning",
+             *clone.parent.glob("*.changes"), *clone.parent.glob("*.dsc"))
+        packages = [path for path in clone.parent.glob("*.deb") if "dbgsym" not in path.name]
+        self.assertEqual(sorted(path.name.split("_")[:2] for path in packages),
+                         [[name, settings.version]
+                          for name in ("handoff-lab", "libhandoff-dev", "libhandoff0")])
+        for path in packages:
+            shutil.copy(path, self.root.path("/"))
+        self.root.call("apt-get", "purge", "--yes", "liburing2")
+        self.apt_install()
+        self.root.call("sh", "-c", f"cd /root && {install} ../handoff-lab_*.deb")
+        self.build_and_run("-DCMAKE_BUILD_TYPE=Debug")
+        self.assertIn(settings.version, self.root.call("handoff", "--version"))
+
+
+class FreshConan(Fresh):
+    """Conan comes from PyPI; from then on there is no network."""
+
+    def test_create_and_require(self):
+        self.clone(self.root.path("/clone"))
+        self.apt_install("python3-venv")
+        self.root.call("python3", "-m", "venv", "/venv")
+        try:
+            self.root.call("/venv/bin/pip", "install", "conan==2.*")
+        except AssertionError as told:
+            self.skipTest(f"Conan was not to be had: {str(told)[-300:]}")
+        conan = "PATH=/venv/bin:/usr/bin:/bin", "conan"
+        self.root.call(*conan, "profile", "detect")
+        self.root.call(*conan, "remote", "disable", "*")
+        create = shlex.split(lines_of_guide("Conan").replace("ADDRESS", "/clone"))
+        self.root.call(conan[0], *create, "-s", "build_type=Debug")
+        self.root.call(*conan, "install", f"--requires=handoff/{settings.version}", *create[3:],
+                       "-s", "build_type=Debug", "-g", "CMakeToolchain", "-g", "CMakeDeps",
+                       "--output-folder=/conan")
+        self.build_and_run("-DCMAKE_TOOLCHAIN_FILE=/conan/conan_toolchain.cmake",
+                           "-DCMAKE_BUILD_TYPE=Debug")
+
+
 def main():
     global settings
     parser = argparse.ArgumentParser(description=__doc__)
@@ -197,7 +350,10 @@ def main():
                         help="for the compiler, everywhere")
     parser.add_argument("--version", required=True, help="the version that must come out")
     settings, rest = parser.parse_known_args()
-    unittest.main(argv=[sys.argv[0], *rest])
+    done = unittest.main(argv=[sys.argv[0], *rest], exit=False, verbosity=2).result
+    if done.wasSuccessful() and done.skipped:
+        sys.exit(SKIPPED)   # ctest says so
+    sys.exit(not done.wasSuccessful())
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ class ManPages(LabTest):
         self.assertIn("NOSUCH", groff_of(broken))
 
     def test_they_are_installed(self):
-        subprocess.run(["cmake", "--install", BUILD, "--component", "man", "--prefix", self.folder],
+        subprocess.run(["cmake", "--install", BUILD, "--component", "doc", "--prefix", self.folder],
                        capture_output=True, check=True)
         self.assertEqual({path.name for path in self.folder.glob("share/man/man1/*.1")},
                          {path.name for path in PAGES.glob("*.1")})
