@@ -6,10 +6,10 @@
 // the library.
 #pragma once
 
-#if defined(HANDOFF_EXPLORE)
-#define HANDOFF_ABI explored_0
-#elif defined(HANDOFF_SINGLE)
+#if defined(HANDOFF_SINGLE)
 #define HANDOFF_ABI single_0
+#elif defined(HANDOFF_EXPLORE)
+#define HANDOFF_ABI explored_0
 #else
 #define HANDOFF_ABI abi_0
 #endif
