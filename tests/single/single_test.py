@@ -143,6 +143,12 @@ class Page(Single):
         printed = re.search(r"The program prints (\d+)\.", text)[1]
         self.assertEqual(self.link(folder / "main.o", folder / "handoff.o"), printed)
 
+        # The library may be in the program too: no name is that of both.
+        defined = run("nm", "--defined-only", "--extern-only", folder / "handoff.o")
+        names = re.findall(r" [TDBR] (\S+)", defined)
+        self.assertGreater(len(names), 100)
+        self.assertEqual([name for name in names if "single_0" not in name], [])
+
         bare = self.compile(folder / "main.cpp", *BARE)
         self.assertEqual(self.link(bare, folder / "handoff.o"), printed)
         # Canary: the compiled part lies in that unit and nowhere else.
