@@ -3,7 +3,7 @@
 
 Programs have the header beside them and no include path. Named by the test class to run: Tool makes
 and reads them, Page is the program of docs/guide/single-headers.md, Programs are those of
-programs/, by any compiler, each of a unit without exceptions and one with the compiled part.
+programs/, by any compiler: a unit without exceptions, and one with the compiled part.
 """
 
 import argparse
@@ -64,11 +64,9 @@ class Tool(Single):
     def tree(self):
         """A copy of what the tool reads."""
         tree = self.folder / "tree"
-        for name in ("include", "src"):
-            shutil.copytree(ROOT / name, tree / name)
-        for name in ("tools/single_header", "cmake/version.hpp.in", "CMakeLists.txt", "LICENSE"):
-            (tree / name).parent.mkdir(exist_ok=True)
-            shutil.copy(ROOT / name, tree / name)
+        for name in ("include", "src", "tools", "cmake", "CMakeLists.txt", "LICENSE"):
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, tree / name)
         return tree
 
     def test_made_twice_they_are_the_same_and_have_all(self):
@@ -109,18 +107,14 @@ class Tool(Single):
         text = (self.folder / "0/handoff_queue.hpp").read_text()
         self.assertEqual(re.findall(r"\bint (\w\d);", text), ["b2", "c3"])
 
-    def test_the_compiled_part_needs_exceptions(self):
+    def test_a_unit_that_cannot_work_is_told_so(self):
         self.make()
         unit = self.folder / "0/unit.cpp"
-        unit.write_text('#define HANDOFF_IMPLEMENTATION\n#include "handoff_queue.hpp"\n')
-        self.assertIn("with -fexceptions", self.compile(unit, "-E", *BARE, fails=True))
-
-    def test_a_unit_has_them_or_the_library(self):
-        self.make()
-        unit = self.folder / "0/unit.cpp"
-        unit.write_text('#include <handoff/config.hpp>\n#include "handoff_pool.hpp"\n')
-        said = self.compile(unit, "-E", f"-I{ROOT}/include", fails=True)
-        self.assertIn("not both", said)
+        for line, flags, words in (("#define HANDOFF_IMPLEMENTATION", BARE, "with -fexceptions"),
+                                   ("#include <handoff/config.hpp>", (), "not both")):
+            unit.write_text(line + '\n#include "handoff_pool.hpp"\n')
+            said = self.compile(unit, "-E", f"-I{ROOT}/include", *flags, fails=True)
+            self.assertIn(words, said)
 
     def test_the_pools_stays_light(self):
         self.make()
@@ -158,11 +152,13 @@ class Page(Single):
 class Programs(Single):
     def test_two_units_make_a_program(self):
         self.make()
-        for program in ("queue", "pool"):
-            main, other = (Path(shutil.copy(PROGRAMS / f"{program}_{unit}.cpp", self.folder / "0"))
-                           for unit in ("main", "other"))
-            with self.subTest(program):
-                self.assertEqual(self.link(self.compile(main, *BARE), self.compile(other)), "right")
+        for name in ("queue", "pool"):
+            unit = self.folder / "0/compiled_part.cpp"
+            unit.write_text(f'#define HANDOFF_IMPLEMENTATION\n#include "handoff_{name}.hpp"\n')
+            program = Path(shutil.copy(PROGRAMS / f"{name}.cpp", unit.parent))
+            with self.subTest(name):
+                objects = (self.compile(program, *BARE), self.compile(unit))
+                self.assertEqual(self.link(*objects), "right")
 
 
 def main():

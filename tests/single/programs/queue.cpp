@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// A program with two units that has the queues' single header and nothing else of the library.
+// A program that has the queues' single header and nothing else of the library.
 
 #include "handoff_queue.hpp"
 
 #include <cstdio>
 #include <thread>
 
-void send(handoff::Channel<int>& channel, int count);  // the other unit's
-
 int main() {
   handoff::Channel<int> channel(8);
-  std::thread sender([&] { send(channel, 1000); });
+  std::thread sender([&] {
+    for (int i = 0; i < 1000; ++i) static_cast<void>(channel.push(i));
+    channel.close();
+  });
   int sum = 0;
   for (int n : channel) sum += n;  // sleeps and wakes: the channel is shorter
   sender.join();
