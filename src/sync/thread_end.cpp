@@ -19,7 +19,9 @@ void run_all(void* chain) noexcept {
   }
 }
 
-extern "C" void handoff_thread_ends(void* chain) { run_all(chain); }
+extern "C" {  // without `static` every copy of the library in a program would define it
+static void handoff_thread_ends(void* chain) { run_all(chain); }
+}
 
 // Made at the first use, and given back when the shared object is unloaded or the process ends. The
 // system refuses a key that was given back.

@@ -57,6 +57,18 @@ class StrangersExecutor {
   std::vector<std::thread> threads_;
 };
 
+// Counts what it takes.
+class CountingExecutor : public StrangersExecutor {
+ public:
+  using StrangersExecutor::StrangersExecutor;
+  template <class F>
+  Status try_post(F&& function) {
+    ++posted;
+    return StrangersExecutor::try_post(std::forward<F>(function));
+  }
+  std::atomic<int> posted{0};
+};
+
 // One member a run: it is allowed to be slow.
 class StrangersBulk {
  public:

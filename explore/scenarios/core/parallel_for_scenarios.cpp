@@ -7,13 +7,11 @@
 #include <handoff/core/internal/gate.hpp>
 #include <handoff/core/internal/range_run.hpp>
 #include <handoff/core/parallel_for.hpp>
-#include <handoff/core/unique_function.hpp>
-#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #include "explore/scenario.hpp"
+#include "explore/scenarios/core/shelf.hpp"
 
 namespace parallel_for_scenarios { namespace {
 
@@ -56,41 +54,6 @@ void account(detail::AtFailure at_failure) {
 const Scenario others_run("range_run/others_run", [] { account(detail::AtFailure::others_run); });
 const Scenario left_out("range_run/rest_left_out",
                         [] { account(detail::AtFailure::rest_left_out); });
-
-// Keeps functions for threads that run them; `most` are taken, others refused.
-class Shelf {
- public:
-  explicit Shelf(std::size_t most) : most_(most) {}
-
-  template <class F>
-  Status try_post(F&& function) {
-    const sync::Lock lock(mutex_);
-    if (taken_.read() == most_) return Status::full;
-    functions_[taken_.read()].write().emplace(std::forward<F>(function));
-    taken_.write() += 1;
-    return Status::ok;
-  }
-  std::size_t width() const { return 2; }
-
-  // Takes it off the shelf; false if there is none.
-  bool run_one(std::size_t place) {
-    UniqueFunction<void()> function;
-    {
-      const sync::Lock lock(mutex_);
-      if (!functions_[place].read()) return false;
-      function = std::move(*functions_[place].write());
-      functions_[place].write().reset();
-    }
-    function();
-    return true;
-  }
-
- private:
-  const std::size_t most_;
-  sync::Mutex mutex_;
-  sync::cell<std::size_t> taken_{0};
-  std::array<sync::cell<std::optional<UniqueFunction<void()>>>, 2> functions_;
-};
 
 template <std::size_t count>
 void loop_each_once(Shelf& shelf) {

@@ -4,19 +4,18 @@
 // the count of what is busy, and how lanes come, are called, sleep and leave.
 #include <array>
 #include <cstddef>
-#include <handoff/core/unique_function.hpp>
 #include <handoff/graph/detail/graph_core.hpp>
 #include <handoff/graph/detail/graph_run.hpp>
 #include <handoff/graph/task_graph.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
-#include <handoff/sync/mutex.hpp>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
 #include "explore/scenario.hpp"
+#include "explore/scenarios/core/shelf.hpp"
 
 namespace task_graph_scenarios { namespace {
 
@@ -24,48 +23,25 @@ using namespace handoff;
 using test::LargeScenario;
 using test::Scenario;
 
-// Keeps helpers for the threads that run them.
+// Keeps helpers for the threads that run them, which may wait for the first one.
 class Shelf {
  public:
   template <class F>
   Status try_post(F&& function) {
-    {
-      const sync::Lock lock(mutex_);
-      if (taken_.read() == functions_.size()) return Status::full;
-      functions_[taken_.read()].write().emplace(std::forward<F>(function));
-      taken_.write() += 1;
-    }
-    came_.notify_all();
-    return Status::ok;
+    const Status status = helpers_.try_post(std::forward<F>(function));
+    if (status == Status::ok) came_.notify_all();
+    return status;
   }
-  std::size_t width() const { return 2; }
-
-  // Takes it off; false if there is none yet.
-  bool run_one(std::size_t place) {
-    UniqueFunction<void()> function;
-    {
-      const sync::Lock lock(mutex_);
-      if (!functions_[place].read()) return false;
-      function = std::move(*functions_[place].write());
-      functions_[place].write().reset();
-    }
-    function();
-    return true;
-  }
-  // Waits for the first one.
+  std::size_t width() const { return helpers_.width(); }
+  bool run_one(std::size_t place) { return helpers_.run_one(place); }
   void run_first() {
-    (void)came_.await([this]() noexcept {
-      const sync::Lock lock(mutex_);
-      return taken_.read() != 0;
-    });
+    (void)came_.await([this]() noexcept { return !helpers_.empty(); });
     (void)run_one(0);
   }
 
  private:
-  sync::Mutex mutex_;
+  test::Shelf helpers_{3};
   sync::EventCount came_;
-  sync::cell<std::size_t> taken_{0};
-  std::array<sync::cell<std::optional<UniqueFunction<void()>>>, 3> functions_;
 };
 
 // One node makes two ready, which make one: each sees what those before it wrote.

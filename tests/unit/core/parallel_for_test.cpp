@@ -11,17 +11,6 @@ namespace {
 
 using namespace handoff;
 
-class Counting : public test::StrangersExecutor {
- public:
-  using StrangersExecutor::StrangersExecutor;
-  template <class F>
-  Status try_post(F&& function) {
-    ++posted;
-    return StrangersExecutor::try_post(std::forward<F>(function));
-  }
-  std::atomic<int> posted{0};
-};
-
 // Runs nothing until it is told to, or never.
 class Late {
  public:
@@ -36,7 +25,7 @@ class Late {
 
 // The caller and all that the executor is wide must be inside at once, or this hangs.
 TEST(ParallelForOnAnExecutor, CallsAsManyAsItIsWide) {
-  Counting threads(3);
+  test::CountingExecutor threads(3);
   std::atomic<int> inside{0};
   parallel_for(threads, 0, 100, [&](std::size_t) {
     ++inside;
@@ -47,11 +36,11 @@ TEST(ParallelForOnAnExecutor, CallsAsManyAsItIsWide) {
 
 // Nobody is called for a loop of one block.
 TEST(ParallelForOnAnExecutor, CallsNobodyWhereNothingIsLeft) {
-  Counting threads(3);
+  test::CountingExecutor threads(3);
   parallel_for(threads, 0, 1, [](std::size_t) {});
   parallel_for(threads, 0, 100, [](std::size_t) {}, {.block = 100});
   EXPECT_EQ(threads.posted, 0);
-  Counting none(0);
+  test::CountingExecutor none(0);
   parallel_for(none, 0, 100, [](std::size_t) {});
   EXPECT_EQ(none.posted, 0);
 }

@@ -447,19 +447,8 @@ TEST(FindIf, TakesTheFirstMatchThoughALaterOneIsKnownBefore) {
   EXPECT_EQ(calls, 2);
 }
 
-class Counting : public test::StrangersExecutor {
- public:
-  using StrangersExecutor::StrangersExecutor;
-  template <class F>
-  Status try_post(F&& function) {
-    ++posted;
-    return StrangersExecutor::try_post(std::forward<F>(function));
-  }
-  std::atomic<int> posted{0};
-};
-
 TEST(SmallInputs, OfKnownCostStayWithTheCaller) {
-  Counting threads(3);
+  test::CountingExecutor threads(3);
   std::vector<int> v(16384, 1);
   std::vector<int> out(v.size());
   EXPECT_EQ(reduce(threads, v, 0), 16384);
@@ -476,7 +465,7 @@ TEST(SmallInputs, OfKnownCostStayWithTheCaller) {
 // The caller looks at the clock: it does not do alone what takes long, however few items.
 TEST(SmallInputs, OfDearItemsAreHandedOver) {
   for (const std::size_t count : {2U, 40U}) {
-    Counting threads(3);
+    test::CountingExecutor threads(3);
     std::vector<int> v(count);
     const auto sleep = [](int) {
       std::this_thread::sleep_for(1ms);

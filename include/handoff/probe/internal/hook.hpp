@@ -13,7 +13,7 @@
 // the thread that begins it, report the same address; the recorder matches them. An address that is
 // used again later is another hand-over.
 // This room is below sync/, so the one atomic variable here is the standard's. An explored program
-// has no probes.
+// has no probes, nor has one with single headers, as the recorder is not in them.
 // Concurrency: any thread. Blocks: never. Allocates: nothing here; the recorder a buffer for each
 // thread. Exceptions: none.
 // Why so: docs/adr/0025-a-hook-for-the-recorder.md.
@@ -58,7 +58,7 @@ enum class Mark : std::uint8_t {
   gone,  // what was handed over is begun by none
 };
 
-#if defined(HANDOFF_EXPLORE)
+#if defined(HANDOFF_EXPLORE) || defined(HANDOFF_SINGLE)
 
 constexpr bool is_watched() noexcept { return false; }
 inline void seen(Mark /*mark*/, Kind /*kind*/, const char* /*name*/,
