@@ -68,8 +68,9 @@ class ThreadPool {
       return refused.get_future();
     }
     return handoff::submit_std(
-        *pool_, [function = std::decay_t<FUNC>(std::forward<FUNC>(func)),
-                 kept = std::make_tuple(std::forward<ARGS>(args)...)]() mutable -> Result {
+        *pool_,
+        [function = std::decay_t<FUNC>(std::forward<FUNC>(func)),
+         kept = std::make_tuple(std::forward<ARGS>(args)...)]() mutable -> Result {
           return std::apply(function, kept);
         });
   }

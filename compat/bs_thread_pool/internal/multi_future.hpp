@@ -29,8 +29,8 @@ class [[nodiscard]] multi_future : public std::vector<std::future<T>> {
     }
   }
   [[nodiscard]] std::size_t ready_count() const {
-    return static_cast<std::size_t>(std::count_if(
-        this->begin(), this->end(), [](const std::future<T>& future) {
+    return static_cast<std::size_t>(
+        std::count_if(this->begin(), this->end(), [](const std::future<T>& future) {
           return future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
         }));
   }

@@ -144,7 +144,8 @@ auto as_block(F&& block) {
 template <typename T, typename F>
 auto as_loop(F&& loop) {
   return [shared = std::make_shared<std::decay_t<F>>(std::forward<F>(loop))](T start, T end) {
-    for (T i = start; i < end; ++i) (*shared)(i);
+    std::decay_t<F>& function = *shared;
+    for (T i = start; i < end; ++i) function(i);
   };
 }
 template <typename T, typename F>
@@ -232,12 +233,12 @@ class PoolBase {
     if (threads == 0) threads = std::thread::hardware_concurrency();
     self_ = self;
     init_ = std::move(init);
-    known_ = ready_ = 0;
+    known_ = ready_ = width_ = 0;
     threads_.assign(threads == 0 ? 1 : threads, {});
-    pool_.emplace(handoff::ThreadPoolOptions{
-        .width = threads_.size(),
-        .on_start = [this](std::size_t index) { enter(index); },
-        .on_stop = [this](std::size_t index) { leave(index); }});
+    pool_.emplace(
+        handoff::ThreadPoolOptions{.width = threads_.size(),
+                                   .on_start = [this](std::size_t index) { enter(index); },
+                                   .on_stop = [this](std::size_t index) { leave(index); }});
     threads_.resize(pool_->width());
     width_ = threads_.size();
   }
@@ -289,9 +290,9 @@ class PoolBase {
     multi_future<R> futures;
     futures.reserve(parts.get_num_blocks());
     for (std::size_t i = 0; i < parts.get_num_blocks(); ++i) {
-      futures.push_back(submit<R>([block, start = parts.start(i),
-                                   end = parts.end(i)]() -> R { return block(start, end); },
-                                  priority));
+      futures.push_back(submit<R>(
+          [block, start = parts.start(i), end = parts.end(i)]() -> R { return block(start, end); },
+          priority));
     }
     return futures;
   }
@@ -398,7 +399,9 @@ class PoolBase {
 #endif
     }
     const auto done = [this] { return settled(state_.load()) && ready_ == width_; };
-    return changed_.await(done, deadline) == handoff::sync::Wakeup::notified;
+    // The workers may need each CPU.
+    const auto never = handoff::sync::Spin::never;
+    return changed_.await(done, deadline, {}, never) == handoff::sync::Wakeup::notified;
   }
 
   Backlog backlog_;
