@@ -207,12 +207,15 @@ TEST(BsThreadPool, ResetChangesTheThreads) {
 }
 
 TEST(BsThreadPool, ThreadsMaySubmitWhileItIsReset) {
-  Pool pool(2);
+  PausePool pool(2);
   std::atomic<int> ran = 0;
   std::atomic<bool> over = false;
   int submitted = 0;
   std::thread submitter([&] {
-    for (; !over || submitted == 0; ++submitted) pool.detach_task([&] { ++ran; });
+    for (; !over || submitted == 0; ++submitted) {
+      pool.detach_task([&] { ++ran; });
+      if (submitted % 100 == 0) pool.submit_task([] {}).get();
+    }
   });
   for (Count i = 0; i < 20; ++i) pool.reset(1 + i % 3);
   over = true;
@@ -448,7 +451,7 @@ TEST(BsThreadPool5, NativeExtensionsReachTheThread) {
       })
       .get();
   const auto priority = BS::get_os_process_priority();
-  if (priority) EXPECT_TRUE(BS::set_os_process_priority(*priority));
+  EXPECT_TRUE(!priority || BS::set_os_process_priority(*priority));
 }
 
 #endif

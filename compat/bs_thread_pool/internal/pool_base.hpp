@@ -264,7 +264,10 @@ class PoolBase {
   template <typename F>
   void detach(F&& task, int priority) {
     backlog_.put(Task(std::forward<F>(task)), priority);
-    if ((state_.fetch_add(kOneQueued + kOneRunning) & kPaused) == 0) post();
+    std::uint64_t state = state_.load();
+    while (!state_.compare_exchange_weak(state, state + added_to(state))) continue;
+    if ((state & kPaused) != 0) return;
+    post();
     ended_one();
   }
   template <typename R, typename F>
@@ -320,6 +323,9 @@ class PoolBase {
   std::size_t running(std::uint64_t state) const noexcept {
     const std::size_t counted = state % kPaused;  // submitters that post are among them
     return counted < width() ? counted : width();
+  }
+  static std::uint64_t added_to(std::uint64_t state) noexcept {
+    return (state & kPaused) != 0 ? kOneQueued : kOneQueued + kOneRunning;
   }
   static bool settled(std::uint64_t state) noexcept {
     return state % kPaused == 0 && (state < kOneQueued || (state & kPaused) != 0);
