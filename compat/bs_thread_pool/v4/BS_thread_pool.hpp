@@ -15,17 +15,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <future>
 #include <optional>
 #include <stdexcept>
 #include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-#include "../internal/multi_future.hpp"
-#include "../internal/pool_base.hpp"
+#include "../internal/pool.hpp"
+#include "../internal/utilities.hpp"
 
 #define BS_THREAD_POOL_VERSION_MAJOR 4
 #define BS_THREAD_POOL_VERSION_MINOR 1
@@ -62,105 +57,34 @@ using optional_pool = std::optional<thread_pool*>;
 }  // namespace this_thread
 
 namespace internal {
-struct WaitDeadlock : std::runtime_error {
-  WaitDeadlock() : std::runtime_error("BS::thread_pool::wait_deadlock") {}
+struct Version4 {
+  struct WaitDeadlock : std::runtime_error {
+    WaitDeadlock() : std::runtime_error("BS::thread_pool::wait_deadlock") {}
+  };
+  using Count = concurrency_t;
+  using Priority = priority_t;
+  template <typename T1, typename>
+  using Index = T1;
+  static constexpr bool swallows = false;
+  static std::size_t default_width() { return std::thread::hardware_concurrency(); }
 };
-
-inline constexpr PoolTraits traits_of_macros{
 #ifdef BS_THREAD_POOL_ENABLE_PRIORITY
-    .priority = true,
+inline constexpr bool has_priority = true;
 #else
-    .priority = false,
+inline constexpr bool has_priority = false;
 #endif
 #ifdef BS_THREAD_POOL_ENABLE_PAUSE
-    .pause = true,
+inline constexpr bool has_pause = true;
 #else
-    .pause = false,
+inline constexpr bool has_pause = false;
 #endif
-    .swallows = false};
 }  // namespace internal
 
 class [[nodiscard]] thread_pool
-    : public internal::PoolBase<internal::traits_of_macros, internal::WaitDeadlock> {
+    : public internal::Pool<internal::Version4, internal::has_priority, internal::has_pause> {
  public:
-  using wait_deadlock = internal::WaitDeadlock;
-
-  thread_pool() : thread_pool(0) {}
-  explicit thread_pool(concurrency_t num_threads) { start(this, num_threads, {}); }
-  explicit thread_pool(const std::function<void()>& init_task) : thread_pool(0, init_task) {}
-  thread_pool(concurrency_t num_threads, const std::function<void()>& init_task) {
-    start(this, num_threads, hook(init_task));
-  }
-  ~thread_pool() { end(); }
-
-  // The tasks that run end first, and without BS_THREAD_POOL_ENABLE_PAUSE those that wait too.
-  void reset() { reset(0); }
-  void reset(concurrency_t num_threads) { restart(this, num_threads, {}); }
-  void reset(const std::function<void()>& init_task) { reset(0, init_task); }
-  void reset(concurrency_t num_threads, const std::function<void()>& init_task) {
-    restart(this, num_threads, hook(init_task));
-  }
-
-  [[nodiscard]] concurrency_t get_thread_count() const noexcept {
-    return static_cast<concurrency_t>(width());
-  }
-  [[nodiscard]] std::vector<std::thread::native_handle_type> get_native_handles() const {
-    std::vector<std::thread::native_handle_type> handles;
-    for (const Thread& thread : known_threads()) handles.push_back(thread.handle);
-    return handles;
-  }
-
-  template <typename F>
-  void detach_task(F&& task, priority_t priority = 0) {
-    detach(std::forward<F>(task), priority);
-  }
-  template <typename F, typename R = std::invoke_result_t<std::decay_t<F>>>
-  [[nodiscard]] std::future<R> submit_task(F&& task, priority_t priority = 0) {
-    return submit<R>(std::forward<F>(task), priority);
-  }
-
-  template <typename T, typename F>
-  void detach_blocks(T first_index, T index_after_last, F&& block, size_t num_blocks = 0,
-                     priority_t priority = 0) {
-    detach_ranges(first_index, index_after_last, internal::as_block<T>(std::forward<F>(block)),
-                  num_blocks, priority);
-  }
-  template <typename T, typename F>
-  void detach_loop(T first_index, T index_after_last, F&& loop, size_t num_blocks = 0,
-                   priority_t priority = 0) {
-    detach_ranges(first_index, index_after_last, internal::as_loop<T>(std::forward<F>(loop)),
-                  num_blocks, priority);
-  }
-  template <typename T, typename F>
-  void detach_sequence(T first_index, T index_after_last, F&& sequence, priority_t priority = 0) {
-    detach_ranges(first_index, index_after_last,
-                  internal::as_sequence<T>(std::forward<F>(sequence)),
-                  internal::size_of(first_index, index_after_last), priority);
-  }
-  template <typename T, typename F, typename R = std::invoke_result_t<std::decay_t<F>, T, T>>
-  [[nodiscard]] multi_future<R> submit_blocks(T first_index, T index_after_last, F&& block,
-                                              size_t num_blocks = 0, priority_t priority = 0) {
-    return submit_ranges(first_index, index_after_last,
-                         internal::as_block<T>(std::forward<F>(block)), num_blocks, priority);
-  }
-  template <typename T, typename F>
-  [[nodiscard]] multi_future<void> submit_loop(T first_index, T index_after_last, F&& loop,
-                                               size_t num_blocks = 0, priority_t priority = 0) {
-    return submit_ranges(first_index, index_after_last, internal::as_loop<T>(std::forward<F>(loop)),
-                         num_blocks, priority);
-  }
-  template <typename T, typename F, typename R = std::invoke_result_t<std::decay_t<F>, T>>
-  [[nodiscard]] multi_future<R> submit_sequence(T first_index, T index_after_last, F&& sequence,
-                                                priority_t priority = 0) {
-    return submit_ranges(first_index, index_after_last,
-                         internal::as_sequence<T>(std::forward<F>(sequence)),
-                         internal::size_of(first_index, index_after_last), priority);
-  }
-
- private:
-  static Hook hook(const std::function<void()>& function) {
-    return [function](std::size_t) { function(); };
-  }
+  using wait_deadlock = internal::Version4::WaitDeadlock;
+  using Pool::Pool;
 };
 
 }  // namespace BS

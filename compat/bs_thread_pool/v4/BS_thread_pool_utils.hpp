@@ -7,10 +7,8 @@
 
 #include <chrono>
 #include <future>
-#include <iostream>
-#include <mutex>
-#include <ostream>
-#include <utility>
+
+#include "../internal/utilities.hpp"
 
 #define BS_THREAD_POOL_UTILS_VERSION_MAJOR 4
 #define BS_THREAD_POOL_UTILS_VERSION_MINOR 1
@@ -27,29 +25,6 @@ class [[nodiscard]] signaller {
  private:
   std::promise<void> promise_;
   std::shared_future<void> future_ = promise_.get_future();
-};
-
-// Prints the items of a call together.
-class [[nodiscard]] synced_stream {
- public:
-  explicit synced_stream(std::ostream& stream = std::cout) : stream_(stream) {}
-
-  template <typename... T>
-  void print(T&&... items) {
-    const std::scoped_lock lock(mutex_);
-    (stream_ << ... << std::forward<T>(items));
-  }
-  template <typename... T>
-  void println(T&&... items) {
-    print(std::forward<T>(items)..., '\n');
-  }
-
-  inline static std::ostream& (&endl)(std::ostream&) = std::endl<char, std::char_traits<char>>;
-  inline static std::ostream& (&flush)(std::ostream&) = std::flush<char, std::char_traits<char>>;
-
- private:
-  std::ostream& stream_;
-  std::mutex mutex_;
 };
 
 // Milliseconds from its construction or start().

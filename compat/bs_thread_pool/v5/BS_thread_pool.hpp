@@ -14,27 +14,20 @@
 
 #include <algorithm>
 #include <compare>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <future>
 #include <iostream>
-#include <iterator>
-#include <limits>
-#include <mutex>
 #include <optional>
 #include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include <handoff/core/unique_function.hpp>
 
-#include "../internal/multi_future.hpp"
-#include "../internal/pool_base.hpp"
+#include "../internal/pool.hpp"
+#include "../internal/utilities.hpp"
 #ifdef BS_THREAD_POOL_NATIVE_EXTENSIONS
 #include "../internal/native.hpp"
 #endif
@@ -101,9 +94,6 @@ template <std::ptrdiff_t most = std::counting_semaphore<>::max()>
 using counting_semaphore = std::counting_semaphore<most>;
 using binary_semaphore = std::binary_semaphore;
 
-template <typename F>
-concept init_func_c = std::invocable<F> || std::invocable<F, std::size_t>;
-
 struct [[nodiscard]] wait_deadlock : std::runtime_error {
   wait_deadlock() : std::runtime_error("BS::wait_deadlock") {}
 };
@@ -156,188 +146,42 @@ template <typename T1, typename T2>
 using common_index_type_t = typename common_index_type<T1, T2>::type;
 
 namespace internal {
-constexpr PoolTraits traits_of(tp flags) {
-  return {(flags & tp::priority) != tp::none, (flags & tp::pause) != tp::none, true};
-}
+struct Version5 {
+  using Count = std::size_t;
+  using Priority = priority_t;
+  using WaitDeadlock = wait_deadlock;
+  template <typename T1, typename T2>
+  using Index = common_index_type_t<T1, T2>;
+  static constexpr bool swallows = true;
+  static std::size_t default_width() {
+#ifdef BS_THREAD_POOL_NATIVE_EXTENSIONS
+    const auto usable = get_os_process_affinity();
+    if (usable) return static_cast<std::size_t>(std::count(usable->begin(), usable->end(), true));
+#endif
+    return std::thread::hardware_concurrency();
+  }
+};
+constexpr bool has(tp flags, tp flag) { return (flags & flag) != tp::none; }
 }  // namespace internal
 
 template <tp OptFlags = tp::none>
 class [[nodiscard]] thread_pool
-    : public internal::PoolBase<internal::traits_of(OptFlags), wait_deadlock> {
-  using Base = internal::PoolBase<internal::traits_of(OptFlags), wait_deadlock>;
-
+    : public internal::Pool<internal::Version5, internal::has(OptFlags, tp::priority),
+                            internal::has(OptFlags, tp::pause)> {
  public:
-  static constexpr bool priority_enabled = (OptFlags & tp::priority) != tp::none;
-  static constexpr bool pause_enabled = (OptFlags & tp::pause) != tp::none;
+  using thread_pool::Pool::Pool;
+
+  static constexpr bool priority_enabled = internal::has(OptFlags, tp::priority);
+  static constexpr bool pause_enabled = internal::has(OptFlags, tp::pause);
   static constexpr bool wait_deadlock_checks_enabled =
-      (OptFlags & tp::wait_deadlock_checks) != tp::none;
-
-  thread_pool() : thread_pool(0) {}
-  explicit thread_pool(std::size_t num_threads) { Base::start(this, default_for(num_threads), {}); }
-  template <init_func_c F>
-  explicit thread_pool(F&& init) : thread_pool(0, std::forward<F>(init)) {}
-  template <init_func_c F>
-  thread_pool(std::size_t num_threads, F&& init) {
-    Base::start(this, default_for(num_threads), hook(std::forward<F>(init)));
-  }
-  ~thread_pool() noexcept { Base::end(); }
-
-  // The tasks that run end first, and without tp::pause those that wait too.
-  void reset() { reset(0); }
-  void reset(std::size_t num_threads) { Base::restart(this, default_for(num_threads), {}); }
-  template <init_func_c F>
-  void reset(F&& init) {
-    reset(0, std::forward<F>(init));
-  }
-  template <init_func_c F>
-  void reset(std::size_t num_threads, F&& init) {
-    Base::restart(this, default_for(num_threads), hook(std::forward<F>(init)));
-  }
-  template <init_func_c F>
-  void set_cleanup_func(F&& cleanup) {
-    Base::set_cleanup(hook(std::forward<F>(cleanup)));
-  }
-
-  [[nodiscard]] std::size_t get_thread_count() const noexcept { return Base::width(); }
-#ifdef BS_THREAD_POOL_NATIVE_EXTENSIONS
-  [[nodiscard]] std::vector<thread_t::native_handle_type> get_native_handles() const {
-    std::vector<thread_t::native_handle_type> handles;
-    for (const auto& thread : Base::known_threads()) handles.push_back(thread.handle);
-    return handles;
-  }
-#endif
-
-  template <typename F>
-  void detach_task(F&& task, priority_t priority = 0) {
-    Base::detach(std::forward<F>(task), priority);
-  }
-  template <typename F, typename R = std::invoke_result_t<std::decay_t<F>>>
-  [[nodiscard]] std::future<R> submit_task(F&& task, priority_t priority = 0) {
-    return Base::template submit<R>(std::forward<F>(task), priority);
-  }
-
-  // Each task of the range, moved.
-  template <typename I>
-  void detach_bulk(I first, I last, priority_t priority = 0) {
-    for (; first != last; ++first) detach_task(std::move(*first), priority);
-  }
-  template <typename C>
-  void detach_bulk(C& container, priority_t priority = 0) {
-    detach_bulk(std::begin(container), std::end(container), priority);
-  }
-  template <typename I, typename F = decltype(*std::declval<I>()),
-            typename R = std::invoke_result_t<std::decay_t<F>>>
-  [[nodiscard]] multi_future<R> submit_bulk(I first, I last, priority_t priority = 0) {
-    multi_future<R> futures;
-    futures.reserve(static_cast<std::size_t>(std::distance(first, last)));
-    for (; first != last; ++first) futures.push_back(submit_task(std::move(*first), priority));
-    return futures;
-  }
-  template <typename C, typename F = decltype(*std::declval<C&>().begin()),
-            typename R = std::invoke_result_t<std::decay_t<F>>>
-  [[nodiscard]] multi_future<R> submit_bulk(C& container, priority_t priority = 0) {
-    return submit_bulk(std::begin(container), std::end(container), priority);
-  }
-
-  template <typename T1, typename T2, typename T = common_index_type_t<T1, T2>, typename F>
-  void detach_blocks(T1 first_index, T2 index_after_last, F&& block, std::size_t num_blocks = 0,
-                     priority_t priority = 0) {
-    Base::template detach_ranges<T>(T(first_index), T(index_after_last),
-                                    internal::as_block<T>(std::forward<F>(block)), num_blocks,
-                                    priority);
-  }
-  template <typename T1, typename T2, typename T = common_index_type_t<T1, T2>, typename F>
-  void detach_loop(T1 first_index, T2 index_after_last, F&& loop, std::size_t num_blocks = 0,
-                   priority_t priority = 0) {
-    Base::template detach_ranges<T>(T(first_index), T(index_after_last),
-                                    internal::as_loop<T>(std::forward<F>(loop)), num_blocks,
-                                    priority);
-  }
-  template <typename T1, typename T2, typename T = common_index_type_t<T1, T2>, typename F>
-  void detach_sequence(T1 first_index, T2 index_after_last, F&& sequence, priority_t priority = 0) {
-    Base::template detach_ranges<T>(
-        T(first_index), T(index_after_last), internal::as_sequence<T>(std::forward<F>(sequence)),
-        internal::size_of(T(first_index), T(index_after_last)), priority);
-  }
-  template <typename T1, typename T2, typename T = common_index_type_t<T1, T2>, typename F,
-            typename R = std::invoke_result_t<std::decay_t<F>, T, T>>
-  [[nodiscard]] multi_future<R> submit_blocks(T1 first_index, T2 index_after_last, F&& block,
-                                              std::size_t num_blocks = 0, priority_t priority = 0) {
-    return Base::template submit_ranges<T>(T(first_index), T(index_after_last),
-                                           internal::as_block<T>(std::forward<F>(block)),
-                                           num_blocks, priority);
-  }
-  template <typename T1, typename T2, typename T = common_index_type_t<T1, T2>, typename F>
-  [[nodiscard]] multi_future<void> submit_loop(T1 first_index, T2 index_after_last, F&& loop,
-                                               std::size_t num_blocks = 0,
-                                               priority_t priority = 0) {
-    return Base::template submit_ranges<T>(T(first_index), T(index_after_last),
-                                           internal::as_loop<T>(std::forward<F>(loop)), num_blocks,
-                                           priority);
-  }
-  template <typename T1, typename T2, typename T = common_index_type_t<T1, T2>, typename F,
-            typename R = std::invoke_result_t<std::decay_t<F>, T>>
-  [[nodiscard]] multi_future<R> submit_sequence(T1 first_index, T2 index_after_last, F&& sequence,
-                                                priority_t priority = 0) {
-    return Base::template submit_ranges<T>(
-        T(first_index), T(index_after_last), internal::as_sequence<T>(std::forward<F>(sequence)),
-        internal::size_of(T(first_index), T(index_after_last)), priority);
-  }
-
- private:
-  template <typename F>
-  static typename Base::Hook hook(F&& function) {
-    if constexpr (std::is_invocable_v<std::decay_t<F>&, std::size_t>) {
-      return std::forward<F>(function);
-    } else {
-      return [kept = std::decay_t<F>(std::forward<F>(function))](std::size_t) mutable { kept(); };
-    }
-  }
-  static std::size_t default_for(std::size_t num_threads) {
-#ifdef BS_THREAD_POOL_NATIVE_EXTENSIONS
-    if (num_threads == 0) {
-      const auto usable = get_os_process_affinity();
-      if (usable) return static_cast<std::size_t>(std::count(usable->begin(), usable->end(), true));
-    }
-#endif
-    return num_threads;
-  }
+      internal::has(OptFlags, tp::wait_deadlock_checks);
 };
+template <typename... Given>
+thread_pool(Given&&...) -> thread_pool<tp::none>;
 
 using light_thread_pool = thread_pool<tp::none>;
 using priority_thread_pool = thread_pool<tp::priority>;
 using pause_thread_pool = thread_pool<tp::pause>;
 using wdc_thread_pool = thread_pool<tp::wait_deadlock_checks>;
-
-// Prints the items of a call together, to each of its streams.
-class [[nodiscard]] synced_stream {
- public:
-  explicit synced_stream() { add_stream(std::cout); }
-  template <typename... T>
-  explicit synced_stream(T&... streams) {
-    (add_stream(streams), ...);
-  }
-
-  void add_stream(std::ostream& stream) { streams_.push_back(&stream); }
-  void remove_stream(std::ostream& stream) { std::erase(streams_, &stream); }
-  std::vector<std::ostream*>& get_streams() noexcept { return streams_; }
-
-  template <typename... T>
-  void print(const T&... items) {
-    const std::scoped_lock lock(mutex_);
-    for (std::ostream* const stream : streams_) (*stream << ... << items);
-  }
-  template <typename... T>
-  void println(T&&... items) {
-    print(std::forward<T>(items)..., '\n');
-  }
-
-  inline static std::ostream& (&endl)(std::ostream&) = std::endl<char, std::char_traits<char>>;
-  inline static std::ostream& (&flush)(std::ostream&) = std::flush<char, std::char_traits<char>>;
-
- private:
-  std::mutex mutex_;
-  std::vector<std::ostream*> streams_;
-};
 
 }  // namespace BS

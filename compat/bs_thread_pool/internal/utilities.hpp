@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// Futures of tasks that were submitted together.
+// What both versions have beside the pool.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <future>
+#include <iostream>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace BS {
 
+// Futures of tasks that were submitted together.
 template <typename T>
 class [[nodiscard]] multi_future : public std::vector<std::future<T>> {
  public:
@@ -52,6 +56,37 @@ class [[nodiscard]] multi_future : public std::vector<std::future<T>> {
       return future.wait_until(moment) == std::future_status::ready;
     });
   }
+};
+
+// Prints the items of a call together, to each of its streams.
+class [[nodiscard]] synced_stream {
+ public:
+  explicit synced_stream() { add_stream(std::cout); }
+  template <typename... T>
+  explicit synced_stream(T&... streams) {
+    (add_stream(streams), ...);
+  }
+
+  void add_stream(std::ostream& stream) { streams_.push_back(&stream); }
+  void remove_stream(std::ostream& stream) { std::erase(streams_, &stream); }
+  std::vector<std::ostream*>& get_streams() noexcept { return streams_; }
+
+  template <typename... T>
+  void print(const T&... items) {
+    const std::scoped_lock lock(mutex_);
+    for (std::ostream* const stream : streams_) (*stream << ... << items);
+  }
+  template <typename... T>
+  void println(T&&... items) {
+    print(std::forward<T>(items)..., '\n');
+  }
+
+  inline static std::ostream& (&endl)(std::ostream&) = std::endl<char, std::char_traits<char>>;
+  inline static std::ostream& (&flush)(std::ostream&) = std::flush<char, std::char_traits<char>>;
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::ostream*> streams_;
 };
 
 }  // namespace BS
