@@ -21,10 +21,13 @@ install(TARGETS handoff EXPORT handoffTargets
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/handoff ${PROJECT_BINARY_DIR}/include/handoff
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h)
-# Apart, so that a program gets eventpp's names only if it asks for them.
+# Apart, so that a program gets another library's names only if it asks for them.
 set(handoff_compat_dir ${CMAKE_INSTALL_INCLUDEDIR}/handoff-compat)
-install(TARGETS handoff_eventpp EXPORT handoffTargets INCLUDES DESTINATION ${handoff_compat_dir})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/eventpp
+foreach(name folder IN ZIP_LISTS handoff_compat_names handoff_compat_folders)
+  install(TARGETS handoff_${name} EXPORT handoffTargets
+    INCLUDES DESTINATION ${handoff_compat_dir}/${folder})
+endforeach()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/
   DESTINATION ${handoff_compat_dir} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 install(EXPORT handoffTargets NAMESPACE handoff:: DESTINATION ${handoff_package_dir})
 

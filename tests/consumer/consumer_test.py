@@ -66,7 +66,7 @@ class Consumer(unittest.TestCase):
         call("cmake", "--build", self.build)
         self.assertEqual(call(self.build / "stranger").strip(), settings.version)
         self.assertEqual(call(self.build / "everything").strip(), "all of it")
-        self.assertEqual(call(self.build / "eventpp_user").strip(), "queued and called")
+        self.assertEqual(call(self.build / "eventpp_user").strip(), "queued and called by 5")
         return told
 
     def expect_right(self, folder):
@@ -160,7 +160,8 @@ class AddSubdirectory(Consumer):
         shared = ("-DBUILD_SHARED_LIBS=ON", f"-DHANDOFF_SOURCE={SOURCE}", *SOON)
         told = self.expect_it_works(*shared)
         self.expect_right(self.build / "programs")
-        self.assertIn("targets: [handoff;handoff_eventpp]\n", told)
+        self.assertIn("targets: [handoff;handoff_eventpp;handoff_bs_thread_pool;"
+                      "handoff_bs_thread_pool_4;handoff_study_pool]\n", told)
         self.assertIn("options: []\n", told)
         self.assertIn("launcher: []\n", told)
         self.assertFalse((self.build / "CTestTestfile.cmake").exists())

@@ -233,15 +233,16 @@ class ReadmeTest(unittest.TestCase):
         text = "[a](README.md) [b](nowhere.md#part) [c](https://example.org) [d](#here) `[e](f)`"
         self.assertEqual(broken_links(ROOT, text), ["nowhere.md"])
 
-    def test_the_tests_named_by_the_guide_from_eventpp_exist(self):
+    def test_the_tests_named_by_the_guides_of_drop_ins_exist(self):
         sources = "".join(path.read_text() for path in (ROOT / "tests/compat").glob("*_test.cpp"))
         there = set(re.findall(r"^(?:TYPED_)?TEST(?:_F)?\(\w+, (\w+)\)", sources, re.MULTILINE))
-        named = tests_named_in((ROOT / "docs/guide/from-eventpp.md").read_text())
-        self.assertGreater(len(named), 50)
+        named = [name for guide in ("from-eventpp.md", "from-bs-thread-pool.md")
+                 for name in tests_named_in((ROOT / "docs/guide" / guide).read_text())]
+        self.assertGreater(len(named), 80)
         self.assertEqual([name for name in named if name not in there
                           and not (ROOT / name).exists()
                           and not (ROOT / "tests/compat" / name).exists()], [])
-        self.assertEqual(sorted(there - set(named)), [], "tests that the guide does not name")
+        self.assertEqual(sorted(there - set(named)), [], "tests that no guide names")
 
     def test_a_named_test_is_found(self):
         text = ("| what | test |\n|---|---|\n| `a` | `B`, `c.cpp` |\n\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A stranger's program that was written against eventpp: prints what its listeners were told.
+// A stranger's program that was written against eventpp and BS::thread_pool: prints what its
+// listeners were told.
 
 #include <cstdio>
 #include <string>
@@ -8,6 +9,7 @@
 #include <eventpp/callbacklist.h>
 #include <eventpp/eventqueue.h>
 #include <eventpp/utilities/scopedremover.h>
+#include <BS_thread_pool.hpp>
 
 int main() {
   std::string told;
@@ -22,6 +24,8 @@ int main() {
   eventpp::CallbackList<void(const char*)> list;
   list.append([&](const char* s) { told += s; });
   list(" and called");
+  BS::thread_pool pool(2);
+  pool.submit_task([&] { told += " by " + std::to_string(BS_THREAD_POOL_VERSION_MAJOR); }).get();
   std::puts(told.c_str());
   return 0;
 }
