@@ -286,6 +286,7 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) n
   if (place == nullptr || stop.stop_possible()) return sleep(deadline, stop, sync::spin_policy());
   Pending pending;
   if (help(*place, pending) || comes_soon()) return Status::ok;
+  if (host_ != nullptr && host_->bring(*this, *place, true)) return Status::ok;
   const Lending lending(place->has_own() ? nullptr : pending.sole());
   return sleep(sync::no_deadline, {}, sync::Spin::never);
 }
@@ -332,7 +333,8 @@ bool FutureState::request_stop() noexcept {
 
 // A task that nobody has begun. Its executor's entry will find it done and go.
 void FutureState::begin_here(Workplace& here) noexcept {
-  if (host_ == nullptr || !claim()) return;
+  if (host_ == nullptr) return;
+  if (!claim()) return static_cast<void>(host_->bring(*this, here, false));
   here.run_inside({this, [](void* self) noexcept {
                      auto& state = *static_cast<FutureState*>(self);
                      // equivalent(swap): only a waiter hears of it, behind both

@@ -68,6 +68,18 @@ class FutureState {
   void leave() noexcept { give_back(kFutureGone); }
   // Nobody wants to hear what it threw; or it was passed on.
   void leave_heard() noexcept { give_back(kFutureGone | kHeard); }
+  // For bring(): until it is ready, or somebody set the flag and then called wake().
+  void sleep_unless(const sync::atomic<bool>& flag) noexcept {
+    // order: relaxed, as in sleep().
+    word_.fetch_or(kAwaited, sync::order::relaxed);
+    (void)ready_.await(
+        [&]() noexcept {
+          // order: relaxed, a hint: the strand's lock decides.
+          return is_ready() || flag.load(sync::order::relaxed);
+        },
+        sync::no_deadline, {}, sync::Spin::never);
+  }
+  void wake() noexcept { ready_.notify_all(); }
   // Drops a task that nobody has begun. False: there is none.
   bool cancel() noexcept;
   // Asks all tasks that this one hangs on: one that nobody has begun is dropped, one that takes a
@@ -101,8 +113,10 @@ class FutureState {
   // A task of the host, or without one what follows others.
   explicit FutureState(FutureHost* host) noexcept : FutureState(host, 0) {}
   // What comes from elsewhere: nobody here can begin it.
-  struct ComesByItself {};
-  explicit FutureState(ComesByItself /*tag*/) noexcept : FutureState(nullptr, kClaimed) {}
+  struct ComesByItself {
+    FutureHost* host = nullptr;  // has bring() alone
+  };
+  explicit FutureState(ComesByItself by) noexcept : FutureState(by.host, kClaimed) {}
   ~FutureState() = default;
 
   // What there is instead of a result.
