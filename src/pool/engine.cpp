@@ -249,6 +249,9 @@ void Engine::end_tasks(const Closing& closing) {
   if (here != nullptr && (here->depth != 0 || !here->guest)) {
     misuse("ThreadPool: closed or destroyed inside one of its own tasks");
   }
+  if (Timers::served_here() == this) {
+    misuse("ThreadPool: closed or destroyed by a stop that with_timeout() requests");
+  }
   const ClosingTurn turn(*parts_);
   parts_->unqueued.close();
   close_timers();  // before the queues, as its thread submits
