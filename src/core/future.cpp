@@ -288,7 +288,7 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) n
   if (place == nullptr || stop.stop_possible()) return sleep(deadline, stop, sync::spin_policy());
   Pending pending;
   if (help(*place, pending) || comes_soon()) return Status::ok;
-  if (host_ != nullptr && host_->bring(*this, *place, true)) return Status::ok;
+  if (bring(*place, true)) return Status::ok;
   const Lending lending(place->has_own() ? nullptr : pending.sole());
   return sleep(sync::no_deadline, {}, sync::Spin::never);
 }
@@ -357,7 +357,7 @@ void FutureState::ask_the_rest(FutureState* left) noexcept {
 // A task that nobody has begun. Its executor's entry will find it done and go.
 void FutureState::begin_here(Workplace& here) noexcept {
   if (host_ == nullptr) return;
-  if (!claim()) return static_cast<void>(host_->bring(*this, here, false));
+  if (!claim()) return static_cast<void>(bring(here, false));
   here.run_inside({this, [](void* self) noexcept {
                      auto& state = *static_cast<FutureState*>(self);
                      // equivalent(swap): only a waiter hears of it, behind both

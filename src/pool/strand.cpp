@@ -24,6 +24,12 @@ Thrower thrower(const SerialExecutorOptions& options) noexcept {
   return {.type = "SerialExecutor", .name = options.name};
 }
 
+// Of all strands on pools, for the moment in which a task that waits looks for one.
+sync::Mutex& visiting() noexcept {
+  static constinit sync::Mutex mutex;
+  return mutex;
+}
+
 }  // namespace
 
 // A turn that this thread runs, or is giving to the executor. One that calls it there and then
@@ -209,17 +215,33 @@ struct Strand::Sleeper {
   sync::atomic<bool> called{false};
 };
 
+// A Future may outlive its strand, which ends behind its results: so who finds one missing under
+// this lock finds the strand, and is a visitor from then on.
+bool bring_by_turn(FutureHost* host, FutureState& awaited, Workplace& here, bool sleep) noexcept {
+  Strand* strand = nullptr;
+  {
+    const sync::Lock lock(visiting());
+    if (awaited.is_ready()) return true;
+    strand = static_cast<Strand*>(host);
+    ++strand->visitors_;
+  }
+  const Workplace* place = workplace();
+  const FutureHost* const pool = strand->pool_;
+  while (place != nullptr && (&place->host != pool || place->depth == 0)) place = place->outer;
+  const bool is_ready = place != nullptr && strand->take_turns(awaited, here, sleep);
+  const sync::Lock lock(visiting());
+  --strand->visitors_;
+  strand->ended_.notify_all();
+  return is_ready;
+}
+
 // A task of the pool runs the turn up to what it waits for. What comes before that would hold it up
 // anyway, so it runs nothing that could keep its wait from ending.
-bool Strand::bring(FutureState& awaited, Workplace& here, bool sleep) noexcept {
-  const Workplace* place = workplace();
-  while (place != nullptr && (&place->host != pool_ || place->depth == 0)) place = place->outer;
-  if (place == nullptr) return false;
+bool Strand::take_turns(FutureState& awaited, Workplace& here, bool sleep) noexcept {
   struct Part {
     Strand& strand;
     FutureState& awaited;
   } part{*this, awaited};
-  // The strand is there until it is ready, or, if this sleeps, until that is counted.
   while (!awaited.is_ready()) {
     Sleeper sleeper{awaited};
     if (claim(sleep ? &sleeper : nullptr)) {
@@ -257,7 +279,6 @@ bool Strand::claim(Sleeper* sleeper) noexcept {
     Sleeper** last = &sleepers_;
     while (*last != nullptr) last = &(*last)->next;
     *last = sleeper;
-    ++asleep_;
   }
   return false;
 }
@@ -267,10 +288,8 @@ void Strand::forget(const Sleeper& sleeper) noexcept {
   for (Sleeper** link = &sleepers_; *link != nullptr; link = &(*link)->next) {
     if (*link != &sleeper) continue;
     *link = sleeper.next;
-    break;
+    return;
   }
-  --asleep_;
-  if (waiting_ != 0) ended_.notify_all();
 }
 
 // With the mutex, under which the sleeper stays.
@@ -286,13 +305,13 @@ void Strand::call_sleeper() noexcept {
 Status Strand::await_end(const Until& until) {
   {
     const sync::Lock lock(mutex_);
-    if (is_at_rest()) return Status::ok;
+    if (!has_turn_) return Status::ok;
     ++waiting_;
   }
   const Lending lending;
   const auto has_ended = [this] {
     const sync::Lock lock(mutex_);
-    return is_at_rest();
+    return !has_turn_;
   };
   const Status said =
       status_of(ended_.await(has_ended, until.deadline(), until.stop_token(), sync::Spin::never));
@@ -346,6 +365,12 @@ bool Strand::end() noexcept {
     is_closed_ = true;
   }
   (void)await_end({});
+  if (pool_ != nullptr) {
+    (void)ended_.await([this] {
+      const sync::Lock lock(visiting());
+      return visitors_ == 0;
+    });
+  }
   failures_->end(thrower(options_));
   options_.on_error = nullptr;
   const sync::Lock lock(mutex_);

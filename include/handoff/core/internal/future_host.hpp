@@ -2,8 +2,9 @@
 //
 // What a Future asks of the executor that made it. Not for users.
 //
-// An executor derives from it if a task that waits for one of its Futures may run that one's task,
-// or the turn in which that comes. A result that comes from elsewhere (promise.hpp) has no host.
+// An executor derives from it if a task that waits for one of its Futures may run that one's task.
+// A result that comes from elsewhere (promise.hpp) has no host, or one that is asked nothing: a
+// strand.
 #pragma once
 
 #include <exception>
@@ -13,7 +14,6 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class FutureState;
-class Workplace;
 
 class FutureHost {
  public:
@@ -26,12 +26,6 @@ class FutureHost {
 
   // Keeps what a task with a Future threw, for the Tally.
   virtual void note_failure(const std::exception_ptr& /*failure*/) noexcept {}
-
-  // Called by a task that waits `here` for a result that only the executor may make. True: it is
-  // ready. Whether it may `sleep` for that.
-  virtual bool bring(FutureState& /*awaited*/, Workplace& /*here*/, bool /*sleep*/) noexcept {
-    return false;
-  }
 
  protected:
   FutureHost() noexcept = default;

@@ -119,7 +119,7 @@ class FutureState {
   explicit FutureState(FutureHost* host) noexcept : FutureState(host, 0) {}
   // What comes from elsewhere: nobody here can begin it.
   struct ComesByItself {
-    FutureHost* host = nullptr;  // has bring() alone
+    FutureHost* host = nullptr;  // for bring()
   };
   explicit FutureState(ComesByItself by) noexcept : FutureState(by.host, kClaimed) {}
   ~FutureState() = default;
@@ -132,6 +132,8 @@ class FutureState {
     error_ = source.error_;
     return has_failed();
   }
+
+  FutureHost* host() const noexcept { return host_; }
 
   // The result, or what there is instead, is there: ends the maker's share.
   void finish() noexcept { finish(kMakerGone); }
@@ -194,6 +196,9 @@ class FutureState {
   virtual Way* way() noexcept { return nullptr; }
   // Those that it follows; null behind the last one. Only for a holder of the state.
   virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
+  // By a task that waits `here`, and has not claimed it: runs what makes it, if nobody does; or may
+  // `sleep` until it can, or need not. True: it is ready.
+  virtual bool bring(Workplace& /*here*/, bool /*sleep*/) noexcept { return false; }
   // Asks what it makes itself to stop, and notes that. False: so it asked all that it hangs on.
   virtual bool ask_to_stop(Asking& /*asking*/) noexcept { return true; }
 

@@ -123,7 +123,9 @@ class Strand final : public FutureHost {
     kSeen = 4,  // in watched_here_
   };
 
-  bool bring(FutureState& awaited, Workplace& here, bool sleep) noexcept override;
+  friend bool bring_by_turn(FutureHost* strand, FutureState& awaited, Workplace& here,
+                            bool sleep) noexcept;
+  bool take_turns(FutureState& awaited, Workplace& here, bool sleep) noexcept;
   bool claim(Sleeper* sleeper) noexcept;
   void forget(const Sleeper& sleeper) noexcept;
   void call_sleeper() noexcept;
@@ -139,7 +141,6 @@ class Strand final : public FutureHost {
   Outcome wish() noexcept;
   bool pass_on() noexcept;
   void end_turn() noexcept;
-  bool is_at_rest() const noexcept { return !has_turn_ && asleep_ == 0; }
   Status await_end(const Until& until);
   bool end() noexcept;
 
@@ -166,11 +167,11 @@ class Strand final : public FutureHost {
   bool is_owed_ = false;  // the executor has a function without a turn
   bool is_left_ = false;  // the strand is that one's
   std::uint32_t waiting_ = 0;
-  std::uint32_t asleep_ = 0;  // tasks that sleep for the turn
-  Sleeper* sleepers_ = nullptr;  // of these, who was not called
+  Sleeper* sleepers_ = nullptr;  // tasks that sleep for the turn and were not called
   sync::EventCount ended_;
 
   Closing closing_;  // written before the word
+  std::uint32_t visitors_ = 0;  // tasks that wait, with the lock of all strands
 };
 
 // On its way, or at work. Where the executor destroys it instead, the tasks are lost.

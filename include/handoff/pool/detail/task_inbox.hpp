@@ -50,6 +50,9 @@ struct PostedTask {
   F function;
 };
 
+// For a task that waits `here`: the strand's turn, if the strand is there. See strand.cpp.
+bool bring_by_turn(FutureHost* strand, FutureState& awaited, Workplace& here, bool sleep) noexcept;
+
 // The result of a function that nobody but its executor may begin: it has its turn.
 template <class R, class F, class... Args>
 class InboxWork final : public OwedResult<R> {
@@ -77,6 +80,9 @@ class InboxWork final : public OwedResult<R> {
 
  private:
   void destroy() noexcept override { RawBox<InboxWork>::destroy(this); }
+  bool bring(Workplace& here, bool sleep) noexcept override {
+    return this->host() != nullptr && bring_by_turn(this->host(), *this, here, sleep);
+  }
 
   std::optional<std::tuple<F, Args...>> call_;
 };
