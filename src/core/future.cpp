@@ -356,8 +356,7 @@ void FutureState::ask_the_rest(FutureState* left) noexcept {
 
 // A task that nobody has begun. Its executor's entry will find it done and go.
 void FutureState::begin_here(Workplace& here) noexcept {
-  if (host_ == nullptr) return;
-  if (!claim()) return static_cast<void>(bring(here, false));
+  if (host_ == nullptr || !claim()) return static_cast<void>(bring(here, false));
   here.run_inside({this, [](void* self) noexcept {
                      auto& state = *static_cast<FutureState*>(self);
                      // equivalent(swap): only a waiter hears of it, behind both

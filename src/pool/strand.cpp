@@ -10,6 +10,7 @@
 #include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/pool/detail/strand.hpp>
+#include <handoff/pool/internal/pool_host.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
 #include <utility>
@@ -127,7 +128,9 @@ void Strand::run() noexcept {
 
 // The executor has destroyed it: it ends without its tasks.
 void Strand::lose() noexcept {
-  if (begin()) work(Outcome::cancelled);
+  if (!begin()) return;
+  watched_here_ = 0;  // asked by none of them
+  work(Outcome::cancelled);
 }
 
 // The executor refused the turn that was made for a task, which has been left where it is.
@@ -225,10 +228,7 @@ bool bring_by_turn(FutureHost* host, FutureState& awaited, Workplace& here, bool
     strand = static_cast<Strand*>(host);
     ++strand->visitors_;
   }
-  const Workplace* place = workplace();
-  const FutureHost* const pool = strand->pool_;
-  while (place != nullptr && (&place->host != pool || place->depth == 0)) place = place->outer;
-  const bool is_ready = place != nullptr && strand->take_turns(awaited, here, sleep);
+  const bool is_ready = runs_task_of(strand->pool_) && strand->take_turns(awaited, here, sleep);
   const sync::Lock lock(visiting());
   --strand->visitors_;
   strand->ended_.notify_all();
@@ -292,12 +292,14 @@ void Strand::forget(const Sleeper& sleeper) noexcept {
   }
 }
 
-// With the mutex, under which the sleeper stays.
+// With the mutex, under which a sleeper stays. One whose result is there already wakes by itself.
 void Strand::call_sleeper() noexcept {
-  if (sleepers_ == nullptr) return;
-  Sleeper& first = *std::exchange(sleepers_, sleepers_->next);
-  first.called.store(true, sync::order::relaxed);  // order: relaxed, told by wake()
-  first.awaited.wake();
+  while (sleepers_ != nullptr) {
+    Sleeper& first = *std::exchange(sleepers_, sleepers_->next);
+    if (first.awaited.is_ready()) continue;
+    first.called.store(true, sync::order::relaxed);  // order: relaxed, told by wake()
+    return first.awaited.wake();
+  }
 }
 
 // ---- Waits, and the end -------------------------------------------------------------------------

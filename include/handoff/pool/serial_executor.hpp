@@ -56,18 +56,13 @@
 #include <handoff/core/until.hpp>
 #include <handoff/pool/detail/inbox_calls.hpp>
 #include <handoff/pool/detail/strand.hpp>
+#include <handoff/pool/internal/pool_host.hpp>
 #include <handoff/pool/serial_executor_options.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI {
-
-class ThreadPool;
-namespace detail {
-class Engine;
-Engine& engine_of(ThreadPool& pool) noexcept;
-}  // namespace detail
 
 template <class E>
 class SerialExecutor : public detail::InboxCalls<SerialExecutor<E>> {
@@ -77,7 +72,7 @@ class SerialExecutor : public detail::InboxCalls<SerialExecutor<E>> {
   // Hands over to `executor`, which it refers to. Throws std::bad_alloc.
   explicit SerialExecutor(E& executor, const SerialExecutorOptions& options = {})
       : executor_(executor),
-        strand_(new detail::Strand(&executor, &pass_on, pool_of(executor), options)) {}
+        strand_(new detail::Strand(&executor, &pass_on, detail::pool_host(executor), options)) {}
 
   SerialExecutor(const SerialExecutor&) = delete;
   SerialExecutor& operator=(const SerialExecutor&) = delete;
@@ -101,14 +96,6 @@ class SerialExecutor : public detail::InboxCalls<SerialExecutor<E>> {
  private:
   friend detail::InboxCalls<SerialExecutor>;
 
-  // Whose tasks may run a turn while they wait; null: nobody's.
-  static const detail::FutureHost* pool_of(E& executor) noexcept {
-    if constexpr (std::is_same_v<E, ThreadPool>) {
-      return &detail::engine_of(executor);
-    } else {
-      return nullptr;
-    }
-  }
   detail::FutureHost* host() noexcept { return strand_->host(); }
 
   static Status pass_on(void* executor, detail::Strand::Turn& turn) {

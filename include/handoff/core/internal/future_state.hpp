@@ -196,7 +196,7 @@ class FutureState {
   virtual Way* way() noexcept { return nullptr; }
   // Those that it follows; null behind the last one. Only for a holder of the state.
   virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
-  // By a task that waits `here`, and has not claimed it: runs what makes it, if nobody does; or may
+  // By a task that waits `here`, and cannot claim it: runs what makes it, if nobody does. May
   // `sleep` until it can, or need not. True: it is ready.
   virtual bool bring(Workplace& /*here*/, bool /*sleep*/) noexcept { return false; }
   // Asks what it makes itself to stop, and notes that. False: so it asked all that it hangs on.
