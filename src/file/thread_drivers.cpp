@@ -142,9 +142,6 @@ class ExecutorDriver final : public FileDriver {
   // Tasks may not be over yet, or not have begun. A thread that posted one may still be in the
   // pool, which therefore ends with this, behind all calls of the engine.
   void close() noexcept override {
-    {
-      const sync::Lock no_more_help(helping());
-    }  // the results are there
     const auto all_over = [this] {
       const sync::Lock lock(mutex_);
       closed_ = true;

@@ -246,11 +246,9 @@ Tally Engine::close(const Closing& closing) {
 
 void Engine::end_tasks(const Closing& closing) {
   const Worker* const here = worker_here();
-  if (here != nullptr && (here->depth != 0 || !here->guest)) {
+  // Or in a stop that with_timeout() requests, on the thread of the timers.
+  if ((here != nullptr && (here->depth != 0 || !here->guest)) || Timers::served_here() == this) {
     misuse("ThreadPool: closed or destroyed inside one of its own tasks");
-  }
-  if (Timers::served_here() == this) {
-    misuse("ThreadPool: closed or destroyed by a stop that with_timeout() requests");
   }
   const ClosingTurn turn(*parts_);
   parts_->unqueued.close();
