@@ -569,14 +569,17 @@ TEST(SerialExecutor, WhatIsLeftBehindAWaitGoesOnByTheFunctionThatIsThere) {
 // ... or by a new one; or where the pool refuses that, by the thread that has the turn.
 TEST(SerialExecutor, WhatIsLeftBehindAWaitIsHandedOverAnew) {
   for (const bool is_full : {false, true}) {
+    test::Gate held;
     test::Gate begun;
     test::Gate gate;
     ThreadPool pool({.mode = PoolMode::fixed, .width = 2, .capacity = 1});
     OnPool strand(pool);
     std::thread::id last;
+    test::hold(pool, held);
     auto task = pool.submit([&] {
       auto first = strand.submit([&] {
-        while (pool.tally().done == 0) std::this_thread::yield();  // the function that is owed
+        held.open();
+        while (pool.tally().done < 2) std::this_thread::yield();  // it, and the function owed
         if (!is_full) return;
         pool.post([&] {
           begun.open();
