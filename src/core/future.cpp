@@ -111,8 +111,10 @@ FutureState::Next FutureState::take_next(bool is_continued, std::uint32_t share)
 // The result is there. Deep inside other calls what follows is put off, with the share that keeps
 // the state until then.
 void FutureState::finish(std::uint32_t share) noexcept {
-  if (finish_alone(share)) return;
-  const bool is_continued = tell_ready();
+  if (!finish_alone(share)) finish_told(tell_ready(), share);
+}
+
+void FutureState::finish_told(bool is_continued, std::uint32_t share) noexcept {
   if (is_continued && share != 0 && Inside::must_put_off()) [[unlikely]] {
     owes_share_ = true;
     return Inside::innermost()->put_off(*this);
@@ -286,6 +288,7 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) n
   if (place == nullptr || stop.stop_possible()) return sleep(deadline, stop, sync::spin_policy());
   Pending pending;
   if (help(*place, pending) || comes_soon()) return Status::ok;
+  if (bring(*place, true)) return Status::ok;
   const Lending lending(place->has_own() ? nullptr : pending.sole());
   return sleep(sync::no_deadline, {}, sync::Spin::never);
 }
@@ -312,27 +315,48 @@ bool FutureState::help(Workplace& here, Pending& pending) noexcept {
 
 struct FutureState::Ask {
   bool reach(FutureState& state) noexcept {
-    if (state.cancel()) {
-      asked = true;
+    if (!asking.by_token_only && state.cancel()) {
+      asking.asked = true;
       return false;
     }
-    return state.ask_to_stop(asked);
+    return state.ask_to_stop(asking);
   }
   void end_at(FutureState& /*state*/) noexcept {}
-  void make(FutureState& state) noexcept { make_left(&state); }
+  void make(FutureState& state) noexcept {
+    if (!asking.by_token_only) return make_left(&state);
+    // The maker's share keeps it, and it has told nobody: what is put off is not.
+    state.put_off_after_ = std::exchange(asking.left, &state);
+  }
 
-  bool asked = false;
+  Asking& asking;
 };
 
+void FutureState::ask(FutureState& state, Asking& asking) noexcept {
+  Ask visitor{asking};
+  state.visit_sources(visitor);
+}
+
 bool FutureState::request_stop() noexcept {
-  Ask visitor;
-  visit_sources(visitor);
-  return visitor.asked;
+  Asking asking;
+  ask(*this, asking);
+  return asking.asked;
+}
+
+void FutureState::ask_by_token(FutureState*& left) noexcept {
+  Asking asking{.by_token_only = true};
+  ask(*this, asking);
+  left = asking.left;
+}
+
+void FutureState::ask_the_rest(FutureState* left) noexcept {
+  while (left != nullptr)
+    make_left(std::exchange(left, std::exchange(left->put_off_after_, nullptr)));
+  (void)request_stop();
 }
 
 // A task that nobody has begun. Its executor's entry will find it done and go.
 void FutureState::begin_here(Workplace& here) noexcept {
-  if (host_ == nullptr || !claim()) return;
+  if (host_ == nullptr || !claim()) return static_cast<void>(bring(here, false));
   here.run_inside({this, [](void* self) noexcept {
                      auto& state = *static_cast<FutureState*>(self);
                      // equivalent(swap): only a waiter hears of it, behind both

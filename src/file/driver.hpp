@@ -11,12 +11,16 @@
 #include <handoff/file/detail/file_executor.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 #include <handoff/file/file_engine_options.hpp>
+#include <handoff/sync/mutex.hpp>
 #include <memory>
 #include <string>
 
 #include "file_run.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class FutureState;
+class Workplace;
 
 // What a driver tells.
 class FileHost {
@@ -43,6 +47,12 @@ class FileDriver {
   // The same for a run that a callback posted, on the thread that calls back and before it returns:
   // that thread may drive the run itself afterwards.
   virtual void follow(FileRun& run) noexcept { start(run); }
+  // By a task that waits `here` for a run of this driver, whose result is not ready: with a lock
+  // that close() waits for. Whether there is something to drive, which drive_queued() then does
+  // until it is ready, without the lock; after that the driver may be gone.
+  virtual bool may_help() noexcept { return false; }
+  virtual void drive_queued(const FutureState& /*awaited*/, Workplace& /*here*/) noexcept {}
+  static sync::Mutex& helping() noexcept;
   // Ends its threads, once all runs have ended. The host calls it once.
   virtual void close() noexcept = 0;
 };

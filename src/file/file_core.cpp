@@ -396,6 +396,9 @@ Tally FileCore::close(Closing how) noexcept {
     const Lending lending;
     (void)watch_until_over(~std::uint64_t{0}, sync::no_deadline, {});
   }
+  // The results are there: who finds one missing under this lock is known to its driver by now.
+  FileDriver::helping().lock();
+  FileDriver::helping().unlock();
   if (pace_) pace_->close();  // first: its thread may be starting a run that is over by now
   chooser_.close();
   {

@@ -12,6 +12,7 @@
 #include <handoff/file/file_engine.hpp>
 #include <utility>
 
+#include "driver.hpp"
 #include "file_run.hpp"
 #include "path_order.hpp"
 
@@ -33,6 +34,16 @@ class FileTask final : public OwedResult<FileResult>, public FileRun, public Liv
     return box.make(services, std::move(request));
   }
   void destroy() noexcept override { RawBox<FileTask>::destroy(this); }
+  // The engine is there as long as the result is not.
+  bool bring(Workplace& here, bool sleep) noexcept override {
+    if (sleep) return false;
+    {
+      const sync::Lock lock(FileDriver::helping());
+      if (is_ready() || !driver->may_help()) return is_ready();
+    }
+    driver->drive_queued(*this, here);
+    return is_ready();
+  }
 
   UniqueFunction<void(FileResult&&)> callback;  // empty: a Future has the result
   std::array<PathOrder::Place, 2> places;

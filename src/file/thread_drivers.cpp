@@ -9,9 +9,15 @@
 //   FD-3  What a callback on a thread of the executor posts goes on on that thread, as soon as the
 //         callback has returned, if it is one request and none waits in the queue. So a chain of
 //         requests wakes nobody, and overtakes nobody.
+//   FD-4  A task of the executor, if that is a pool, that waits for a request drives what is
+//   queued,
+//         within the width. It goes on when its own is ready and another thread empties the queue:
+//         so none that was turned away waits for a task that begins behind it.
 #include <algorithm>
 #include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/future_state.hpp>
 #include <handoff/pool/blocking.hpp>
+#include <handoff/pool/internal/pool_host.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
@@ -39,6 +45,15 @@ void drive(FileRun& run, FileTap* tap, FileHost& host, bool lends = false) noexc
   const FileRun::Step step = lends ? blocking(calls) : calls();
   if (step == FileRun::Step::ended) host.ended(run);
 }
+
+}  // namespace
+
+sync::Mutex& FileDriver::helping() noexcept {
+  static constinit sync::Mutex mutex;
+  return mutex;
+}
+
+namespace {
 
 class CallerDriver final : public FileDriver {
  public:
@@ -105,13 +120,32 @@ class ExecutorDriver final : public FileDriver {
     post_task();
   }
 
+  // FD-4
+  bool may_help() noexcept override {
+    if (!runs_task_of(executor_.pool())) return false;
+    const sync::Lock lock(mutex_);
+    if (queue_.empty() || at_work_ + helpers_ >= width_) return false;
+    ++helpers_;
+    return true;
+  }
+  void drive_queued(const FutureState& awaited, Workplace& here) noexcept override {
+    struct Part {
+      ExecutorDriver& driver;
+      const FutureState& awaited;
+    } part{*this, awaited};
+    here.run_inside({&part, [](void* self) noexcept {
+                       auto& mine = *static_cast<Part*>(self);
+                       mine.driver.work(&mine.awaited);
+                     }});
+  }
+
   // Tasks may not be over yet, or not have begun. A thread that posted one may still be in the
   // pool, which therefore ends with this, behind all calls of the engine.
   void close() noexcept override {
     const auto all_over = [this] {
       const sync::Lock lock(mutex_);
       closed_ = true;
-      return tasks_ == 0;
+      return tasks_ + helpers_ == 0;
     };
     blocking([&] { (void)over_.await(all_over); });
     if (own_) (void)own_->close();
@@ -151,24 +185,37 @@ class ExecutorDriver final : public FileDriver {
     work();
   }
 
-  // A task.
-  void work() noexcept {
+  // A task; or one that waits for this.
+  void work(const FutureState* awaited = nullptr) noexcept {
     Driving here{.driver = this};
     Driving*& driving = sync::thread_slot<Driving*, ExecutorDriver>::get();
     Driving* const outer = std::exchange(driving, &here);
-    while (take(here.mine)) {
+    for (bool begins = true;
+         awaited == nullptr ? take(here.mine, begins) : help(here.mine, *awaited); begins = false) {
       while (FileRun* const run = here.mine.pop()) drive(*run, tap_, host_, lends_);
     }
     driving = outer;
   }
 
-  // False: the queue is empty, and the task is over, perhaps the driver too.
-  bool take(RunQueue& mine) noexcept {
+  bool help(RunQueue& mine, const FutureState& awaited) noexcept {
     const sync::Lock lock(mutex_);
+    if (!queue_.empty() && (at_work_ == 0 || !awaited.is_ready())) {
+      mine.push(*queue_.pop());
+      return true;
+    }
+    if (--helpers_ == 0 && closed_) over_.notify_all();
+    return false;
+  }
+
+  // False: the queue is empty, and the task is over, perhaps the driver too.
+  bool take(RunQueue& mine, bool begins) noexcept {
+    const sync::Lock lock(mutex_);
+    if (begins) ++at_work_;
     // Several at once only while all others have enough.
     std::size_t most = std::min(queue_.size() / (2 * width_) + 1, kMostAtOnce);
     for (; most > 0 && !queue_.empty(); --most) mine.push(*queue_.pop());
     if (!mine.empty()) return true;
+    --at_work_;
     if (--tasks_ == 0 && closed_) over_.notify_all();
     return false;
   }
@@ -181,7 +228,9 @@ class ExecutorDriver final : public FileDriver {
   sync::Mutex mutex_;
   sync::EventCount over_;
   RunQueue queue_;
-  std::size_t tasks_ = 0;  // posted and not over
+  std::size_t tasks_ = 0;    // posted and not over
+  std::size_t at_work_ = 0;  // ... and begun
+  std::size_t helpers_ = 0;
   bool closed_ = false;
   std::optional<ThreadPool> own_;
 };

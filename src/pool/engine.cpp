@@ -246,7 +246,8 @@ Tally Engine::close(const Closing& closing) {
 
 void Engine::end_tasks(const Closing& closing) {
   const Worker* const here = worker_here();
-  if (here != nullptr && (here->depth != 0 || !here->guest)) {
+  // Or in a stop that with_timeout() requests, on the thread of the timers.
+  if ((here != nullptr && (here->depth != 0 || !here->guest)) || Timers::served_here() == this) {
     misuse("ThreadPool: closed or destroyed inside one of its own tasks");
   }
   const ClosingTurn turn(*parts_);
@@ -254,6 +255,7 @@ void Engine::end_tasks(const Closing& closing) {
   close_timers();  // before the queues, as its thread submits
   if (!parts_->threads.is_over()) {  // asked when no closure can close any more
     parts_->backlog.close();  // equivalent(swap): a wait for room asks neither
+    if (!closing.begins_more) parts_->runner.drop_rest(Outcome::cancelled);
     // equivalent(swap): two kinds of sleepers that do not know each other
     parts_->room.tell_closed();
     parts_->backlog.resume_for_good();
@@ -269,7 +271,6 @@ void Engine::end_tasks(const Closing& closing) {
 
 // Until nothing is unfinished. What has not begun by the deadline expires.
 void Engine::finish(const Closing& closing) noexcept {
-  if (!closing.begins_more) parts_->runner.drop_rest(Outcome::cancelled);
   if (parts_->completion.await(closing.deadline) == sync::Wakeup::notified) return;
   parts_->runner.drop_rest(Outcome::expired);
   (void)parts_->completion.await(sync::no_deadline);

@@ -7,6 +7,7 @@
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <new>
 #include <system_error>
 #include <utility>
@@ -179,7 +180,13 @@ void Timers::add(TimedTask& task) noexcept {
 
 // ---- The thread --------------------------------------------------------------------------------
 
+void*& Timers::served_here() noexcept {
+  struct Slot;
+  return sync::thread_slot<void*, Slot>::get();
+}
+
 void Timers::serve() noexcept {
+  served_here() = pool_.self;
   for (;;) {
     sync::Deadline next = sync::no_deadline;
     if (TimedTask* const due = take_due(next)) {
@@ -212,6 +219,7 @@ bool Timers::is_news(sync::Deadline awaited) noexcept {
 }
 
 void Timers::hand_over(TimedTask& due) noexcept {
+  due.come();
   try {
     pool_.hand_over(pool_.self, due);
     return;

@@ -12,7 +12,7 @@
 //   TM-1  A task is in the heap if, and only if, its state is `waiting`.
 //   TM-2  The heap has room for all tasks that are not over: to wait again needs no memory.
 //   TM-3  The closure is touched without the lock by one thread: the one that made the state
-//         `running` or `ending`, or cancelled it while it waited.
+//         `due` (until it is handed over), `running` or `ending`, or cancelled it while it waited.
 //   TM-4  A task is freed once it is over and its handle is gone, by the thread that finds the
 //         second.
 //   TM-5  A closure ends without the lock, on a thread that serves no other: the caller's of
@@ -84,8 +84,11 @@ class Timers {
   bool cancel_and_wait(TimedTask& task) noexcept;
   void leave(TimedTask& task) noexcept;
 
-  // What waits is cancelled, one after the other; nothing is handed over from here on.
+  // What waits is cancelled, one after the other; nothing is handed over from here on. Not by the
+  // thread of the timers.
   void close() noexcept;
+  // The pool whose moments the calling thread waits for; null: none.
+  static void*& served_here() noexcept;
 
   Figures figures() noexcept;
 

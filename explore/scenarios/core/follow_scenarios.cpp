@@ -271,4 +271,35 @@ const Scenario timed_ends("future/with_timeout_ends", [] {
   moment->join();
 });
 
+// The moment comes on one thread, and its call on another one later, beside the source and what
+// follows it: nothing of the user's runs in the moment.
+const Scenario timed_comes("future/with_timeout_comes", [] {
+  sync::cell<int> results;
+  sync::cell<int> followed;
+  std::optional<Timed::Alarm> timer;
+  auto* const state = state_of([](const sync::StopToken&) { return 1; });
+  {
+    Future<int> future = FutureAccess::make<int>(state).then([&followed](int n) {
+      followed.write() += n;
+      return n;
+    });
+    count_result(Timed::make(FutureAccess::release_source(future),
+                             [&timer](Timed::Alarm alarm) {
+                               timer.emplace(std::move(alarm));
+                               return PlayedTimer();
+                             }),
+                 results);
+  }
+  explore::Thread task([&] { (void)state->run_as_task(); });
+  timer->moment_comes();
+  explore::Thread worker([&] {
+    (*timer)();
+    timer.reset();
+  });
+  task.join();
+  worker.join();
+  explore::check(results.read() == 1 || results.read() == 10, "one of them, once");
+  explore::check(followed.read() == 1, "once, read or not");
+});
+
 }}  // namespace core_follow_scenarios

@@ -4,8 +4,12 @@
 // post against the sleep of the loop's owner. docs/design/strand.md.
 #include <handoff/core/closing.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/future_host.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/pool/detail/inbox_calls.hpp>
+#include <handoff/pool/detail/strand.hpp>
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/sync/internal/atomic.hpp>
@@ -166,6 +170,109 @@ void refused() {
 }
 const Scenario full("strand/refused_by_a_full_executor", &refused<Status::full>);
 const Scenario closed("strand/refused_by_a_closed_executor", &refused<Status::closed>);
+
+// ---- Tasks that wait ----------------------------------------------------------------------------
+
+// A pool, as far as a strand knows one: what runs a loop's functions, and tasks that may wait.
+struct PlayedPool final : detail::FutureHost {
+  LoopExecutor loop;
+};
+struct PlayedTask final : detail::Workplace {
+  explicit PlayedTask(PlayedPool& pool) : Workplace(pool, 0) {
+    depth = 1;
+    outer = std::exchange(detail::workplace(), this);
+  }
+  ~PlayedTask() { detail::workplace() = outer; }
+  void run_inside(const Call& call) noexcept override { call.function(call.argument); }
+  bool has_own() const noexcept override { return false; }
+  void begin_blocking() noexcept override {}
+  void end_blocking() noexcept override {}
+};
+class PlayedStrand : public detail::InboxCalls<PlayedStrand> {
+ public:
+  explicit PlayedStrand(PlayedPool& pool)
+      : pool_(pool), strand_(new detail::Strand(&pool.loop, &pass_on, &pool, {})) {}
+  detail::FutureHost* host() { return strand_->host(); }
+  template <class Make>
+  Status put(const Make& make, bool /*waits*/) {
+    return strand_->put(make, [&](auto turn) { return pool_.loop.try_post(std::move(turn)); });
+  }
+
+ private:
+  static Status pass_on(void* loop, detail::Strand::Turn& turn) {
+    return static_cast<LoopExecutor*>(loop)->try_post(std::move(turn));
+  }
+  PlayedPool& pool_;
+  detail::Strand::Owner strand_;
+};
+
+// The strand ends before the functions come, which nobody needs: who waits runs its tasks.
+const Scenario all_wait("strand/nobody_but_tasks_that_wait", [] {
+  PlayedPool pool;
+  Record record;
+  {
+    PlayedStrand strand(pool);
+    explore::Thread other([&] {
+      const PlayedTask here(pool);
+      explore::check(strand.submit([&] {
+                             record.add(0, 1);
+                             return 1;
+                           }).get() == 1,
+                     "ran");
+    });
+    const PlayedTask here(pool);
+    explore::check(strand.submit([&] {
+                           record.add(1, 1);
+                           return 2;
+                         }).get() == 2,
+                   "ran");
+    other.join();
+  }
+  explore::check(record.count.read() == 2, "once each");
+  (void)pool.loop.drain();
+  explore::outcome(pool.loop.tally().accepted);
+});
+
+// A task that waits against the function: for the turn, and for the last of the strand.
+const Scenario wait_against_function("strand/a_wait_against_the_function", [] {
+  PlayedPool pool;
+  Record record;
+  explore::Thread server([&] { serve(pool.loop); });
+  {
+    PlayedStrand strand(pool);
+    strand.post([&] { record.add(0, 1); });
+    const PlayedTask here(pool);
+    strand.submit([&] { record.add(0, 2); }).get();
+    explore::check(record.count.read() == 2, "in order");
+    strand.post([&] { record.add(0, 3); });
+  }
+  explore::check(record.count.read() == 3, "before its end");
+  pool.loop.shut();
+  server.join();
+  explore::outcome(pool.loop.tally().accepted);
+});
+
+// The turn is passed on and left while another one sleeps for it.
+const LargeScenario called("strand/who_sleeps_is_called", [] {
+  PlayedPool pool;
+  Record record;
+  explore::Thread server([&] { (void)pool.loop.drain(); });
+  {
+    PlayedStrand strand(pool);
+    explore::Thread other([&] {
+      const PlayedTask here(pool);
+      strand.submit([&] { record.add(0, 1); }).get();
+    });
+    for (int i = 1; i <= 2; ++i) strand.post([&record, i] { record.add(1, i); });
+    const PlayedTask here(pool);
+    strand.submit([&] { record.add(1, 3); }).get();
+    other.join();
+  }
+  server.join();
+  (void)pool.loop.drain();
+  explore::check(record.count.read() == 4, "once each");
+  explore::outcome(pool.loop.tally().accepted);
+});
 
 // ---- The loop -----------------------------------------------------------------------------------
 

@@ -120,8 +120,8 @@ class Race final : public FutureResult<FirstResult<R>> {
   void destroy() noexcept override { let_go(1); }
   FutureState::Way* way() noexcept override { return &way_; }
   // Also when there is a winner. The entries stay as long as this, so nobody needs to hold it.
-  bool ask_to_stop(bool& asked) noexcept override {
-    for (const Entry& entry : entries_) asked |= entry.state->request_stop();
+  bool ask_to_stop(FutureState::Asking& asking) noexcept override {
+    for (const Entry& entry : entries_) FutureState::ask(*entry.state, asking);
     return false;
   }
   // None behind the winner: what waits has what it waits for.

@@ -100,6 +100,9 @@ class LoopExecutor : public detail::InboxCalls<LoopExecutor> {
  private:
   friend detail::InboxCalls<LoopExecutor>;
 
+  // Only the owner runs its tasks.
+  static detail::FutureHost* host() noexcept { return nullptr; }
+
   template <class Make>
   Status put(const Make& make, bool /*waits*/) {
     const sync::Lock lock(mutex_);

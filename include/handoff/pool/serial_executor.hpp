@@ -35,9 +35,9 @@
 // - Exceptions: they go to the task's Future; without one, to on_error; without that, the next
 //   wait() rethrows the first. What nobody takes is told (core/on_unheard.hpp). The task counts as
 //   failed, and the next one runs.
-// - Waits: a task may wait for a Future of the strand: a stand-in works meanwhile, 64 a pool. If
-//   more tasks wait at once, with the turn queued behind them, or one waits for a later task of its
-//   own strand, they wait for ever: use then(). Future::cancel() says false.
+// - Waits: any number of the pool's tasks may wait for submit(): one of them runs the strand if no
+//   thread does. In other waits a stand-in works, 64 a pool. A task that waits for a later one of
+//   its own strand waits for ever: use then(). Future::cancel() says false.
 #pragma once
 
 #include <concepts>
@@ -56,6 +56,7 @@
 #include <handoff/core/until.hpp>
 #include <handoff/pool/detail/inbox_calls.hpp>
 #include <handoff/pool/detail/strand.hpp>
+#include <handoff/pool/internal/pool_host.hpp>
 #include <handoff/pool/serial_executor_options.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -70,26 +71,32 @@ class SerialExecutor : public detail::InboxCalls<SerialExecutor<E>> {
  public:
   // Hands over to `executor`, which it refers to. Throws std::bad_alloc.
   explicit SerialExecutor(E& executor, const SerialExecutorOptions& options = {})
-      : executor_(executor), strand_(&executor, &pass_on, options) {}
+      : executor_(executor),
+        strand_(new detail::Strand(&executor, &pass_on, detail::pool_host(executor), options)) {}
+
+  SerialExecutor(const SerialExecutor&) = delete;
+  SerialExecutor& operator=(const SerialExecutor&) = delete;
 
   // Until nothing is unfinished: ok, timed_out or stopped. Rethrows the first failure, since the
   // last call, of a task with neither Future nor on_error.
-  Status wait(const Until& until = {}) { return strand_.wait(until); }
+  Status wait(const Until& until = {}) { return strand_->wait(until); }
 
   // See the head comment.
-  Tally close(const Closing& closing = Closing::finish) { return strand_.close(closing); }
+  Tally close(const Closing& closing = Closing::finish) { return strand_->close(closing); }
 
   // What became of the tasks so far. Exact when nothing is being handed over and nothing runs.
-  [[nodiscard]] Tally tally() const { return strand_.tally(); }
+  [[nodiscard]] Tally tally() const { return strand_->tally(); }
 
   // One task at a time.
   [[nodiscard]] static constexpr std::size_t width() noexcept { return 1; }
 
   // Whether the calling thread runs a task of this strand.
-  [[nodiscard]] bool running_in_this_thread() const noexcept { return strand_.is_here(); }
+  [[nodiscard]] bool running_in_this_thread() const noexcept { return strand_->is_here(); }
 
  private:
   friend detail::InboxCalls<SerialExecutor>;
+
+  detail::FutureHost* host() noexcept { return strand_->host(); }
 
   static Status pass_on(void* executor, detail::Strand::Turn& turn) {
     return static_cast<E*>(executor)->try_post(std::move(turn));
@@ -97,7 +104,7 @@ class SerialExecutor : public detail::InboxCalls<SerialExecutor<E>> {
 
   template <class Make>
   Status put(const Make& make, bool waits) {
-    return strand_.put(make, [&](auto turn) {
+    return strand_->put(make, [&](auto turn) {
       if constexpr (requires {
                       { executor_.post(std::move(turn)) } -> std::same_as<void>;
                     }) {
@@ -111,7 +118,7 @@ class SerialExecutor : public detail::InboxCalls<SerialExecutor<E>> {
   }
 
   E& executor_;
-  detail::Strand strand_;
+  detail::Strand::Owner strand_;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

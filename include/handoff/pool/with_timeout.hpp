@@ -11,8 +11,12 @@
 // Contract: as Future, and
 // - At the moment get() and co_await throw NotRun (timed_out), and the task is asked to stop, as by
 //   request_stop(). What it comes to ends unread. Either the result or the moment wins, never both.
-// - The moment comes as a task of the pool, of high priority: as soon as a worker is free. The pool
-//   counts it; a moment that was not needed counts as cancelled. What follows runs there.
+// - The moment needs no free worker. The thread of the pool's timers ends waits, and requests the
+//   stop of a token: its callbacks run there, so they must be short, and neither wait for the pool
+//   nor close it, which is misuse.
+// - The rest comes as a task of the pool, of high priority, as soon as a worker is free: there what
+//   follows runs, and a task that has not begun is dropped. The pool counts it; a moment that was
+//   not needed counts as cancelled.
 // - A task that waits for it runs nothing meanwhile; a stand-in works (pool/blocking.hpp).
 // - Closed: it throws NotRun. A close of the pool ends the wait at once, on the thread that closes:
 //   get() throws NotRun (stopped). Both ask the task to stop.

@@ -359,6 +359,96 @@ TEST(TimedResultTest, ALateResultEndsUnreadAndItsTaskIsAskedToStop) {
   EXPECT_EQ(why_not_run(not_begun), Status::timed_out);
 }
 
+// A timer whose call comes later than its moment.
+struct SlowTimer {
+  bool cancel() const { return false; }
+};
+using SlowlyTimed = detail::TimedResult<int, SlowTimer>;
+
+Future<int> timed(Future<int> future, std::optional<SlowlyTimed::Alarm>& alarm) {
+  return SlowlyTimed::make(detail::FutureAccess::release_source(future),
+                           [&](SlowlyTimed::Alarm given) {
+                             alarm.emplace(std::move(given));
+                             return SlowTimer();
+                           });
+}
+
+TEST(TimedResultTest, TheMomentEndsAWaitAndTheCallDoesTheRest) {
+  Host host;
+  std::optional<SlowlyTimed::Alarm> alarm;
+  bool heard = false;
+  auto begun = timed(host.submit([&](const sync::StopToken& stop) {
+    alarm->moment_comes();
+    alarm->moment_comes();  // offered again
+    heard = stop.stop_requested();
+    return 1;
+  }),
+                     alarm);
+  host.run_next();
+  EXPECT_TRUE(heard);
+  ASSERT_TRUE(begun.is_ready());
+  EXPECT_EQ(why_not_run(begun), Status::timed_out);
+  (*alarm)();
+  alarm.reset();
+
+  auto not_begun = timed(host.submit([] { return 1; }), alarm);
+  alarm->moment_comes();
+  EXPECT_EQ(why_not_run(not_begun), Status::timed_out);
+  EXPECT_TRUE(host.visits.empty()) << "its closure ends on no thread of timers";
+  (*alarm)();
+  EXPECT_EQ(host.visits, std::vector{Outcome::cancelled});
+  alarm.reset();
+}
+
+TEST(TimedResultTest, WhatFollowsComesWithTheCall) {
+  for (const bool is_called : {true, false}) {
+    Host host;
+    std::optional<SlowlyTimed::Alarm> alarm;
+    int followed = 0;
+    auto result = timed(host.submit([] { return 1; }), alarm).on_failure([&](const auto&) {
+      return ++followed;
+    });
+    alarm->moment_comes();
+    EXPECT_EQ(followed, 0);
+    if (is_called) (*alarm)();
+    alarm.reset();
+    EXPECT_EQ(followed, 1);
+    EXPECT_EQ(result.get(), 1);
+  }
+}
+
+// Its source becomes ready while the stop is under way: the function is none for that thread.
+TEST(TimedResultTest, WhatBecomesReadyInTheMomentIsMadeByTheCall) {
+  Host host;
+  std::optional<SlowlyTimed::Alarm> alarm;
+  std::optional<sync::StopCallback> in_the_moment;
+  std::atomic<bool> begun{false};
+  std::atomic<bool> has_run{false};
+  int followed = 0;
+  auto task = host.submit([&](const sync::StopToken& stop) {
+    const auto until_it_has_run = [](void* flag) noexcept {
+      while (!*static_cast<std::atomic<bool>*>(flag)) std::this_thread::yield();
+    };
+    in_the_moment.emplace(stop, until_it_has_run, &has_run);
+    begun = true;
+    while (!stop.stop_requested()) std::this_thread::yield();
+    return 1;
+  });
+  auto result = timed(std::move(task).then([&](int n) { return followed += n; }), alarm);
+  std::thread runner([&] {
+    host.run_next();
+    has_run = true;
+  });
+  while (!begun) std::this_thread::yield();
+  alarm->moment_comes();
+  runner.join();
+  EXPECT_EQ(why_not_run(result), Status::timed_out);
+  EXPECT_EQ(followed, 0);
+  (*alarm)();
+  EXPECT_EQ(followed, 1) << "unread";
+  alarm.reset();
+}
+
 TEST(TimedResultTest, ATimerThatEndsUncalledIsAStop) {
   Host host;
   std::function<void()> timer;

@@ -63,12 +63,13 @@ TEST(FileExecutorTest, APoolMakesTheCallsAndItsWorkersStayFree) {
   EXPECT_EQ(files.choice().backend, FileBackend::pool);
 }
 
+// More than there are stand-ins.
 TEST(FileExecutorTest, TasksOfThePoolWaitForFiles) {
   const FileFolder folder;
-  ThreadPool pool(2);
+  ThreadPool pool({.mode = PoolMode::fixed, .width = 2});
   FileEngine files({.width = 3, .executor = pool});
   std::vector<Future<std::size_t>> sizes;
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 200; ++i) {
     sizes.push_back(pool.submit([&files, path = folder / std::to_string(i), i] {
       const std::string text(static_cast<std::size_t>(i), 'x');
       files.write(path, bytes_of(text)).get().check();
@@ -76,7 +77,7 @@ TEST(FileExecutorTest, TasksOfThePoolWaitForFiles) {
     }));
   }
   for (std::size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(sizes[i].get(), i);
-  EXPECT_EQ(files.close().done, 80U);
+  EXPECT_EQ(files.close().done, 400U);
 }
 
 // Refuses, keeps what it is given until it ends, or throws it away.

@@ -158,13 +158,16 @@ Job await_in_time(ThreadPool& pool, Future<int> future, sync::Deadline moment,
 TEST_P(CoroutineTest, AwaitsAResultUpToAMoment) {
   ThreadPool pool(options(2));
   std::atomic<int> late{0};
+  Gate begun;  // or the moment drops it
   Gate stopped;
-  await_in_time(pool, pool.submit([&](const sync::StopToken& stop) {
+  auto task = pool.submit([&](const sync::StopToken& stop) {
+    begun.open();
     while (!stop.stop_requested()) std::this_thread::yield();
     stopped.open();
     return 1;
-  }),
-                sync::clock::now() + std::chrono::milliseconds(1), late);
+  });
+  begun.wait();
+  await_in_time(pool, std::move(task), sync::clock::now() + std::chrono::milliseconds(1), late);
   stopped.wait();
   std::atomic<int> in_time{0};
   await_in_time(pool, pool.submit([&] { return 2; }), sync::clock::now() + std::chrono::hours(1),
@@ -175,6 +178,78 @@ TEST_P(CoroutineTest, AwaitsAResultUpToAMoment) {
   EXPECT_EQ(in_time, 2);
   EXPECT_EQ(tally.done, 3U) << "two tasks, and the moment that came";
   EXPECT_EQ(tally.cancelled, 1U);
+}
+
+// Far beyond what it takes: the test fails then, and does not hang.
+bool await_stop(const sync::StopToken& stop) {
+  const sync::Deadline over = sync::deadline_after(std::chrono::seconds(20));
+  while (!stop.stop_requested() && sync::clock::now() < over) std::this_thread::yield();
+  return stop.stop_requested();
+}
+
+TEST_P(CoroutineTest, LateTasksThatFillThePoolHearOfTheMoment) {
+  ThreadPool pool(options(1));
+  Gate begun;
+  std::atomic<int> heard{0};
+  std::atomic<int> ran{0};
+  const auto until_stopped = [&](const sync::StopToken& stop) {
+    begun.open();
+    ++ran;
+    heard += await_stop(stop) ? 1 : 0;
+  };
+  std::vector<Future<void>> late;
+  for (int i = 0; i < 3; ++i) late.push_back(pool.submit(until_stopped).then([] {}));
+  begun.wait();
+  for (Future<void>& each : late) {
+    each = with_timeout(pool, std::move(each), std::chrono::milliseconds(1));
+  }
+  for (Future<void>& each : late) EXPECT_THROW(each.get(), NotRun);
+  pool.close();
+  EXPECT_GE(ran, 1);
+  EXPECT_EQ(heard, ran);
+}
+
+TEST_P(CoroutineTest, TheMomentEndsAWaitWhileLateTasksFillThePool) {
+  ThreadPool pool(options(1));
+  Gate begun;
+  sync::StopSource released;
+  auto task = pool.submit([&begun, token = released.token()] {
+    begun.open();
+    return await_stop(token);
+  });
+  begun.wait();
+  auto late = with_timeout(pool, std::move(task), std::chrono::milliseconds(1));
+  EXPECT_THROW((void)late.get(), NotRun);
+  EXPECT_EQ(pool.tally().done, 0U) << "the task still runs";
+  released.request_stop();
+  EXPECT_EQ(pool.close().done, 2U) << "it, and the moment";
+}
+
+// The timers' thread calls it, which a close would wait for.
+TEST_P(CoroutineTest, TheStopOfAMomentMustNotCloseThePool) {
+  struct Parts {
+    ThreadPool pool;
+    std::atomic<int> refused{0};
+  } parts{ThreadPool(options(1))};
+  const auto close = [](void* argument) noexcept {
+    auto& its = *static_cast<Parts*>(argument);
+    try {
+      (void)its.pool.close();
+    } catch (const std::logic_error&) {
+      ++its.refused;
+    }
+  };
+  Gate begun;
+  auto task = parts.pool.submit([&](const sync::StopToken& stop) {
+    const sync::StopCallback callback(stop, close, &parts);
+    begun.open();
+    return await_stop(stop);
+  });
+  begun.wait();
+  auto late = with_timeout(parts.pool, std::move(task), std::chrono::milliseconds(1));
+  EXPECT_THROW((void)late.get(), NotRun);
+  EXPECT_EQ(parts.pool.close().done, 2U);
+  EXPECT_EQ(parts.refused, 1);
 }
 
 TEST_P(CoroutineTest, ACloseEndsTheMoments) {

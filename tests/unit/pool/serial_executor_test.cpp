@@ -12,6 +12,7 @@
 
 #include "support/test.hpp"
 #include "support/unheard.hpp"
+#include "unit/pool/modes.hpp"
 
 namespace handoff_serial_executor_test { namespace {
 
@@ -328,7 +329,7 @@ TEST(SerialExecutor, AResultAndAFailureGoToTheFuture) {
   EXPECT_NE(tally.first_failure, nullptr);
 }
 
-// A stand-in runs the strand while the only worker waits for it.
+// wait() is for a stand-in.
 TEST(SerialExecutor, ATaskOfThePoolMayWaitForOneOfTheStrand) {
   ThreadPool pool({.width = 1});
   SerialExecutor strand(pool);
@@ -482,6 +483,149 @@ TEST(SerialExecutor, APoolsAbandonCancelsWhatTheStrandHas) {
   for (int i = 0; i < 100; ++i) strand.post([] { ADD_FAILURE(); });
   (void)pool.close(Closing::abandon);
   EXPECT_EQ(strand.close().cancelled, 100U);
+}
+
+// ---- Tasks of the pool that wait for its tasks --------------------------------------------------
+
+using OnPool = SerialExecutor<ThreadPool>;
+
+// More than there are stand-ins, with the turn behind them.
+TEST(SerialExecutor, AnyNumberOfTasksOfThePoolMayWaitForIt) {
+  for (const PoolMode mode : test::each_mode) {
+    ThreadPool pool({.mode = mode, .width = 2});
+    OnPool strand(pool);
+    std::vector<int> ran;  // of the strand's tasks
+    std::vector<Future<int>> waiting;
+    for (int i = 0; i < 200; ++i) {
+      waiting.push_back(pool.submit([&, i] {
+        const auto add = [&ran, i] {
+          ran.push_back(i);
+          return 1;
+        };
+        const int first = strand.submit(add).get();
+        return first + strand.submit(add).then([](int one) { return one; }).get();
+      }));
+    }
+    for (Future<int>& each : waiting) EXPECT_EQ(each.get(), 2) << test::name_of(mode);
+    EXPECT_EQ(strand.close().done, 400U);
+    EXPECT_EQ(ran.size(), 400U);
+  }
+}
+
+// One takes the turn and leaves it with the others asleep, who have used up the stand-ins; and goes
+// on to wait for them.
+TEST(SerialExecutor, ATaskThatSleepsForTheTurnIsCalled) {
+  static constexpr std::size_t kOthers = detail::Worker::most_guests + 1;
+  ThreadPool pool({.width = 2});
+  OnPool strand(pool);
+  const auto other = [&strand] { strand.submit([] {}).get(); };
+  auto first = pool.submit([&] {
+    std::vector<Future<void>> others;
+    for (std::size_t i = 0; i < kOthers; ++i) others.push_back(pool.submit(other));
+    auto held = strand.submit([&strand] {
+      while (strand.tally().accepted <= kOthers) std::this_thread::yield();
+      std::this_thread::sleep_for(20ms);
+    });
+    held.get();
+    for (Future<void>& each : others) each.get();
+  });
+  first.get();
+  EXPECT_EQ(strand.close().done, kOthers + 1);
+}
+
+// It is one task of the pool, that runs nothing, and may outlive the strand.
+TEST(SerialExecutor, TheFunctionOfATurnThatWasTakenComesForNothing) {
+  const auto held = std::make_shared<int>(1);
+  ThreadPool pool({.mode = PoolMode::fixed, .width = 1});
+  auto task = pool.submit([&pool, held] {
+    OnPool strand(pool, {.on_error = [held](const TaskFailure&) {}});
+    EXPECT_EQ(strand.submit([] { return 1; }).get(), 1);
+    EXPECT_THROW(strand.submit([] { throw 1; }).get(), int);
+    return pool.tally().accepted;
+  });
+  EXPECT_EQ(task.get(), 2U) << "the second turn needed no function of its own";
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.done, 2U);
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST(SerialExecutor, WhatIsLeftBehindAWaitGoesOnByTheFunctionThatIsThere) {
+  ThreadPool pool({.mode = PoolMode::fixed, .width = 1});
+  OnPool strand(pool);
+  std::vector<int> ran;
+  auto task = pool.submit([&] {
+    strand.post([&] { ran.push_back(1); });
+    auto second = strand.submit([&] { ran.push_back(2); });
+    strand.post([&] { ran.push_back(3); });
+    second.get();
+    return ran.size();
+  });
+  EXPECT_EQ(task.get(), 2U) << "no further than it waits for";
+  (void)strand.wait();
+  EXPECT_EQ(ran.size(), 3U);
+  EXPECT_EQ(pool.close().accepted, 2U);
+}
+
+// ... or by a new one; or where the pool refuses that, by the thread that has the turn.
+TEST(SerialExecutor, WhatIsLeftBehindAWaitIsHandedOverAnew) {
+  for (const bool is_full : {false, true}) {
+    test::Gate held;
+    test::Gate begun;
+    test::Gate gate;
+    ThreadPool pool({.mode = PoolMode::fixed, .width = 2, .capacity = 1});
+    OnPool strand(pool);
+    std::thread::id last;
+    test::hold(pool, held);
+    auto task = pool.submit([&] {
+      auto first = strand.submit([&] {
+        held.open();
+        while (pool.tally().done < 2) std::this_thread::yield();  // it, and the function owed
+        if (!is_full) return;
+        pool.post([&] {
+          begun.open();
+          gate.wait();
+        });
+        begun.wait();
+        EXPECT_EQ(pool.try_post([] {}), Status::ok) << "the last place";
+      });
+      strand.post([&last] { last = std::this_thread::get_id(); });
+      first.get();
+      return std::this_thread::get_id();
+    });
+    const std::thread::id waited = task.get();
+    gate.open();
+    (void)strand.close();
+    if (is_full) {
+      EXPECT_EQ(last, waited);
+    }
+    EXPECT_NE(last, std::thread::id());
+  }
+}
+
+TEST(SerialExecutor, ATaskOfAnotherPoolLeavesTheTurnToItsOwn) {
+  ThreadPool pool({.width = 1});
+  ThreadPool other({.width = 1});
+  OnPool strand(pool);
+  const auto where =
+      other.submit([&] { return strand.submit([&] { return pool.worker_index(); }).get(); }).get();
+  EXPECT_TRUE(where.has_value());
+}
+
+TEST(SerialExecutor, AnAbandonedPoolEndsTheStrandOfATaskThatWaits) {
+  ThreadPool pool({.mode = PoolMode::fixed, .width = 1});
+  OnPool strand(pool);
+  test::Gate begun;
+  auto task = pool.submit([&] {
+    auto first = strand.submit([&begun] { begun.open(); });
+    strand.post([] {});
+    first.get();
+    std::this_thread::sleep_for(5ms);
+  });
+  begun.wait();
+  (void)pool.close(Closing::abandon);
+  const Tally tally = strand.close();
+  EXPECT_EQ(tally.done + tally.cancelled, 2U);
+  EXPECT_TRUE(tally.balanced());
 }
 
 }}  // namespace handoff_serial_executor_test

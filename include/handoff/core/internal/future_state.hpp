@@ -68,11 +68,28 @@ class FutureState {
   void leave() noexcept { give_back(kFutureGone); }
   // Nobody wants to hear what it threw; or it was passed on.
   void leave_heard() noexcept { give_back(kFutureGone | kHeard); }
+  // For bring(): until it is ready, or somebody set the flag and then called wake().
+  void sleep_unless(const sync::atomic<bool>& flag) noexcept {
+    // order: relaxed, as in sleep().
+    word_.fetch_or(kAwaited, sync::order::relaxed);
+    (void)ready_.await(
+        [&]() noexcept {
+          // order: relaxed, a hint: the strand's lock decides.
+          return is_ready() || flag.load(sync::order::relaxed);
+        },
+        sync::no_deadline, {}, sync::Spin::never);
+  }
+  void wake() noexcept { ready_.notify_all(); }
   // Drops a task that nobody has begun. False: there is none.
   bool cancel() noexcept;
   // Asks all tasks that this one hangs on: one that nobody has begun is dropped, one that takes a
   // stop token hears of it. False: there is none that was not asked before.
   bool request_stop() noexcept;
+  // The same in two steps, for a thread that must not run what others wrote. The first one asks
+  // only by tokens. States whose result was left to it meanwhile (follow()) come into `left`;
+  // nobody but the caller's own state may follow them. The second one makes those, and asks all.
+  void ask_by_token(FutureState*& left) noexcept;
+  void ask_the_rest(FutureState* left) noexcept;
 
   // `next` is called once, when the result is there, on the thread that made it. False: it is there
   // already, and `next` is the caller's.
@@ -101,8 +118,10 @@ class FutureState {
   // A task of the host, or without one what follows others.
   explicit FutureState(FutureHost* host) noexcept : FutureState(host, 0) {}
   // What comes from elsewhere: nobody here can begin it.
-  struct ComesByItself {};
-  explicit FutureState(ComesByItself /*tag*/) noexcept : FutureState(nullptr, kClaimed) {}
+  struct ComesByItself {
+    FutureHost* host = nullptr;  // for bring()
+  };
+  explicit FutureState(ComesByItself by) noexcept : FutureState(by.host, kClaimed) {}
   ~FutureState() = default;
 
   // What there is instead of a result.
@@ -114,6 +133,8 @@ class FutureState {
     return has_failed();
   }
 
+  FutureHost* host() const noexcept { return host_; }
+
   // The result, or what there is instead, is there: ends the maker's share.
   void finish() noexcept { finish(kMakerGone); }
 
@@ -121,8 +142,21 @@ class FutureState {
   // unless a task that waits for it looks at it just now, which then does.
   Next follow() noexcept;
 
+  // The result, or what there is instead, is there: in two steps. The first one tells those that
+  // wait; the second one, with what that returned, calls what follows, and ends the maker's share.
+  bool tell_ready() noexcept;
+  void finish_told(bool is_continued, std::uint32_t share = kMakerGone) noexcept;
+
   // One after the other.
   static void call_each(Next next) noexcept;
+
+  // How states are asked to stop.
+  struct Asking {
+    bool by_token_only = false;
+    bool asked = false;  // somebody was, who had not been before
+    FutureState* left = nullptr;  // see ask_by_token()
+  };
+  static void ask(FutureState& state, Asking& asking) noexcept;
 
   // What a state that follows others has.
   struct Way {
@@ -162,15 +196,17 @@ class FutureState {
   virtual Way* way() noexcept { return nullptr; }
   // Those that it follows; null behind the last one. Only for a holder of the state.
   virtual FutureState* source(std::size_t /*index*/) noexcept { return nullptr; }
+  // By a task that waits `here`, and cannot claim it: runs what makes it, if nobody does. May
+  // `sleep` until it can, or need not. True: it is ready.
+  virtual bool bring(Workplace& /*here*/, bool /*sleep*/) noexcept { return false; }
   // Asks what it makes itself to stop, and notes that. False: so it asked all that it hangs on.
-  virtual bool ask_to_stop(bool& /*asked*/) noexcept { return true; }
+  virtual bool ask_to_stop(Asking& /*asking*/) noexcept { return true; }
 
   bool claim() noexcept {
     // order: relaxed. Task and Future, which may claim, both came by the closure otherwise.
     return (word_.fetch_or(kClaimed, sync::order::relaxed) & kClaimed) == 0;
   }
   bool finish_alone(std::uint32_t share) noexcept;
-  bool tell_ready() noexcept;
   Next take_next(bool is_continued, std::uint32_t share) noexcept;
   void finish(std::uint32_t share) noexcept;
   void give_back(std::uint32_t share) noexcept;

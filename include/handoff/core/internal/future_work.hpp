@@ -66,8 +66,8 @@ class StoppableResult : public FutureResult<R> {
   sync::StopToken token() const noexcept { return source_.token(); }
 
  private:
-  bool ask_to_stop(bool& asked) noexcept final {
-    asked |= source_.request_stop();
+  bool ask_to_stop(FutureState::Asking& asking) noexcept final {
+    asking.asked |= source_.request_stop();
     return true;
   }
 

@@ -54,7 +54,8 @@ class OwedResult : public FutureResult<R> {
   }
 
  protected:
-  OwedResult() noexcept : FutureResult<R>(FutureState::ComesByItself()) {}
+  explicit OwedResult(FutureHost* host = nullptr) noexcept
+      : FutureResult<R>(FutureState::ComesByItself{host}) {}
   ~OwedResult() = default;
 };
 

@@ -31,6 +31,9 @@ class TimedResult final : public OwedResult<R> {
   // is dropped as stopped.
   class Alarm {
    public:
+    // The moment is there, on a thread that may not be held up: the first half of the call below,
+    // which comes later, where what follows may run. It may be left out.
+    void moment_comes() const noexcept { timed_->come(); }
     void operator()() const noexcept { timed_->expire(Status::timed_out); }
 
    private:
@@ -85,11 +88,24 @@ class TimedResult final : public OwedResult<R> {
     return {};
   }
 
+  // Those that wait are told before anything else can be held up. FU-12.
+  void come() noexcept {
+    if (!is_first()) return;
+    source_->ask_by_token(left_);
+    this->set_not_run(Status::timed_out);
+    is_continued_ = this->tell_ready();
+    has_come_ = true;  // equivalent(swap): a thread's own until the call below
+  }
+
   // Nobody can have what the source comes to: it is asked to stop.
   void expire(Status why) noexcept {
-    if (!is_first()) return;
-    (void)source_->request_stop();
-    this->drop(why);
+    if (std::exchange(has_come_, false)) {
+      source_->ask_the_rest(std::exchange(left_, nullptr));
+      this->finish_told(is_continued_);
+    } else if (is_first()) {
+      (void)source_->request_stop();
+      this->drop(why);
+    }
   }
 
   void let_go() noexcept {
@@ -98,14 +114,17 @@ class TimedResult final : public OwedResult<R> {
   }
 
   void destroy() noexcept override { let_go(); }
-  bool ask_to_stop(bool& asked) noexcept override {
-    asked |= source_->request_stop();
+  bool ask_to_stop(FutureState::Asking& asking) noexcept override {
+    FutureState::ask(*source_, asking);
     return false;
   }
 
   const SourceOwner<R> source_;
   Timer timer_;
+  FutureState* left_ = nullptr;  // by the timer, between its two calls, as the two below
   sync::atomic<bool> over_{false};
+  bool is_continued_ = false;
+  bool has_come_ = false;
   sync::atomic<std::uint32_t> uses_{3};  // by the source, the timer, and the state
 };
 

@@ -9,6 +9,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/executor.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/pool/internal/pool_host.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -44,16 +45,20 @@ class FileExecutor {
   FileExecutor() noexcept = default;
   template <Executor E>
   FileExecutor(E& executor) noexcept  // NOLINT(*-explicit-*): it stands for the executor
-      : executor_(&executor), try_post_([](void* of, FileJob& job) {
-          return static_cast<E*>(of)->try_post(std::move(job));
-        }) {}
+      : executor_(&executor),
+        try_post_(
+            [](void* of, FileJob& job) { return static_cast<E*>(of)->try_post(std::move(job)); }),
+        pool_(pool_host(executor)) {}
 
   explicit operator bool() const noexcept { return executor_ != nullptr; }
   Status try_post(FileJob& job) const { return try_post_(executor_, job); }
+  // If it is one, as pool_host() says.
+  const FutureHost* pool() const noexcept { return pool_; }
 
  private:
   void* executor_ = nullptr;
   Status (*try_post_)(void* executor, FileJob& job) = nullptr;
+  const FutureHost* pool_ = nullptr;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

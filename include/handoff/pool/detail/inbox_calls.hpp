@@ -22,7 +22,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Self has `Status put(make, waits)`: accepts what make() makes, an InboxTask; a refusal makes
-// none.
+// none. And `FutureHost* host()`: whom a task asks that waits for a result.
 template <class Self>
 class InboxCalls {
  public:
@@ -50,7 +50,7 @@ class InboxCalls {
     Work* work = nullptr;
     accepted(self().put(
         [&] {
-          work = box.make(std::forward<F>(function), std::forward<Args>(args)...);
+          work = box.make(self().host(), std::forward<F>(function), std::forward<Args>(args)...);
           return InboxTask(SubmittedTask<Work>(work));
         },
         true));

@@ -3,12 +3,16 @@
 // What a SerialExecutor is, whatever the executor under it. Not for users.
 //
 // A strand with a task that is not done has one turn. The turn is a function of the executor, or a
-// thread that runs it. Whoever hands over a task while there is no turn makes it.
+// thread that runs it. Whoever hands over a task while there is no turn makes it. On a ThreadPool a
+// task that waits for one of the strand's may take the turn; the function then comes for nothing.
 //
 //   SX-1  There is at most one turn, and one while a task has not ended.
 //   SX-2  Who makes the turn hands over his task with it: the first move of that function, which is
 //         the executor's yes, takes the task. So a refusal finds the task untouched.
 //   SX-3  Behind the end of a turn its thread touches nothing of the strand.
+//   SX-4  One function is in the executor while the turn is queued, or while one is owed; and then
+//         the strand's memory stays until it comes.
+//   SX-5  While the turn is queued a task that sleeps for it has been called, if there is one.
 //
 // Proof: docs/design/strand.md.
 #pragma once
@@ -23,6 +27,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/closing.hpp>
 #include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/future_host.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
@@ -31,8 +36,8 @@
 #include <handoff/pool/serial_executor_options.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/fence.hpp>
 #include <handoff/sync/internal/fork.hpp>
-#include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -42,7 +47,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Failures;
 
-class Strand {
+class Strand final : public FutureHost {
  public:
   class Turn;
   template <class Make>
@@ -59,10 +64,19 @@ class Strand {
   // try_post() of the turn.
   using PassOn = Status (*)(void* executor, Turn& turn);
 
-  Strand(void* executor, PassOn give, const SerialExecutorOptions& options);
-  ~Strand();
+  // Ends its tasks, then it, unless a function is owed: that ends it.
+  struct End {
+    void operator()(Strand* strand) const noexcept;
+  };
+  using Owner = std::unique_ptr<Strand, End>;
+
+  // `pool`: the executor, if it is one.
+  Strand(void* executor, PassOn give, const FutureHost* pool, const SerialExecutorOptions& options);
   Strand(const Strand&) = delete;
   Strand& operator=(const Strand&) = delete;
+
+  // Of its results.
+  FutureHost* host() noexcept { return pool_ == nullptr ? nullptr : this; }
 
   // make(): the task. hand_over(turn): the executor's answer, for a turn that is not on its way.
   template <class Make, class HandOver>
@@ -72,6 +86,13 @@ class Strand {
       if (is_closed_) return Status::closed;
       if (has_turn_) {
         inbox_.put(make);
+        return Status::ok;
+      }
+      if (is_owed_) {
+        inbox_.put(make);
+        is_owed_ = false;
+        has_turn_ = true;
+        turn_.store(kQueued, sync::order::relaxed);  // order: relaxed, with the mutex
         return Status::ok;
       }
       has_turn_ = true;
@@ -90,45 +111,67 @@ class Strand {
   Status wait(const Until& until);
   Tally close(const Closing& closing);
   Tally tally() const;
-  bool is_here() const noexcept {
-    // order: relaxed, the own thread finds what it wrote, and others something else.
-    return runner_.load(sync::order::relaxed) == sync::this_thread_id();
-  }
+  bool is_here() const noexcept;
 
  private:
-  class Passing;
+  class Here;
+  struct Sleeper;
+  enum Turns : std::uint32_t { kAtWork, kQueued };
+  enum Watched : std::uint32_t {
+    kLimited = 1,  // a close wants less than all
+    kClaimable = 2,  // a task has waited: from then on a turn begins with the mutex
+    kSeen = 4,  // in watched_here_
+  };
 
+  friend bool bring_by_turn(FutureHost* strand, FutureState& awaited, Workplace& here,
+                            bool sleep) noexcept;
+  bool take_turns(FutureState& awaited, Workplace& here, bool sleep) noexcept;
+  bool claim(Sleeper* sleeper) noexcept;
+  void forget(const Sleeper& sleeper) noexcept;
+  void call_sleeper() noexcept;
+  void publish() noexcept;
+  bool begin() noexcept;
+  bool arrive() noexcept;
   void run() noexcept;
   void lose() noexcept;
   void give_up(Status said) noexcept;
-  void work(Outcome at_best) noexcept;
+  void work(Outcome at_best, const FutureState* awaited = nullptr) noexcept;
   bool has_next() noexcept;
   void run_next(Outcome at_best) noexcept;
-  Outcome wish() const noexcept;
+  Outcome wish() noexcept;
   bool pass_on() noexcept;
   void end_turn() noexcept;
   Status await_end(const Until& until);
+  bool end() noexcept;
 
   void* const executor_;
   const PassOn pass_on_;
-  const SerialExecutorOptions options_;
+  const FutureHost* const pool_;
+  SerialExecutorOptions options_;
   const sync::Origin origin_ = sync::Origin::here();
   const std::unique_ptr<Failures> failures_;
 
   // By the turn.
   InboxTask first_;
-  sync::atomic<sync::ThreadId> runner_{nullptr};
+  std::uint32_t watched_here_ = 0;  // what its begin has seen, for the first task
+
+  // Of a pool. Who sets it to kQueued has left the rest of the turn before.
+  sync::atomic<std::uint32_t> turn_{kAtWork};
+  sync::atomic<std::uint32_t> watched_{0};  // Watched; changed with the mutex
 
   // With the mutex; but what the turn has taken is its own.
   mutable sync::Mutex mutex_;
   TaskInbox inbox_;
   bool has_turn_ = false;
   bool is_closed_ = false;
+  bool is_owed_ = false;  // the executor has a function without a turn
+  bool is_left_ = false;  // the strand is that one's
   std::uint32_t waiting_ = 0;
+  Sleeper* sleepers_ = nullptr;  // tasks that sleep for the turn and were not called
   sync::EventCount ended_;
 
   Closing closing_;  // written before the word
-  sync::atomic<bool> is_limited_{false};
+  std::uint32_t visitors_ = 0;  // tasks that wait, with the lock of all strands
 };
 
 // On its way, or at work. Where the executor destroys it instead, the tasks are lost.
@@ -174,6 +217,7 @@ class Strand::FirstTurn {
       strand_->first_ = (*make_)();
       *is_taken_ = true;
       make_ = nullptr;
+      strand_->publish();
     }
     return strand_;
   }

@@ -50,12 +50,16 @@ struct PostedTask {
   F function;
 };
 
+// For a task that waits `here`: the strand's turn, if the strand is there. See strand.cpp.
+bool bring_by_turn(FutureHost* strand, FutureState& awaited, Workplace& here, bool sleep) noexcept;
+
 // The result of a function that nobody but its executor may begin: it has its turn.
 template <class R, class F, class... Args>
 class InboxWork final : public OwedResult<R> {
  public:
   template <class... Given>
-  explicit InboxWork(Given&&... given) : call_(std::in_place, std::forward<Given>(given)...) {}
+  explicit InboxWork(FutureHost* host, Given&&... given)
+      : OwedResult<R>(host), call_(std::in_place, std::forward<Given>(given)...) {}
 
   const char* type() const noexcept override { return type_name<F>(); }
 
@@ -76,6 +80,9 @@ class InboxWork final : public OwedResult<R> {
 
  private:
   void destroy() noexcept override { RawBox<InboxWork>::destroy(this); }
+  bool bring(Workplace& here, bool sleep) noexcept override {
+    return this->host() != nullptr && bring_by_turn(this->host(), *this, here, sleep);
+  }
 
   std::optional<std::tuple<F, Args...>> call_;
 };
@@ -163,11 +170,9 @@ class TaskInbox {
   static constexpr std::size_t kKept = 1024;
 
   void count(Outcome outcome) noexcept {
-    Counter& counter = ended_[static_cast<std::size_t>(outcome)];
-    // order: relaxed, the consumer alone writes it.
-    const std::uint64_t before = counter.load(sync::order::relaxed);
+    const auto which = static_cast<std::size_t>(outcome);
     // order: release pairs with the acquire in ended(): what the task did.
-    counter.store(before + 1, sync::order::release);
+    ended_[which].store(++counted_[which], sync::order::release);
   }
   std::uint64_t ended(Outcome outcome) const noexcept {
     // order: acquire pairs with the release in count().
@@ -178,6 +183,7 @@ class TaskInbox {
   std::uint64_t accepted_ = 0;
   std::vector<InboxTask> taken_;
   std::size_t next_ = 0;
+  std::uint64_t counted_[4] = {};  // the consumer's own: what it has stored in the next
   Counter ended_[4] = {Counter(0), Counter(0), Counter(0), Counter(0)};  // by Outcome
 };
 

@@ -73,6 +73,9 @@ class TimedTask {
     sync::ThreadId runner = nullptr;
   };
 
+  // The moment is there: on the thread that waits for it, before the task is handed over, once more
+  // each time that it is offered again.
+  virtual void come() noexcept = 0;
   virtual void call() = 0;
   // Ends the closure.
   virtual void discard() noexcept = 0;
@@ -95,6 +98,9 @@ class TimedFunction final : public TimedTask {
   ~TimedFunction() override {}
 
  private:
+  void come() noexcept override {
+    if constexpr (requires { function_.moment_comes(); }) function_.moment_comes();
+  }
   void call() override { detail::call_and_drop(function_); }
   void discard() noexcept override { std::destroy_at(std::addressof(function_)); }
   void destroy() noexcept override { RawBox<TimedFunction>::destroy(this); }
