@@ -323,7 +323,7 @@ class FreshConan(Fresh):
 
     def test_create_and_require(self):
         self.clone(self.root.path("/clone"))
-        self.apt_install("python3-venv")
+        self.apt_install("python3-venv", "make")
         self.root.call("python3", "-m", "venv", "/venv")
         # PyPI by the way that this machine has to it.
         certificates = "/etc/ssl/certs/ca-certificates.crt"
