@@ -324,10 +324,15 @@ class FreshConan(Fresh):
 
     def test_create_and_require(self):
         self.clone(self.root.path("/clone"))
-        self.apt_install("python3-venv")
+        self.apt_install("python3-venv", "make")
         self.root.call("python3", "-m", "venv", "/venv")
+        # PyPI by the way that this machine has to it.
+        certificates = "/etc/ssl/certs/ca-certificates.crt"
+        self.root.path(certificates).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(certificates, self.root.path(certificates))
+        way = [f"{name}={value}" for name, value in os.environ.items() if name.startswith("PIP_")]
         try:
-            self.root.call("/venv/bin/pip", "install", "conan==2.*")
+            self.root.call(*way, "/venv/bin/pip", "install", "conan==2.*")
         except AssertionError as told:
             self.skipTest(f"Conan was not to be had: {str(told)[-300:]}")
         conan = "PATH=/venv/bin:/usr/bin:/bin", "conan"
