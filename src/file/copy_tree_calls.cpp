@@ -115,9 +115,8 @@ long CopyCalls::go_direct(int file, bool direct) const noexcept {
   });
 }
 
-long CopyCalls::seek(int file, std::uint64_t offset, int whence) const noexcept {
-  return other("lseek", file, nullptr,
-               [&] { return ::lseek(file, static_cast<off_t>(offset), whence); });
+long CopyCalls::seek(int file, std::uint64_t& offset, int whence) const noexcept {
+  return other("lseek", file, nullptr, [&]() -> long { return seek_in(file, offset, whence); });
 }
 
 long CopyCalls::write_back(int file, std::uint64_t offset, std::uint64_t bytes,
