@@ -158,13 +158,16 @@ Job await_in_time(ThreadPool& pool, Future<int> future, sync::Deadline moment,
 TEST_P(CoroutineTest, AwaitsAResultUpToAMoment) {
   ThreadPool pool(options(2));
   std::atomic<int> late{0};
+  Gate begun;
   Gate stopped;
-  await_in_time(pool, pool.submit([&](const sync::StopToken& stop) {
+  auto slow = pool.submit([&](const sync::StopToken& stop) {
+    begun.open();
     while (!stop.stop_requested()) std::this_thread::yield();
     stopped.open();
     return 1;
-  }),
-                sync::clock::now() + std::chrono::milliseconds(1), late);
+  });
+  begun.wait();  // else the moment may come first, and the task would never run
+  await_in_time(pool, std::move(slow), sync::clock::now() + std::chrono::milliseconds(1), late);
   stopped.wait();
   std::atomic<int> in_time{0};
   await_in_time(pool, pool.submit([&] { return 2; }), sync::clock::now() + std::chrono::hours(1),
