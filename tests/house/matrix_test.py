@@ -44,6 +44,7 @@ class Matrix(unittest.TestCase):
         self.assertEqual(run("--left-out"), (0, ":".join(written) + "\n", ""))
         tests = {f"{suite}.{name}" for path in (ROOT / "tests").rglob("*_test.cpp")
                  for suite, name in TEST.findall(path.read_text())}
+        tests |= {f"examples.{path.stem}" for path in (ROOT / "examples").glob("*.cpp")}
         self.assertEqual([each for each in written if names_nothing(each, tests)], [])
 
     def test_a_pattern_of_no_test_is_found(self):

@@ -279,7 +279,7 @@ const CloseCase kCloses[]{{"WhatCannotBeginByTheDeadlineExpires",
 
 class CloseBehindAWrite : public testing::TestWithParam<CloseCase> {};
 INSTANTIATE_TEST_SUITE_P(All, CloseBehindAWrite, testing::ValuesIn(kCloses),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& each) { return each.param.name; });
 
 TEST_P(CloseBehindAWrite, EndsTheOthersAsItSays) {
   const FileFolder folder;
@@ -396,7 +396,9 @@ TEST_P(BeneathTest, TheSamePathsAreRefused) {
       const int said = error(now, operation, name);
       EXPECT_NE(said, 0) << what;
       const bool leaves = name.starts_with("../") || name.starts_with("/");
-      if (leaves || (name == "out" && operation == read)) EXPECT_EQ(said, EXDEV) << what;
+      if (leaves || (name == "out" && operation == read)) {
+        EXPECT_EQ(said, EXDEV) << what;
+      }
       EXPECT_NE(error(before, operation, name), 0) << what << " without openat2";
       expect_unharmed(what);
     }
