@@ -207,7 +207,7 @@ bool decodes_all_that_can_be() {
     folder.add("good_" + std::to_string(i),
                "G" + std::string(2, 'c') + "R" + std::string(1, static_cast<char>(i)) + "cEE");
   }
-  folder.add("kills_1", "E", 0xffff'0000);
+  folder.add("kills_1", "E", 0x8000'0000);
   folder.add("kills_2", std::string("X\0", 2));
   folder.add("kills_3", "E", 0, 2);
   folder.add("kills_4", nested);

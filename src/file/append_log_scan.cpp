@@ -208,13 +208,12 @@ std::span<const std::byte> AppendLogScan::window(std::uint64_t offset, std::size
 // Where the file has bytes that are no hole, from there on; kNoMore: nowhere. `offset` itself where
 // the file system cannot tell.
 std::uint64_t AppendLogScan::next_data(std::uint64_t offset) noexcept {
-  const long found =
-      perform_other("lseek(SEEK_DATA)", descriptor_, nullptr, tap_, [&]() noexcept -> long {
-        const auto to = ::lseek(descriptor_, static_cast<off_t>(offset), SEEK_DATA);
-        return to < 0 ? -errno : static_cast<long>(to);
-      });
-  if (found == -ENXIO) return kNoMore;
-  return found < 0 ? offset : std::max(offset, static_cast<std::uint64_t>(found));
+  std::uint64_t found = offset;
+  const long sought = perform_other(
+      "lseek(SEEK_DATA)", descriptor_, nullptr, tap_,
+      [&]() noexcept -> long { return seek_in(descriptor_, found, SEEK_DATA) < 0 ? -errno : 0; });
+  if (sought == -ENXIO) return kNoMore;
+  return sought < 0 ? offset : std::max(offset, found);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

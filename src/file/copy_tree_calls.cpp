@@ -115,9 +115,8 @@ long CopyCalls::go_direct(int file, bool direct) const noexcept {
   });
 }
 
-long CopyCalls::seek(int file, std::uint64_t offset, int whence) const noexcept {
-  return other("lseek", file, nullptr,
-               [&] { return ::lseek(file, static_cast<off_t>(offset), whence); });
+long CopyCalls::seek(int file, std::uint64_t& offset, int whence) const noexcept {
+  return other("lseek", file, nullptr, [&]() -> long { return seek_in(file, offset, whence); });
 }
 
 long CopyCalls::write_back(int file, std::uint64_t offset, std::uint64_t bytes,
@@ -226,8 +225,10 @@ long CopyCalls::change_mode(FileRef file, unsigned mode) const noexcept {
 }
 
 long CopyCalls::change_times(FileRef file, const struct statx& as) const noexcept {
-  const timespec times[2] = {{as.stx_atime.tv_sec, as.stx_atime.tv_nsec},
-                             {as.stx_mtime.tv_sec, as.stx_mtime.tv_nsec}};
+  const auto as_timespec = [](const statx_timestamp& time) -> timespec {
+    return {static_cast<time_t>(time.tv_sec), static_cast<long>(time.tv_nsec)};
+  };
+  const timespec times[2] = {as_timespec(as.stx_atime), as_timespec(as.stx_mtime)};
   if (file.name == nullptr) {
     return other("futimens", file.file, nullptr, [&] { return ::futimens(file.file, times); });
   }

@@ -50,7 +50,8 @@ class CopyCalls {
   long reserve(int file, std::uint64_t bytes) const noexcept;
   // Whether what is read and written goes past the page cache.
   long go_direct(int file, bool direct) const noexcept;
-  long seek(int file, std::uint64_t offset, int whence) const noexcept;
+  // Moves `offset`.
+  long seek(int file, std::uint64_t& offset, int whence) const noexcept;
   // Begins to write back what is dirty, or with `wait` waits until it is.
   long write_back(int file, std::uint64_t offset, std::uint64_t bytes, bool wait) const noexcept;
   long advise(int file, std::uint64_t offset, std::uint64_t bytes, int advice) const noexcept;

@@ -83,20 +83,19 @@ long CopyJob::copy_sparse(int from, int to, CopyWorker& worker, CopiedFile& file
   const std::uint64_t size = file.attributes.stx_size;
   std::uint64_t length = size;
   for (std::uint64_t offset = 0; offset < size;) {
-    long data = calls_.seek(from, offset, SEEK_DATA);
-    if (data == -ENXIO) break;  // a hole up to the end
-    long hole = data < 0 ? data : calls_.seek(from, static_cast<std::uint64_t>(data), SEEK_HOLE);
-    const bool untold = data == -EINVAL || hole == -EINVAL;  // holes are not told here
-    if (untold) {
-      data = static_cast<long>(offset);
-      hole = static_cast<long>(size);
-    }
-    if (data < 0 || hole < 0) {
+    std::uint64_t begin = offset;
+    long sought = calls_.seek(from, begin, SEEK_DATA);
+    if (sought == -ENXIO) break;  // a hole up to the end
+    std::uint64_t end = begin;
+    if (sought >= 0) sought = calls_.seek(from, end, SEEK_HOLE);
+    end = std::min(end, size);
+    if (sought == -EINVAL) {  // holes are not told here
+      begin = offset;
+      end = kNoEnd;
+    } else if (sought < 0) {
       what = reading("look for holes", offset);
-      return std::min(data, hole);
+      return sought;
     }
-    const auto begin = static_cast<std::uint64_t>(data);
-    const std::uint64_t end = untold ? kNoEnd : std::min(static_cast<std::uint64_t>(hole), size);
     if (begin >= end) break;  // it has grown: what was its end is in a hole
     std::uint64_t reached = 0;
     const long result = copy_piece(from, to, worker, none, begin, end, reached, what);

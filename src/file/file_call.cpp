@@ -172,6 +172,13 @@ FileCallView view(const FileCall& call) noexcept {
           .piece_count = call.piece_count};
 }
 
+int seek_in(int file, std::uint64_t& offset, int whence) noexcept {
+  const off_t moved = ::lseek(file, static_cast<off_t>(offset), whence);
+  if (moved < 0) return -1;
+  offset = static_cast<std::uint64_t>(moved);
+  return 0;
+}
+
 long perform(const FileCall& call, FileTap* tap) noexcept {
   const probe::Slice slice(probe::Kind::file, name_of(call));
   if (tap == nullptr) return make_and_say(call);

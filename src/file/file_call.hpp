@@ -46,6 +46,9 @@ FileCallView view(const FileCall& call) noexcept;
 // here: an operation does that. `tap` may be null.
 long perform(const FileCall& call, FileTap* tap) noexcept;
 
+// lseek(), which moves `offset` and returns 0, or -1: a long may be too short for an offset.
+int seek_in(int file, std::uint64_t& offset, int whence) noexcept;
+
 // A call that is not one of FileCallKind's own, under the tap as `other`.
 template <class Function>
 long perform_other(const char* name, int descriptor, const char* path, FileTap* tap,

@@ -410,20 +410,20 @@ FileRun::Pause FileRun::by_buffer(FileCallKind kind, int descriptor, std::uint64
 // there is none.
 std::uint64_t FileRun::find_data(std::uint64_t& at, std::uint64_t end, bool& has_holes) noexcept {
   if (!has_holes) return end;
-  const auto seek = [&](int whence) {
-    return other("lseek", source_,
-                 [&] { return ::lseek(source_, static_cast<off_t>(at), whence); });
+  const auto seek = [&](std::uint64_t& offset, int whence) {
+    return other("lseek", source_, [&]() -> long { return seek_in(source_, offset, whence); });
   };
-  const long data = seek(SEEK_DATA);
-  if (data == -ENXIO) return at;
-  if (data < 0) {
+  std::uint64_t data = at;
+  const long sought = seek(data, SEEK_DATA);
+  if (sought == -ENXIO) return at;
+  if (sought < 0) {
     has_holes = false;  // it cannot say where they are
     return end;
   }
-  at = std::max(at, static_cast<std::uint64_t>(data));
+  at = std::max(at, data);
   if (at >= end) return at;
-  const long hole = seek(SEEK_HOLE);
-  const auto data_end = hole > 0 ? std::min(end, static_cast<std::uint64_t>(hole)) : end;
+  std::uint64_t hole = at;
+  const auto data_end = seek(hole, SEEK_HOLE) >= 0 ? std::min(end, hole) : end;
   return data_end > at ? data_end : end;
 }
 

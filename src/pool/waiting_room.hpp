@@ -25,7 +25,7 @@ class WaitingRoom {
   explicit WaitingRoom(std::size_t capacity) noexcept
       : capacity_(capacity == unbounded
                       ? 0
-                      : static_cast<std::int64_t>(detail::min<std::size_t>(capacity, INT64_MAX))),
+                      : static_cast<std::int64_t>(detail::min<std::uint64_t>(capacity, INT64_MAX))),
         places_(capacity_) {}
 
   // False: there is always room.

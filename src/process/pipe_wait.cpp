@@ -19,13 +19,13 @@ namespace {
 // How often a stop is looked for where it cannot ring.
 constexpr std::chrono::milliseconds kLook{10};
 
+}  // namespace
+
 timespec as_timespec(std::chrono::nanoseconds time) noexcept {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
-  return {.tv_sec = static_cast<time_t>(seconds.count()),
+  return {.tv_sec = static_cast<time_t>(std::min<std::int64_t>(seconds.count(), INT32_MAX)),
           .tv_nsec = static_cast<long>((time - seconds).count())};
 }
-
-}  // namespace
 
 PipeWait::PipeWait(const Until& until) : until_(until), stop_(until.stop_token()) {
   if (!stop_.stop_possible()) return;

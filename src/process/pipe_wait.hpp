@@ -4,8 +4,10 @@
 #pragma once
 
 #include <poll.h>
+#include <time.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <handoff/config.hpp>
 #include <handoff/core/until.hpp>
@@ -15,6 +17,9 @@
 #include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// At most 68 years, which a time_t of 32 bits has.
+timespec as_timespec(std::chrono::nanoseconds time) noexcept;
 
 class PipeWait {
  public:

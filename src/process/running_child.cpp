@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,12 +30,24 @@ long send_signal(int pidfd, int number, unsigned flags) noexcept {
   return ::syscall(SYS_pidfd_send_signal, pidfd, number, nullptr, flags);
 }
 
-long wait_by(int pidfd, siginfo_t& info, int options, rusage* usage) noexcept {
+// What SYS_waitid fills in. It is the C library's rusage only where time_t is a long.
+struct KernelUsage {
+  struct Time {
+    long seconds;
+    long microseconds;
+  };
+  Time user;
+  Time system;
+  long resident_kib_max;
+  long others[13];
+};
+
+long wait_by(int pidfd, siginfo_t& info, int options, KernelUsage* usage) noexcept {
   return ::syscall(SYS_waitid, P_PIDFD, pidfd, &info, options | __WALL, usage);
 }
 
-std::chrono::nanoseconds as_time(const timeval& time) noexcept {
-  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+std::chrono::nanoseconds as_time(const KernelUsage::Time& time) noexcept {
+  return std::chrono::seconds(time.seconds) + std::chrono::microseconds(time.microseconds);
 }
 
 // The kernel counts what the parent had when the program began. What is more than that is the
@@ -262,7 +273,7 @@ void RunningChild::finish() {
 
 void RunningChild::reap() noexcept {
   siginfo_t info{};
-  rusage usage{};
+  KernelUsage usage{};
   long error = 0;
   {
     const sync::Lock lock(mutex_);
@@ -278,9 +289,10 @@ void RunningChild::reap() noexcept {
     return;
   }
   exit_ = exit_of(info);
-  exit_->usage = {.user_time = as_time(usage.ru_utime),
-                  .system_time = as_time(usage.ru_stime),
-                  .resident_bytes_max = resident_bytes(usage.ru_maxrss, starters_resident_kib_)};
+  exit_->usage = {
+      .user_time = as_time(usage.user),
+      .system_time = as_time(usage.system),
+      .resident_bytes_max = resident_bytes(usage.resident_kib_max, starters_resident_kib_)};
 }
 
 bool RunningChild::signal(int number) {

@@ -18,6 +18,7 @@
 #include <string>
 
 #include "../core/internal/call_failed.hpp"
+#include "pipe_wait.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -306,9 +307,7 @@ bool TeamCrew::poll_all(sync::Deadline deadline) noexcept {
   }
   timespec time{};
   if (deadline != sync::no_deadline) {
-    const auto left = std::max(deadline - sync::clock::now(), sync::clock::duration::zero());
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
-    time = {static_cast<time_t>(seconds.count()), static_cast<long>((left - seconds).count())};
+    time = as_timespec(std::max(deadline - sync::clock::now(), sync::clock::duration::zero()));
   }
   const probe::Slice asleep(probe::Kind::sleep, "wait");
   return ::ppoll(polled_.data(), polled_.size(), deadline == sync::no_deadline ? nullptr : &time,

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,10 +17,20 @@ int scoped(int operation, ParkScope scope) noexcept {
   return scope == ParkScope::process ? operation | FUTEX_PRIVATE_FLAG : operation;
 }
 
-timespec to_timespec(Deadline deadline) noexcept {
+// What SYS_futex reads. It is the C library's timespec only where time_t is a long: with 32-bit
+// pointers a program may be compiled with a longer one.
+struct KernelTime {
+  long seconds;
+  long nanoseconds;
+};
+
+KernelTime to_kernel_time(Deadline deadline) noexcept {
   const auto since = std::max(deadline.time_since_epoch(), clock::duration::zero());
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
-  return {static_cast<time_t>(seconds.count()), static_cast<long>((since - seconds).count())};
+  // With a long of 32 bits a moment more than 68 years after the machine's start is one 68 years
+  // after it: then the wait ends for no reason, which each caller allows for.
+  return {static_cast<long>(std::min<std::int64_t>(seconds.count(), LONG_MAX)),
+          static_cast<long>((since - seconds).count())};
 }
 
 }  // namespace
@@ -30,11 +39,11 @@ bool park(const atomic<std::uint32_t>& word, std::uint32_t expected, Deadline de
           ParkScope scope) noexcept {
   // FUTEX_WAIT_BITSET and not FUTEX_WAIT: its time-out is a moment on CLOCK_MONOTONIC, so a wait
   // that is interrupted and begun again does not get longer.
-  timespec until{};
-  const timespec* limit = nullptr;
+  KernelTime until{};
+  const KernelTime* limit = nullptr;
   if (deadline != no_deadline) {
     // equivalent(swap): a value and its address, both before the call
-    until = to_timespec(deadline);
+    until = to_kernel_time(deadline);
     limit = &until;
   }
   const long result = ::syscall(SYS_futex, word.address(), scoped(FUTEX_WAIT_BITSET, scope),

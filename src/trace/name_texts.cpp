@@ -26,10 +26,10 @@ std::string read_text(std::uint64_t address) {
   std::string text;
   while (text.size() < most) {
     std::array<char, step> piece;  // no initial value: only what was read is used
-    const std::uint64_t from = address + text.size();
+    const auto from = static_cast<std::uintptr_t>(address + text.size());
     const iovec here{piece.data(), step - from % step};
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of this process
-    const iovec there{reinterpret_cast<void*>(static_cast<std::uintptr_t>(from)), here.iov_len};
+    const iovec there{reinterpret_cast<void*>(from), here.iov_len};
     const ssize_t got = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);
     if (got <= 0) break;
     const std::string_view read(piece.data(), static_cast<std::size_t>(got));

@@ -20,8 +20,8 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
 namespace {
 
-// What the kernel tells the time by.
-bool kernel_uses_cycles() noexcept {
+// What the kernel tells the time by. Asked on x86-64 alone.
+[[maybe_unused]] bool kernel_uses_cycles() noexcept {
   const detail::Descriptor file(detail::descriptors::of_file(
       "/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY));
   if (!file.is_open()) return false;

@@ -283,7 +283,7 @@ constexpr int kCallsMost = 5000;
 
 // All faults at each call; a sanitizer looks for other things, and sees each call fail by two of
 // them.
-int usual_step() { return test::sanitized && !test::deep() ? 4 : 1; }
+int usual_step() { return test::slow && !test::deep() ? 4 : 1; }
 
 void each_call(FileBackend backend, const std::vector<Case>& cases) {
   const std::size_t descriptors = test::open_descriptors();

@@ -274,7 +274,7 @@ TEST_F(Kills, AtEachCallOfAReplacement) {
 TEST_F(Kills, AtRandomInstants) {
   auto random = test::random();
   // (A sanitizer's child takes ten times as long to begin, and says nothing of what a kill leaves.)
-  const std::size_t kills = test::deep() ? 1000 : test::sanitized ? 30 : 100;
+  const std::size_t kills = test::deep() ? 1000 : test::slow ? 30 : 100;
   std::uint64_t generation = 1;
   for (std::size_t i = 0; i < kills; ++i) {
     auto backend = test::kFileBackends[i % test::kFileBackends.size()];

@@ -30,14 +30,21 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
+// Whether a round takes about ten times as long: under a sanitizer, and on an emulated machine.
+#if defined(HANDOFF_TEST_EMULATED)
+inline constexpr bool slow = true;
+#else
+inline constexpr bool slow = sanitized;
+#endif
+
 // True for `./check --deep`.
 bool deep() noexcept;
 
-// How often to repeat: `usual` in an ordinary build, a tenth under a sanitizer (which makes each
-// round about ten times as long), ten times as often in a deep run.
+// How often to repeat: `usual` in an ordinary build, a tenth in a slow one, ten times as often in a
+// deep run.
 inline std::size_t rounds(std::size_t usual) noexcept {
   if (deep()) return usual * 10;
-  return sanitized ? usual / 10 : usual;
+  return slow ? usual / 10 : usual;
 }
 
 }  // namespace handoff::test

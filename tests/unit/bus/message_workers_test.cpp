@@ -33,7 +33,7 @@ struct alignas(256) Wide {
   std::array<std::uint64_t, 64> words{};
 };
 struct Enormous {
-  std::array<std::byte, std::size_t{1} << 40> bytes;
+  std::array<std::byte, (std::size_t{1} << (sizeof(std::size_t) == 8 ? 40 : 30))> bytes;
 };
 
 // Runs until the gate opens; says when it has begun.

@@ -432,7 +432,7 @@ TEST(CommandBucket, AFullOneRefuses) {
 }
 
 TEST(CommandBucket, ManyCommands) {
-  const std::size_t count = test::sanitized ? 100'000U : test::deep() ? 10'000'000U : 1'000'000U;
+  const std::size_t count = test::slow ? 100'000U : test::deep() ? 10'000'000U : 1'000'000U;
   ThreadTeam team;
   Bucket32 bucket;
   bucket.record(team, count, 1000, [](Bucket32::Recorder& recorder, IndexRange range) {

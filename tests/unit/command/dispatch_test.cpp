@@ -59,7 +59,7 @@ TEST(CommandChains, AuxiliaryMemory) {
         recorder.add<Tiny>(0).number = static_cast<std::uint32_t>(number++);
       }
     }
-    EXPECT_THROW(recorder.add<WithAux>(0, std::size_t{1} << 40), std::length_error);
+    EXPECT_THROW(recorder.add<WithAux>(0, ~std::size_t{0} / 2), std::length_error);
     EXPECT_THROW(recorder.add<WithAux>(0, ~std::size_t{0}), std::length_error);
   }
   EXPECT_EQ(test::dispatched(bucket), counted(54));

@@ -124,7 +124,7 @@ class CopyTreeWithoutMemory : public CopyTreeOften {
 
 TEST_F(CopyTreeWithoutMemory, ItThrowsBeforeItBeginsOrTellsAndLeavesNothing) {
   // Which allocation it is differs from run to run: each is met in some.
-  const long step = test::sanitized && !test::deep() ? 3 : 1;
+  const long step = test::slow && !test::deep() ? 3 : 1;
   for (const bool durable : {false, true}) {
     for (const bool only_once : {true, false}) {
       const std::size_t before = test::open_descriptors();

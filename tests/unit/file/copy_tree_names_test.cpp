@@ -107,7 +107,7 @@ class SwappedLinks : public CopyTreeOften {
 TEST_F(SwappedLinks, AreFollowedAtNoCall) {
   for (const Place& place : places()) {
     bool more = true;
-    for (long which = 0; more; which += test::sanitized && !test::deep() ? 3 : 1) {
+    for (long which = 0; more; which += test::slow && !test::deep() ? 3 : 1) {
       fresh();
       long seen = 0;
       TapOf tap([&](const FileCallView& call) {

@@ -274,7 +274,7 @@ TEST(Pipeline, random_ones_keep_what_is_promised) {
   for (std::size_t width = 1; width <= 4; ++width) {
     pools.push_back(std::make_unique<ThreadPool>(ThreadPoolOptions{.width = width}));
   }
-  const std::size_t rounds = test::deep() ? 10'000 : test::sanitized ? 300 : 1'000;
+  const std::size_t rounds = test::deep() ? 10'000 : test::slow ? 300 : 1'000;
   for (std::size_t round = 0; round < rounds && !testing::Test::HasFailure(); ++round) {
     SCOPED_TRACE(round);
     Script script(random);

@@ -35,7 +35,7 @@ namespace senders = test::senders;
 
 constexpr std::size_t kStackBytes = test::sanitized ? std::size_t{1} << 20 : std::size_t{1} << 18;
 
-long links() { return test::sanitized && !test::deep() ? 100'000 : 1'000'000; }
+long links() { return test::slow && !test::deep() ? 100'000 : 1'000'000; }
 
 // Threads that are started as long as this lives have small stacks.
 class SmallStacks {
@@ -441,7 +441,7 @@ TEST(BoundedStack, AWaitDeepInsideFindsWhatWasPutOff) {
 
 // ---- Tasks that wait for tasks ------------------------------------------------------------------
 
-long nested_links() { return test::deep() ? 1'000'000 : test::sanitized ? 2'000 : 50'000; }
+long nested_links() { return test::deep() ? 1'000'000 : test::slow ? 2'000 : 50'000; }
 
 void wait_for_group(ThreadPool& pool, long left) {
   if (left == 0) return;

@@ -217,7 +217,7 @@ class Found {
   }
   int value() const { return value_; }
 
-  static constexpr std::chrono::milliseconds kHang{test::sanitized ? 120'000 : 60'000};
+  static constexpr std::chrono::milliseconds kHang{test::slow ? 120'000 : 60'000};
 
  private:
   std::mutex mutex_;
@@ -256,7 +256,7 @@ bool run_round(Attempt& attempt, const Combination& of, const Wait& wait) {
   return attempt.found.await();
 }
 
-std::size_t rounds_each() { return test::deep() ? 1000 : test::sanitized ? 3 : 20; }
+std::size_t rounds_each() { return test::deep() ? 1000 : test::slow ? 3 : 20; }
 
 // False if it hung.
 bool run(const Combination& of, const Wait& wait) {

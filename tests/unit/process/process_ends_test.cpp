@@ -230,7 +230,7 @@ TEST(ProcessEnds, WhenTheMasterIsKilledNothingIsLeft) {
   master_support::LongestEnd longest;
   auto random = test::random();
   const std::array<std::string, 3> kinds{"team", "pool", worker_support::worker_file()};
-  const std::size_t rounds = test::deep() ? 600 : test::sanitized ? 3 : 6;
+  const std::size_t rounds = test::deep() ? 600 : test::slow ? 3 : 6;
   for (std::size_t round = 0; round < rounds; ++round) {
     for (const char* const when : {"starting", "idle", "stopped", "busy", "working", "making"}) {
       const std::string& kind = kinds[round % kinds.size()];

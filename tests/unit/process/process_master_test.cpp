@@ -277,7 +277,7 @@ class Killer {
 
 // 1 to 7 of 8, again and again.
 TYPED_TEST(ProcessMaster, KillsAtRandomCostNothing) {
-  const std::size_t runs = test::deep() ? 1000 : test::sanitized ? 30 : 200;
+  const std::size_t runs = test::deep() ? 1000 : test::slow ? 30 : 200;
   TypeParam face{Workers{.width = 8, .tries = 15, .rate = 10'000}};
   auto random = test::random();
   std::size_t killed = 0;
@@ -309,7 +309,7 @@ TYPED_TEST(ProcessMaster, AllWorkersAndTheForkServerMayDie) {
 
 // ---- Nothing hangs -----------------------------------------------------------------------------
 
-constexpr std::chrono::milliseconds kLimit{test::sanitized ? 200 : 100};
+constexpr std::chrono::milliseconds kLimit{test::slow ? 200 : 100};
 
 // A healthy worker may be late too, on a busy machine: so there are more tries than one, and what
 // is not done is lost and said to be.
@@ -350,7 +350,7 @@ TYPED_TEST(ProcessMaster, KilledAtEachStep) {
   for (const char* const step : TypeParam::steps) {
     const bool is_in_work =
         step == std::string_view("claimed") || step == std::string_view("computed");
-    const int most = is_in_work ? (test::sanitized ? 5 : 20) : 2;
+    const int most = is_in_work ? (test::slow ? 5 : 20) : 2;
     for (int at = 1; at <= most; ++at) {
       SCOPED_TRACE(testing::Message() << step << ' ' << at);
       std::strncpy(shared.step.data(), step, shared.step.size() - 1);
@@ -438,7 +438,7 @@ class DiesAtStart final : public detail::TeamTap {
 TYPED_TEST(ProcessMaster, WorkersThatNeverWorkAreAnErrorAndNoLoop) {
   DiesAtStart tap;
   TypeParam face{Workers{.rate = 1000, .tap = &tap}};
-  for (int i = 0; i < (test::sanitized ? 1 : 2); ++i) {
+  for (int i = 0; i < (test::slow ? 1 : 2); ++i) {
     const Outcome outcome = face.do_all(10, {.board = this->board_.get()});
     EXPECT_EQ(outcome.done, 0U);
     EXPECT_EQ(outcome.error.value(), ECHILD);

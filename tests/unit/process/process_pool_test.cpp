@@ -79,7 +79,7 @@ std::optional<Error> error_of(Future<R>& future) {
 TEST(ProcessPool, EachJobHasItsOwnResult) {
   ProcessPool pool{{.width = 3}};
   EXPECT_EQ(pool.width(), 3U);
-  const std::size_t count = test::sanitized ? 2000 : 10'000;
+  const std::size_t count = test::slow ? 2000 : 10'000;
   std::vector<Future<std::uint64_t>> futures;
   futures.reserve(count);
   for (std::uint64_t i = 0; i < count; ++i) futures.push_back(pool.submit<add>(Numbers{i, 7}));
@@ -458,7 +458,7 @@ TEST(ProcessPool, AWorkerThatWritesOverThePoolsMemoryHangsNothing) {
   std::size_t refused = 0;
   for (std::size_t round = 0; round < test::rounds(6) + 1; ++round) {
     ProcessPool pool{{.width = 2,
-                      .limit = std::chrono::milliseconds(test::sanitized ? 300 : 50),
+                      .limit = std::chrono::milliseconds(test::slow ? 300 : 50),
                       .replacements_per_second = 10'000}};
     std::vector<Future<std::uint64_t>> futures;
     for (std::uint64_t i = 0; i < 40; ++i) {

@@ -44,7 +44,7 @@ TEST(Subprocess, SortsNumbers) {
 }
 
 TEST(Subprocess, LargeInputAndOutput) {
-  std::string bytes(std::size_t{test::sanitized ? 2 : 6} << 20, ' ');  // more than any pipe holds
+  std::string bytes(std::size_t{test::slow ? 2 : 6} << 20, ' ');  // more than any pipe holds
   auto random = test::random();
   for (char& each : bytes) each = static_cast<char>(random());
   EXPECT_EQ(output_of({"cat"}, {.input = bytes}), bytes);
@@ -211,7 +211,7 @@ TEST(Subprocess, ThePathIsTheChilds) {
 }
 
 TEST(Subprocess, AllExitCodes) {
-  const int step = test::sanitized ? 15 : 1;  // it sees nothing of what the kernel says
+  const int step = test::slow ? 15 : 1;  // it sees nothing of what the kernel says
   for (int code = 0; code < 256; code += step) {
     const SubprocessExit end = shell("exit " + std::to_string(code)).wait();
     EXPECT_EQ(end.kind, SubprocessExit::Kind::exited);

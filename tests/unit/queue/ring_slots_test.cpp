@@ -33,7 +33,7 @@ TEST(RingSlots, EachIsMadeAndAligned) {
 }
 
 TEST(RingSlots, AnImpossibleCapacitySaysWhatIsPossible) {
-  const std::size_t most = (std::size_t{1} << 63) / (2 * sizeof(Slot));
+  const std::size_t most = (~std::size_t{0} / 2 + 1) / (2 * sizeof(Slot));
   for (const std::size_t wrong : {most + 1, ~std::size_t{0}}) {
     try {
       const RingSlots<Slot> slots(wrong);
@@ -47,7 +47,7 @@ TEST(RingSlots, AnImpossibleCapacitySaysWhatIsPossible) {
 }
 
 TEST(RingSlots, TheMostThatIsPossibleIsAskedOfTheMemory) {
-  const std::size_t most = (std::size_t{1} << 63) / (2 * sizeof(Slot));
+  const std::size_t most = (~std::size_t{0} / 2 + 1) / (2 * sizeof(Slot));
   handoff::test::fail_after(handoff::test::Call::allocation, 0, ENOMEM);
   EXPECT_THROW(RingSlots<Slot>{most}, std::bad_alloc);
   EXPECT_TRUE(handoff::test::stop_failing(handoff::test::Call::allocation));

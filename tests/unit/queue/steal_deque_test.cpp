@@ -13,15 +13,15 @@ namespace {
 using handoff::Status;
 using handoff::StealDeque;
 
-void push(StealDeque<std::uint64_t>& deque, std::uint64_t item) {
+void push(StealDeque<std::size_t>& deque, std::size_t item) {
   deque.reserve();
   deque.push(item);
 }
 
 TEST(StealDeque, TheOwnerTakesTheNewestAThiefTheOldest) {
-  StealDeque<std::uint64_t> deque(4);
-  for (std::uint64_t i = 1; i <= 4; ++i) push(deque, i);
-  std::uint64_t item = 0;
+  StealDeque<std::size_t> deque(4);
+  for (std::size_t i = 1; i <= 4; ++i) push(deque, i);
+  std::size_t item = 0;
   ASSERT_EQ(deque.pop(item), Status::ok);
   EXPECT_EQ(item, 4U);
   ASSERT_EQ(deque.steal(item), Status::ok);
@@ -38,8 +38,8 @@ TEST(StealDeque, TheOwnerTakesTheNewestAThiefTheOldest) {
 }
 
 TEST(StealDeque, AThiefMayLookBeforeItTakes) {
-  StealDeque<std::uint64_t> deque(4);
-  std::uint64_t item = 77;
+  StealDeque<std::size_t> deque(4);
+  std::size_t item = 77;
   int asked = 0;
   EXPECT_EQ(deque.steal_if(item, [&asked] { return ++asked == 0; }), Status::empty);
   EXPECT_EQ(asked, 0) << "there is nothing to ask of";
@@ -56,10 +56,10 @@ TEST(StealDeque, AThiefMayLookBeforeItTakes) {
 
 TEST(StealDeque, GrowsAndKeepsTheOrderAlsoAcrossTheSeam) {
   for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0} - 2}) {
-    handoff::test::StartedAt<StealDeque<std::uint64_t>> deque(2, start);
-    for (std::uint64_t i = 0; i < 100; ++i) push(deque, i);
-    std::uint64_t item = 0;
-    for (std::uint64_t i = 0; i < 50; ++i) {
+    handoff::test::StartedAt<StealDeque<std::size_t>> deque(2, start);
+    for (std::size_t i = 0; i < 100; ++i) push(deque, i);
+    std::size_t item = 0;
+    for (std::size_t i = 0; i < 50; ++i) {
       ASSERT_EQ(deque.steal(item), Status::ok);
       ASSERT_EQ(item, i);
       ASSERT_EQ(deque.pop(item), Status::ok);
@@ -70,13 +70,13 @@ TEST(StealDeque, GrowsAndKeepsTheOrderAlsoAcrossTheSeam) {
 }
 
 TEST(StealDeque, GrowsOnlyForWhatHasNoRoomAndOnceForIt) {
-  StealDeque<std::uint64_t> deque(4);
+  StealDeque<std::size_t> deque(4);
   const auto allocations = [before = handoff::test::calls(handoff::test::Call::allocation)] {
     return handoff::test::calls(handoff::test::Call::allocation) - before;
   };
-  std::uint64_t item = 0;
-  for (std::uint64_t i = 0; i < 4; ++i) push(deque, i);
-  for (std::uint64_t i = 0; i < 100; ++i) {  // there is always room for one, if not for two
+  std::size_t item = 0;
+  for (std::size_t i = 0; i < 4; ++i) push(deque, i);
+  for (std::size_t i = 0; i < 100; ++i) {  // there is always room for one, if not for two
     ASSERT_EQ(deque.steal(item), Status::ok);
     ASSERT_EQ(item, i);
     push(deque, i + 4);
@@ -88,36 +88,36 @@ TEST(StealDeque, GrowsOnlyForWhatHasNoRoomAndOnceForIt) {
   EXPECT_EQ(allocations(), 2U) << "twice the room";
   deque.reserve(4 + 8);
   EXPECT_EQ(allocations(), 6U) << "twice that, and again";
-  for (std::uint64_t i = 100; i <= 104; ++i) {
+  for (std::size_t i = 100; i <= 104; ++i) {
     ASSERT_EQ(deque.steal(item), Status::ok);
     ASSERT_EQ(item, i);
   }
 }
 
 TEST(StealDeque, AFailedReserveChangesNothing) {
-  StealDeque<std::uint64_t> deque(1);
+  StealDeque<std::size_t> deque(1);
   push(deque, 1);
   const int places = handoff::test::until_whole(handoff::test::Call::allocation, 0, [&] {
     try {
       deque.reserve(2);
     } catch (const std::bad_alloc&) {
-      std::uint64_t item = 0;
+      std::size_t item = 0;
       EXPECT_EQ(deque.pop(item), Status::ok);
       EXPECT_EQ(item, 1U);
       deque.push(item);
     }
   });
   EXPECT_GE(places, 2);
-  std::uint64_t item = 0;
+  std::size_t item = 0;
   EXPECT_EQ(deque.pop(item), Status::ok);
 }
 
 TEST(StealDeque, HeightTellsWhatWasPushedSince) {
-  StealDeque<std::uint64_t> deque(8);
+  StealDeque<std::size_t> deque(8);
   push(deque, 1);
   const auto before = deque.height();
   push(deque, 2);
-  std::uint64_t item = 0;
+  std::size_t item = 0;
   EXPECT_EQ(deque.steal(item), Status::ok);
   EXPECT_GT(deque.height(), before);
   EXPECT_EQ(deque.pop(item), Status::ok);
@@ -129,13 +129,13 @@ TEST(StealDeque, HeightTellsWhatWasPushedSince) {
 TEST(StealDeque, ThievesAndOwnerTakeEachItemOnce) {
   auto random = handoff::test::random();
   const std::size_t items = handoff::test::rounds(400'000);
-  StealDeque<std::uint64_t> deque(2);
+  StealDeque<std::size_t> deque(2);
   std::vector<std::atomic<unsigned char>> taken(items);
   std::atomic<bool> over{false};
   std::vector<std::thread> thieves;
   for (int i = 0; i < 3; ++i) {
     thieves.emplace_back([&] {
-      std::uint64_t item = 0;
+      std::size_t item = 0;
       for (;;) {
         const bool last_look = over;
         if (deque.steal(item) == Status::ok) {
@@ -146,7 +146,7 @@ TEST(StealDeque, ThievesAndOwnerTakeEachItemOnce) {
       }
     });
   }
-  std::uint64_t item = 0;
+  std::size_t item = 0;
   for (std::size_t next = 0; next < items;) {
     for (std::size_t i = random() % 20; i > 0 && next < items; --i) push(deque, next++);
     for (std::size_t i = random() % 20; i > 0; --i) {

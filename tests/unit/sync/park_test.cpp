@@ -31,20 +31,23 @@ TEST(Park, FalseMeansLate) {
 }
 
 TEST(Park, AnUnparkSaysHowManyItWoke) {
-  const Word word(0);
-  EXPECT_EQ(unpark(word, 1, ParkScope::process), 0U) << "nobody sleeps";
-  std::atomic<bool> awake{false};
-  std::thread sleeper([&] {
-    EXPECT_TRUE(park(word, 0, no_deadline, ParkScope::process));
-    awake = true;
-  });
-  std::uint32_t woken = 0;
-  while (!awake) {
-    woken += unpark(word, 1, ParkScope::process);
-    std::this_thread::yield();
+  // 100 years are more seconds than 32 bits hold.
+  for (const Deadline deadline : {no_deadline, deadline_after(100 * 365 * 24h)}) {
+    const Word word(0);
+    EXPECT_EQ(unpark(word, 1, ParkScope::process), 0U) << "nobody sleeps";
+    std::atomic<bool> awake{false};
+    std::thread sleeper([&] {
+      EXPECT_TRUE(park(word, 0, deadline, ParkScope::process));
+      awake = true;
+    });
+    std::uint32_t woken = 0;
+    while (!awake) {
+      woken += unpark(word, 1, ParkScope::process);
+      std::this_thread::yield();
+    }
+    sleeper.join();
+    EXPECT_EQ(woken, 1U);
   }
-  sleeper.join();
-  EXPECT_EQ(woken, 1U);
 }
 
 TEST(Park, SharedReachesAnotherProcess) {

@@ -32,7 +32,7 @@
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // Entries of one recorder in one segment: the first one ends at `top`, the next one lies below it.
-struct CommandRun {
+struct alignas(kPacketWord) CommandRun {  // packets follow it
   std::byte* top = nullptr;
   std::size_t count = 0;
   CommandRun* next = nullptr;

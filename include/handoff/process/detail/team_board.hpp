@@ -55,7 +55,9 @@ struct TeamJob {
     return block == 0 ? 0 : count / block + (count % block != 0);
   }
   IndexRange range_of(std::size_t at) const noexcept {
-    return {at * block, count - at * block < block ? count : (at + 1) * block};
+    const std::uint64_t begin = at * block;
+    return {static_cast<std::size_t>(begin),
+            static_cast<std::size_t>(count - begin < block ? count : begin + block)};
   }
 };
 
