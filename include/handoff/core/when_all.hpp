@@ -133,6 +133,7 @@ class Gathering final : public FutureResult<typename Parts::Result> {
   }
 
   Outcome compute() noexcept override {
+    const sync::Turn turn(this);
     Parts parts = std::move(parts_.write());  // they end here, before anybody hears
     const FutureState* const failed = parts.first_failed();
     if (failed == nullptr || !this->take_failure_of(*failed)) {

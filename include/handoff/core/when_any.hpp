@@ -105,6 +105,7 @@ class Race final : public FutureResult<FirstResult<R>> {
   }
 
   Outcome compute() noexcept override {
+    const sync::Turn turn(this);
     const std::size_t index = winner();
     FutureResult<R>& first = *entries_[index].state;
     if (this->take_failure_of(first)) return Outcome::elsewhere;
