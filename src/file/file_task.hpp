@@ -12,6 +12,7 @@
 #include <handoff/file/file_engine.hpp>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "file_run.hpp"
 #include "path_order.hpp"
 
@@ -32,7 +33,10 @@ class FileTask final : public OwedResult<FileResult>, public FileRun, public Liv
     RawBox<FileTask> box;
     return box.make(services, std::move(request));
   }
-  void destroy() noexcept override { RawBox<FileTask>::destroy(this); }
+  void destroy() noexcept override {
+    sync::tell_taken(static_cast<FutureState*>(this));
+    RawBox<FileTask>::destroy(this);
+  }
 
   UniqueFunction<void(FileResult&&)> callback;  // empty: a Future has the result
   std::array<PathOrder::Place, 2> places;

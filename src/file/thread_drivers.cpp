@@ -19,6 +19,7 @@
 #include <optional>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "driver.hpp"
 #include "file_call.hpp"
 #include "run_queue.hpp"
@@ -87,7 +88,7 @@ class ExecutorDriver final : public FileDriver {
 
   void start(FileRun& run) noexcept override {
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (!put(run)) return;
     }
     post_task();
@@ -98,7 +99,7 @@ class ExecutorDriver final : public FileDriver {
     Driving* const driving = sync::thread_slot<Driving*, ExecutorDriver>::get();
     if (driving == nullptr || driving->driver != this) return start(run);
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (queue_.empty() && driving->mine.empty()) return driving->mine.push(run);
       if (!put(run)) return;
     }
@@ -109,7 +110,7 @@ class ExecutorDriver final : public FileDriver {
   // pool, which therefore ends with this, behind all calls of the engine.
   void close() noexcept override {
     const auto all_over = [this] {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       closed_ = true;
       return tasks_ == 0;
     };
@@ -142,7 +143,7 @@ class ExecutorDriver final : public FileDriver {
     if (posted) return;
     job.forget();
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (tasks_ > 1) {
         --tasks_;
         return;
@@ -164,7 +165,7 @@ class ExecutorDriver final : public FileDriver {
 
   // False: the queue is empty, and the task is over, perhaps the driver too.
   bool take(RunQueue& mine) noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     // Several at once only while all others have enough.
     std::size_t most = std::min(queue_.size() / (2 * width_) + 1, kMostAtOnce);
     for (; most > 0 && !queue_.empty(); --most) mine.push(*queue_.pop());

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "../core/internal/failures.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -74,7 +75,7 @@ void Strand::lose() noexcept { work(Outcome::cancelled); }
 // The executor refused the turn that was made for a task, which has been left where it is.
 void Strand::give_up(Status said) noexcept {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     inbox_.refuse();
     if (!inbox_.has_incoming()) return end_turn();
   }
@@ -98,7 +99,7 @@ void Strand::work(Outcome at_best) noexcept {
 // False: there is nothing, and the turn is over.
 bool Strand::has_next() noexcept {
   if (first_ || inbox_.has_taken()) return true;
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (inbox_.refill()) return true;
   end_turn();
   return false;
@@ -145,18 +146,18 @@ bool Strand::pass_on() noexcept {
 
 Status Strand::await_end(const Until& until) {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (!has_turn_) return Status::ok;
     ++waiting_;
   }
   const Lending lending;
   const auto has_ended = [this] {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     return !has_turn_;
   };
   const Status said =
       status_of(ended_.await(has_ended, until.deadline(), until.stop_token(), sync::Spin::never));
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   --waiting_;
   return said;
 }
@@ -173,7 +174,7 @@ Tally Strand::close(const Closing& closing) {
   if (!origin_.is_here()) return {};
   if (is_here()) misuse("SerialExecutor: closed or destroyed inside one of its own tasks");
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (!is_closed_) {
       closing_ = closing;
       // order: release pairs with the acquire in wish().
@@ -189,7 +190,7 @@ Tally Strand::close(const Closing& closing) {
 Tally Strand::tally() const {
   Tally tally;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     tally = inbox_.tally();
   }
   tally.first_failure = failures_->first();
@@ -200,7 +201,7 @@ Strand::~Strand() {
   if (!origin_.is_here()) return;
   if (is_here()) misuse("SerialExecutor: closed or destroyed inside one of its own tasks");
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     is_closed_ = true;
   }
   (void)await_end({});

@@ -497,8 +497,9 @@ class [[nodiscard]] FutureAwaiter {
   template <class Handle>
   bool await_suspend(Handle coroutine) {
     coroutine_ = coroutine.address();
+    detail::FutureState& state = *state_;
     sync::given(this);
-    if (state_->continue_later({&resume<Handle>, this})) return true;
+    if (state.continue_later({&resume<Handle>, this})) return true;
     return stop(coroutine);
   }
 

@@ -6,6 +6,7 @@
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/memory/frame.hpp>
+#include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <vector>
@@ -47,7 +48,7 @@ int main() {
     }
     bucket.dispatch(image);
     bucket.clear();
-    frame.reset();
+    (void)frame.next();
   }
   for (const int colour : image) {
     if (colour != 3) return 1;

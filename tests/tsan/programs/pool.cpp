@@ -30,9 +30,9 @@ int main() {
   for (int i = 0; i < 50; ++i) {
     parts.push_back(pool.submit([](int n) { return std::vector<int>(std::size_t(n), n); }, i));
   }
-  auto sizes = handoff::when_all(std::move(parts)).then([](std::vector<std::vector<int>> all) {
+  auto sizes = handoff::when_all(std::move(parts)).then([](auto all) {
     std::size_t sum = 0;
-    for (const auto& part : all) sum += part.size();
+    for (auto& part : all) sum += part.get().size();
     return sum;
   });
   auto named = pool.submit([] { return std::string("done"); }, {.name = "report"})

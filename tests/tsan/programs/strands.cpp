@@ -38,10 +38,10 @@ int main() {
   std::thread other([&] {
     for (int i = 0; i < 200; ++i) loop.post([&shown, t = std::string(30, 't')] { shown += t[0]; });
     auto value = loop.submit([&] { return shown; });
-    loop.stop();
     if (value.get() == 0) ++shown;
+    loop.shut();
   });
-  loop.run();
+  while (loop.wait() == handoff::Status::ok) loop.drain();
   other.join();
   return shown == 200 * 't' ? 0 : 1;
 }
