@@ -53,7 +53,7 @@ def check(arguments, source, folder):
     if source.parent == arguments.examples:
         return ""
     found, said = reports(program, planted=True)
-    if not found or "outside" not in said:
+    if not found:
         return f"{source.name}: the planted race was not reported:\n{said}"
     return ""
 

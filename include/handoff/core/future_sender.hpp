@@ -77,11 +77,13 @@ class BasicFutureSender {
         state_.reset();
         return Words::set_stopped(std::move(receiver_));
       }
+      sync::given(this);
       state_->continue_with({&call, this});
     }
 
    private:
     static detail::FutureState::Next call(void* self) noexcept {
+      sync::taken(self);
       static_cast<Operation*>(self)->complete();
       return {};
     }

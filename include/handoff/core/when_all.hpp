@@ -126,6 +126,7 @@ class Gathering final : public FutureResult<typename Parts::Result> {
 
  private:
   static FutureState::Next arrive(void* self) noexcept {
+    sync::taken(self);
     auto& gathering = *static_cast<Gathering*>(self);
     // order: acq_rel, the last one sees what all others brought.
     if (gathering.missing_.fetch_sub(1, sync::order::acq_rel) != 1) return {};

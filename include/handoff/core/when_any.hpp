@@ -70,6 +70,7 @@ class Race final : public FutureResult<FirstResult<R>> {
     std::size_t begun = 0;
     while (begun < entries_.size() && winner() == kNone) {
       Entry& entry = entries_[begun++];
+      sync::given(&entry);
       entry.state->continue_with({&arrive, &entry});
     }
     let_go(entries_.size() - begun + 1);
@@ -87,6 +88,7 @@ class Race final : public FutureResult<FirstResult<R>> {
   std::size_t winner() const noexcept { return winner_.load(sync::order::relaxed); }
 
   static FutureState::Next arrive(void* argument) noexcept {
+    sync::taken(argument);
     auto& entry = *static_cast<Entry*>(argument);
     Race& race = *entry.race;
     std::size_t none = kNone;

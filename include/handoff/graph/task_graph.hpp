@@ -156,6 +156,7 @@ class [[nodiscard]] GraphRun {
   ~GraphRun() {
     if (run_ == nullptr) return;
     const sync::Waited waited(run_->host().executor);
+    sync::given(run_);
     end();
   }
 

@@ -31,12 +31,15 @@ int main() {
       results.push_back(files.read(folder + "/" + std::to_string(i)));
     }
     for (std::size_t i = 0; i < 16; ++i) right &= results[i].get().data() == contents[i];
-    auto size = files.read(folder + "/3").then([](handoff::FileResult result) {
+    std::size_t heard = 0;
+    const auto hear = [&heard](handoff::FileResult&& result) {
+      heard = result.data().size();
       inside();
-      return result.data().size();
-    });
+    };
+    (void)files.post({.operation = handoff::FileOperation::read, .path = folder + "/3"}, hear);
     outside();
-    right &= size.get() == 64;
+    auto size = files.read(folder + "/3").then([](auto result) { return result.data().size(); });
+    right &= size.get() == 64 && files.wait() == handoff::Status::ok && heard == 64;
     right &= files.read(folder + "/none").get().failure().error == ENOENT;
     right &= files.close().balanced();
   }

@@ -72,6 +72,7 @@ class TimedResult final : public OwedResult<R> {
 
   // The source is ready.
   static FutureState::Next arrive(void* self) noexcept {
+    sync::taken(self);
     auto& timed = *static_cast<TimedResult*>(self);
     if (timed.is_first()) {
       (void)timed.timer_.cancel();
