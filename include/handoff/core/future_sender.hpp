@@ -77,8 +77,9 @@ class BasicFutureSender {
         state_.reset();
         return Words::set_stopped(std::move(receiver_));
       }
+      detail::FutureState& state = *state_;
       sync::given(this);
-      state_->continue_with({&call, this});
+      state.continue_with({&call, this});
     }
 
    private:

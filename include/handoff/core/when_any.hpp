@@ -70,8 +70,9 @@ class Race final : public FutureResult<FirstResult<R>> {
     std::size_t begun = 0;
     while (begun < entries_.size() && winner() == kNone) {
       Entry& entry = entries_[begun++];
+      FutureState& state = *entry.state;
       sync::given(&entry);
-      entry.state->continue_with({&arrive, &entry});
+      state.continue_with({&arrive, &entry});
     }
     let_go(entries_.size() - begun + 1);
   }
