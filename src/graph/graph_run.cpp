@@ -254,6 +254,7 @@ bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
     if (here.has_failed_) outcome = Outcome::failed;
   }
   if ((node.flags & PlannedNode::kReads) != 0) release_inputs(id);
+  sync::tell_given(sync::end_of(host_.executor));  // also the end of values
   if (is_admitted) details.limit->leave();
   count(lane, outcome);
   return true;
@@ -277,7 +278,6 @@ void GraphExecution::call_node(const PlannedNode& node, NodeId id, NodeContext& 
   for (NodeId i = node.first; i != node.last; ++i) sync::tell_given(&slots_[plan_.successors[i]]);
   const NodeId chosen = choice(id, here.chosen_);
   if (chosen != no_node) sync::tell_given(&slots_[chosen]);
-  sync::tell_given(sync::end_of(host_.executor));
 }
 
 NodeId GraphExecution::choice(NodeId id, std::size_t index) const noexcept {
