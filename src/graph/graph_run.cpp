@@ -365,9 +365,11 @@ void GraphExecution::release_inputs(NodeId id) noexcept {
     const NodeId input = plan_.inputs[i];
     if (!has_value(input)) continue;
     sync::atomic<std::uint32_t>& readers = slots_[input].readers;
+    sync::tell_given(&readers);
     // order: as in arrive(): the last one ends what all others have read.
     if (readers.load(sync::order::acquire) == 1 ||
         readers.fetch_sub(1, sync::order::acq_rel) == 1) {
+      sync::tell_taken(&readers);
       drop_value(input);
     }
   }
