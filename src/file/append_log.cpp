@@ -29,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "append_log_file.hpp"
 #include "append_log_format.hpp"
 #include "append_log_owed.hpp"
@@ -81,15 +82,15 @@ class AppendLogCore {
     return durable_.load(sync::order::relaxed);  // order: relaxed, racy by name
   }
   std::uint64_t last() const noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     return last_;
   }
   AppendLogStatistics statistics() const noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     return statistics_;
   }
   bool closed() const noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     return closed_;
   }
 
@@ -246,7 +247,7 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
   bool closed = false;
   const bool done = failed.error == 0;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     next = &batches_[filling_];
     if (!done && failure_.error == 0) failure_ = std::move(failed);  // before anybody can lead
     if (failure_.error == 0) {
@@ -284,13 +285,16 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
 void AppendLogCore::tell(OwedList owed) noexcept {
   while (std::unique_ptr<Owed> one = owed.take()) {
     const bool done = reached(one->sequence, options_.sync == AppendLogSync::each_append);
-    one->promise.set_value(done ? AppendResult(one->sequence) : failed());
+    one->promise.set_by([&](const FutureState* state) -> AppendResult {
+      const sync::TellAtEnd tell(state);
+      return done ? AppendResult(one->sequence) : failed();
+    });
   }
 }
 
 void AppendLogCore::fail(FileFailure&& failure) noexcept {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (failure_.error == 0) failure_ = std::move(failure);
   }
   tell_failure();
@@ -300,7 +304,7 @@ void AppendLogCore::fail(FileFailure&& failure) noexcept {
 void AppendLogCore::tell_failure() noexcept {
   OwedList owed;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     for (Batch& batch : batches_) owed.append(std::move(batch.owed));
     change();
   }
@@ -315,7 +319,7 @@ void AppendLogCore::tell_failure() noexcept {
 
 // A copy; without memory the name of the file is missing.
 AppendResult AppendLogCore::failed() const noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   FileFailure copy{.error = failure_.error,
                    .operation = failure_.operation,
                    .call = failure_.call,
@@ -354,7 +358,7 @@ AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
     std::uint64_t sequence = 0;
     std::uint32_t seen = 0;
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (closed_) return refused(ECANCELED, kClosed);
       if (failure_.error != 0) return AppendResult(FileFailure(failure_));
       seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
@@ -414,7 +418,7 @@ AppendLogCore::Waited AppendLogCore::await(Place place, std::uint64_t sequence, 
   for (;; place = {}) {
     if (place.turn.batch == nullptr && place.with == nullptr) {
       if (reached(sequence, durable)) return Waited::done;
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (reached(sequence, durable)) return Waited::done;
       if (sequence > last_) return Waited::unknown;
       if (failure_.error != 0) return Waited::failed;
@@ -457,7 +461,7 @@ AppendResult AppendLogCore::wait(std::uint64_t sequence, bool durable, const Unt
 AppendResult AppendLogCore::flush(const Until& until) { return wait(last(), true, until); }
 
 FileResult AppendLogCore::trim(std::uint64_t sequence) {
-  const sync::Lock one_at_a_time(trim_mutex_);
+  const sync::SeenLock one_at_a_time(trim_mutex_);
   if (closed()) return {file_.failed_step(kClosed, ECANCELED, ""), 0};
   FileResult result = file_.trim(sequence);
   // The directory's failure may have been told here only, and a new segment's name be lost by it.
@@ -473,7 +477,7 @@ void AppendLogCore::start_thread() {
   // order: relaxed, it is about the thread's start only; what it does comes by the mutex, and the
   // object is close()'s, under start_mutex_.
   if (has_thread_.load(sync::order::relaxed)) return;
-  const sync::Lock lock(start_mutex_);
+  const sync::SeenLock lock(start_mutex_);
   if (has_thread_.load(sync::order::relaxed)) return;  // order: relaxed, under the mutex
   thread_ = sync::Thread({.name = "log"}, [this] { serve(); });
   has_thread_.store(true, sync::order::relaxed);  // order: see above
@@ -484,7 +488,7 @@ void AppendLogCore::serve() noexcept {
     Turn turn;
     std::uint32_t seen = 0;
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (stop_thread_) return;
       seen = changes_.load(sync::order::relaxed);  // order: relaxed, under the mutex
       const bool owes = !batches_[filling_].owed.empty();
@@ -500,11 +504,11 @@ void AppendLogCore::serve() noexcept {
 }
 
 Tally AppendLogCore::close(Closing how) noexcept {
-  const sync::Lock once(close_mutex_);
+  const sync::SeenLock once(close_mutex_);
   if (std::exchange(is_over_, true)) return tally();
   std::uint64_t last = 0;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     closed_ = true;
     last = last_;
     changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
@@ -517,7 +521,7 @@ Tally AppendLogCore::close(Closing how) noexcept {
   for (;;) {  // a leader may be in its last turn, though it failed
     std::uint32_t seen = 0;
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (!leading_) {
         if (failure_.error != 0 || reached(last, true)) break;
         failure_ = std::move(given_up);  // before anybody can lead
@@ -531,9 +535,9 @@ Tally AppendLogCore::close(Closing how) noexcept {
   }
   if (!reached(last, true)) tell_failure();
   {
-    const sync::Lock lock(start_mutex_);
+    const sync::SeenLock lock(start_mutex_);
     {
-      const sync::Lock stop(mutex_);
+      const sync::SeenLock stop(mutex_);
       stop_thread_ = true;
       changes_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in take()
     }
@@ -541,13 +545,13 @@ Tally AppendLogCore::close(Closing how) noexcept {
     thread_.join();
   }
   if (reached(last, true)) file_.finish();
-  const sync::Lock trimmed(trim_mutex_);
+  const sync::SeenLock trimmed(trim_mutex_);
   file_.unlock();
   return tally();
 }
 
 Tally AppendLogCore::tally() const noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   Tally tally{.accepted = last_ - opened_at_, .done = durable() - opened_at_};
   tally.*(failure_.error == 0 ? &Tally::pending : lost_) = tally.accepted - tally.done;
   if (tally.failed != 0) {

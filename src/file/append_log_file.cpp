@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "append_log_file.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <sys/random.h>
 #include <sys/vfs.h>
@@ -45,7 +46,7 @@ AppendLogFile::~AppendLogFile() {
 }
 
 std::uint64_t AppendLogFile::first() const noexcept {
-  const sync::Lock lock(segments_mutex_);
+  const sync::SeenLock lock(segments_mutex_);
   return segments_.empty() ? 1 : segments_.front();
 }
 
@@ -360,7 +361,7 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
   constexpr const char* step = "begin the segment";
   const SegmentName name = segment_name(first);
   {
-    const sync::Lock lock(segments_mutex_);
+    const sync::SeenLock lock(segments_mutex_);
     const bool room = attempt([&] { segments_.reserve(segments_.size() + 1); });
     if (!room) return failed_step(step, ENOMEM, "reserve", name.data());
   }
@@ -395,7 +396,7 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
   next_sequence_ = first;
   finished_ = false;
   ++begun_;
-  const sync::Lock lock(segments_mutex_);
+  const sync::SeenLock lock(segments_mutex_);
   segments_.push_back(first);
   return {};
 }
@@ -497,7 +498,7 @@ FileResult AppendLogFile::trim(std::uint64_t sequence) {
   for (std::uint64_t removed = 0;; ++removed) {
     std::uint64_t oldest = 0;
     {
-      const sync::Lock lock(segments_mutex_);
+      const sync::SeenLock lock(segments_mutex_);
       if (segments_.size() < 2 || segments_[1] > sequence) return FileResult(removed);
       oldest = segments_.front();
     }
@@ -512,7 +513,7 @@ FileResult AppendLogFile::trim(std::uint64_t sequence) {
     if (FileFailure failed = sync_directory(); failed.error != 0) {
       return {std::move(failed), removed};
     }
-    const sync::Lock lock(segments_mutex_);
+    const sync::SeenLock lock(segments_mutex_);
     segments_.erase(segments_.begin());
   }
 }

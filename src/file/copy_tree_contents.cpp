@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "copy_tree_job.hpp"
 #include "file_call.hpp"
 
@@ -341,7 +342,7 @@ bool CopyJob::same_contents(int from, int to, CopyFolder& folder, CopiedFile& fi
     if (both == 0) break;
     offset += both;
   }
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   result_.verified_bytes += file.bytes;
   return true;
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "copy_tree_job.hpp"
 #include "path.hpp"
 
@@ -207,7 +208,7 @@ void CopyJob::settle_node(CopyFolder& folder, const CopyEntry& entry,
   }
   if (!give_name(folder, entry, temporary)) return;
   publish(folder, entry, temporary, first.release(), worker);
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   ++(S_ISLNK(attributes.stx_mode) ? result_.links : result_.special_files);
   ++progress_.files;
 }
@@ -216,7 +217,7 @@ void CopyJob::settle_node(CopyFolder& folder, const CopyEntry& entry,
 void CopyJob::settle(CopyFolder& folder, CopiedFile& file, CopyWorker& worker) noexcept {
   if (!give_name(folder, *file.entry, file.temporary)) return withdraw(file.first_of, worker);
   publish(folder, *file.entry, file.temporary, file.first_of, worker);
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   ++result_.files;
   ++progress_.files;
   result_.bytes += file.bytes;
@@ -231,7 +232,7 @@ bool CopyJob::give_name(CopyFolder& folder, const CopyEntry& entry,
   if (options_.durable) {
     const auto note = [&] {
       Pending pending{&folder, temporary, entry.target(), nullptr};
-      sync::Lock lock(mutex_);
+      sync::SeenLock lock(mutex_);
       pending_.push_back(std::move(pending));
     };
     if (attempt(note)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "copy_tree_folder.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@ std::string joined(const std::string& folder, std::string_view name) {
 }  // namespace
 
 void CopyFolders::add(CopyFolder& folder) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   folder.users = 1;
   opened();
   if (folder.parent == nullptr) return;
@@ -28,7 +29,7 @@ void CopyFolders::add(CopyFolder& folder) noexcept {
 }
 
 long CopyFolders::pin(CopyFolder& folder) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   if (folder.from < 0) {
     const long result = open_again(folder);
     if (result < 0) return result;
@@ -39,22 +40,22 @@ long CopyFolders::pin(CopyFolder& folder) noexcept {
 }
 
 void CopyFolders::unpin(CopyFolder& folder) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   if (--folder.users == 0 && folder.from >= 0) idle(folder);
 }
 
 void CopyFolders::add_work(CopyFolder& folder, std::uint64_t count) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   folder.work += count;
 }
 
 bool CopyFolders::end_work(CopyFolder& folder) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   return --folder.work == 0;
 }
 
 void CopyFolders::open_parent(CopyFolder& folder) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   CopyFolder* const parent = folder.parent;
   if (parent == nullptr || parent->from >= 0 || folder.from < 0) return;
   if (parent->parent == nullptr) return;  // a root: by its path, when it is needed
@@ -92,12 +93,12 @@ long CopyFolders::open_copy(int in, const char* name, bool& is_path) noexcept {
 }
 
 void CopyFolders::retain(CopyFolder& folder) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   ++folder.references;
 }
 
 void CopyFolders::release(CopyFolder* folder) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   while (folder != nullptr && --folder->references == 0) {
     CopyFolder* const parent = folder->parent;
     busy(*folder);
@@ -108,13 +109,13 @@ void CopyFolders::release(CopyFolder* folder) noexcept {
 }
 
 void CopyFolders::rest(CopyFolder& folder) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   busy(folder);
   close(folder);
 }
 
 bool CopyFolders::spare_one() noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   return spare();
 }
 
@@ -127,7 +128,7 @@ bool CopyFolders::spare() noexcept {
 }
 
 void CopyFolders::named(CopyFolder& folder) noexcept {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   folder.temporary.clear();
 }
 
@@ -140,7 +141,7 @@ std::string CopyFolders::from_path(const CopyFolder& folder, std::string_view na
 }
 
 std::string CopyFolders::to_path(const CopyFolder& folder, std::string_view name) {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   std::vector<const CopyFolder*> chain;
   for (const CopyFolder* at = &folder; at != nullptr; at = at->parent) chain.push_back(at);
   std::string path(".");

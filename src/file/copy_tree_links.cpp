@@ -3,6 +3,7 @@
 // Files with several names, and the end of a durable copy: sync, then names.
 #include <errno.h>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "copy_tree_job.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -14,7 +15,7 @@ CopyJob::Claim CopyJob::claim(CopyFolder& folder, const CopyEntry& entry,
   if (attributes.stx_nlink < 2) return Claim::first;
   Place place;
   {
-    sync::Lock lock(mutex_);
+    sync::SeenLock lock(mutex_);
     const auto [found, is_new] = links_.try_emplace(id_of(attributes));
     if (is_new) return Claim::first;
     Link& link = found->second;
@@ -39,7 +40,7 @@ void CopyJob::link_to(const Place& place, CopyFolder& folder, const CopyEntry& e
   folders_.unpin(*place.folder);
   if (result < 0) return problem(to_path(folder, entry), {"link"}, result);
   if (!give_name(folder, entry, temporary)) return;
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   ++progress_.files;
   if (S_ISREG(attributes.stx_mode)) {
     ++result_.files;
@@ -57,7 +58,7 @@ void CopyJob::publish(CopyFolder& folder, const CopyEntry& entry, const std::str
   std::vector<Waiter> waiters;
   const bool noted = attempt([&] {
     Place place{&folder, temporary.empty() ? entry.target() : temporary};
-    sync::Lock lock(mutex_);
+    sync::SeenLock lock(mutex_);
     Link& link = links_[id];
     link.ready = true;
     link.place = std::move(place);
@@ -75,7 +76,7 @@ void CopyJob::withdraw(FileId id, CopyWorker& worker) noexcept {
   if (id == FileId{}) return;
   std::vector<Waiter> waiters;
   {
-    sync::Lock lock(mutex_);
+    sync::SeenLock lock(mutex_);
     const auto found = links_.find(id);
     if (found == links_.end()) return;
     waiters.swap(found->second.waiters);

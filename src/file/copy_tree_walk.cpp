@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "copy_tree_job.hpp"
 #include "path.hpp"
 
@@ -43,13 +44,13 @@ void CopyJob::problem(CopySpot where, CopyWhat what, long error) noexcept {
                               : folders_.from_path(*where.folder, where.name),
                 what, error);
   });
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   some_untold_ = some_untold_ || !told;
 }
 
 void CopyJob::problem(std::string_view path, CopyWhat what, long error) noexcept {
   const bool told = attempt([&] { add_problem(std::string(path), what, error); });
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   some_untold_ = some_untold_ || !told;
 }
 
@@ -58,7 +59,7 @@ void CopyJob::add_problem(std::string path, CopyWhat what, long error) {
   std::string said(what.said);
   said += what.detail;
   if (what.offset != CopyWhat::nowhere) said += " at " + std::to_string(what.offset);
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   std::vector<CopyTreeProblem>& problems = result_.problems;
   if (problems.size() + 2 > problems.capacity()) problems.reserve(2 * problems.capacity() + 2);
   problems.push_back({std::move(path), std::move(said), static_cast<int>(-error)});
@@ -70,12 +71,12 @@ CopyTreeResult CopyJob::take_result() {
 }
 
 void CopyJob::add_bytes(std::uint64_t bytes) {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   progress_.bytes += bytes;
 }
 
 void CopyJob::counted(std::uint64_t files, std::uint64_t bytes, bool all) {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   progress_.all_files = files;
   progress_.all_bytes = bytes;
   progress_.counted = all;
@@ -85,7 +86,7 @@ void CopyJob::look() {
   if (!options_.progress) return;
   CopyTreeProgress now;
   {
-    sync::Lock lock(mutex_);
+    sync::SeenLock lock(mutex_);
     now = progress_;
   }
   options_.progress(now);
@@ -122,7 +123,7 @@ void CopyJob::run(std::size_t width) {
   UniqueFunction<void()> seen = [this] { look(); };
   crew_.run(workers, seen);
   {
-    sync::Lock lock(mutex_);
+    sync::SeenLock lock(mutex_);
     progress_.syncing = options_.durable;
   }
   look();
@@ -145,7 +146,7 @@ void CopyJob::add_file_system(CopyFolder& folder) noexcept {
   long own = -ENOMEM;
   (void)attempt([&] {
     std::string path = folders_.to_path(folder);
-    sync::Lock lock(mutex_);
+    sync::SeenLock lock(mutex_);
     own = is_known() ? 0 : -ENOMEM;
     if (own == 0) return;
     file_systems_.reserve(file_systems_.size() + 1);
@@ -195,13 +196,13 @@ CopyFolder* CopyJob::open_folder(CopyFolder& parent, const CopyEntry& entry) {
   folder->from = from.release();
   folders_.add(*folder);
   if (folder->to_id.device != parent.to_id.device) add_file_system(*folder);
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   ++result_.directories;
   return folder.release();
 }
 
 bool CopyJob::is_new_root(FileId id) {
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   return new_roots_.contains(id);
 }
 
@@ -263,7 +264,7 @@ bool CopyJob::know_target(CopyFolder& parent, CopyFolder& folder) {
   folder.inherits = parent.inherits && !drop_lists(folder.copy(), S_IRWXU, false);
   if (parent.made) return true;
   const bool noted = attempt([&] {
-    sync::Lock lock(mutex_);
+    sync::SeenLock lock(mutex_);
     new_roots_.insert(folder.to_id);
   });
   if (!noted) problem(spot, {"create"}, -ENOMEM);
@@ -398,7 +399,7 @@ bool CopyJob::finish(CopyFolder& folder, CopyWorker& worker) noexcept {
 
 void CopyJob::name_later(CopyFolder& folder) {
   Pending pending{folder.parent, folder.temporary, folder.name, &folder};
-  sync::Lock lock(mutex_);
+  sync::SeenLock lock(mutex_);
   pending_.push_back(std::move(pending));
   folders_.retain(folder);
   folders_.retain(*folder.parent);

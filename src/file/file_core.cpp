@@ -2,6 +2,7 @@
 //
 // Letting requests in, beginning them in order, and telling what became of them.
 #include "file_core.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,7 +145,7 @@ sync::Wakeup FileCore::wait_for_room(const Until& until) {
   const sync::StopToken stop = until.stop_token();  // may throw
   const Lending lending;
   const auto there = [this] {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     return closed_ || has_room();
   };
   ++want_room_;
@@ -182,7 +183,7 @@ void FileCore::take_places(FileTask& task) {
 Status FileCore::accept(FileTask& task, const Until& until, bool may_wait) {
   bool begins = false;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     const Status said = find_room(task, until, may_wait);
     if (said != Status::ok) return said;
     take_places(task);
@@ -237,7 +238,7 @@ void FileCore::reserve_ahead(FileTask& task) noexcept {
 bool FileCore::reserve(FileRun& run, std::uint64_t bytes) noexcept {
   auto& task = static_cast<FileTask&>(run);
   if (bytes != 0 && std::exchange(task.reserved_ahead, 0) == bytes) return true;
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (bytes == 0 || (wants_bytes_.empty() && fit(bytes))) {
     bytes_ += bytes;
     task.reserved += bytes;
@@ -300,7 +301,10 @@ void FileCore::deliver(FileTask& task) noexcept {
     }
     task.destroy();
   } else {
-    task.deliver([&task] { return std::move(task.outcome()); });
+    task.deliver([&task]() -> FileResult {
+      const sync::TellAtEnd tell(static_cast<FutureState*>(&task));
+      return std::move(task.outcome());
+    });
   }
   delivering() = outer;
 }
@@ -311,7 +315,7 @@ void FileCore::ended(FileRun& run) noexcept {
   RunQueue begins;
   bool is_wanted = false;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     count(task);
     leave_places(task, begins);
     free_bytes(task, begins);
@@ -327,7 +331,7 @@ void FileCore::ended(FileRun& run) noexcept {
     deliver(task);
   }
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     mark.before->behind = mark.behind;
     mark.behind->before = mark.before;
     // Inside: the engine may be gone once this was seen.
@@ -336,7 +340,7 @@ void FileCore::ended(FileRun& run) noexcept {
 }
 
 bool FileCore::is_over(std::uint64_t number) noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   return live_.behind == &live_ || live_.behind->number > number;
 }
 
@@ -344,12 +348,12 @@ bool FileCore::is_over(std::uint64_t number) noexcept {
 sync::Wakeup FileCore::watch_until_over(std::uint64_t number, sync::Deadline deadline,
                                         const sync::StopToken& stop) noexcept {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     ++watch_;
   }
   const sync::Wakeup why =
       over_.await([&] { return is_over(number); }, deadline, stop, sync::spin_policy(), "io");
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   --watch_;
   return why;
 }
@@ -358,7 +362,7 @@ Status FileCore::wait(const Until& until) {
   if (delivering() == this) misuse("FileEngine: wait() inside a callback would wait for itself");
   std::uint64_t last = 0;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     last = live_.number;
   }
   const sync::StopToken stop = until.stop_token();  // may throw
@@ -379,14 +383,14 @@ Tally FileCore::close(Closing how) noexcept {
                                                                  : moment;
   bool first = false;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     first = !std::exchange(closed_, true);
     // order: relaxed, see whether_to_begin().
     if (first) begin_until_.store(until, sync::order::relaxed);
   }
   if (!first) {
     (void)over_.await([this] {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       return drivers_ended_;
     });
     return tally();
@@ -402,7 +406,7 @@ Tally FileCore::close(Closing how) noexcept {
   if (pace_) pace_->close();  // first: its thread may be starting a run that is over by now
   chooser_.close();
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     drivers_ended_ = true;
     over_.notify_all();
   }
@@ -410,7 +414,7 @@ Tally FileCore::close(Closing how) noexcept {
 }
 
 Tally FileCore::tally() const noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   Tally told = tally_;
   told.pending = told.accepted - told.done - told.failed - told.cancelled - told.expired;
   if (told.failed != 0) {
@@ -421,12 +425,12 @@ Tally FileCore::tally() const noexcept {
 }
 
 std::uint64_t FileCore::refused() const noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   return refused_;
 }
 
 FileChoice FileCore::choice() const {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   return chooser_.choice();
 }
 

@@ -12,6 +12,7 @@
 #include <handoff/file/file_engine.hpp>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "driver.hpp"
 #include "file_run.hpp"
 #include "path_order.hpp"
@@ -33,12 +34,15 @@ class FileTask final : public OwedResult<FileResult>, public FileRun, public Liv
     RawBox<FileTask> box;
     return box.make(services, std::move(request));
   }
-  void destroy() noexcept override { RawBox<FileTask>::destroy(this); }
+  void destroy() noexcept override {
+    sync::tell_taken(static_cast<FutureState*>(this));
+    RawBox<FileTask>::destroy(this);
+  }
   // The engine is there as long as the result is not.
   bool bring(Workplace& here, bool sleep) noexcept override {
     if (sleep) return false;
     {
-      const sync::Lock lock(FileDriver::helping());
+      const sync::SeenLock lock(FileDriver::helping());
       if (is_ready() || !driver->may_help()) return is_ready();
     }
     driver->drive_queued(*this, here);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "../core/internal/call_failed.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "file_call.hpp"
 #include "open_file_state.hpp"
 #include "path.hpp"
@@ -84,7 +85,7 @@ void open_in(int directory, HeldFile& file, const std::string& path,
 std::uint64_t opened_now() noexcept {
   static sync::Mutex mutex;
   static std::uint64_t last = 0;
-  const sync::Lock lock(mutex);
+  const sync::SeenLock lock(mutex);
   return ++last;
 }
 

@@ -2,6 +2,7 @@
 //
 // Bandwidth shares.
 #include "pace.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <algorithm>
 
@@ -30,7 +31,7 @@ bool FilePace::take(std::uint64_t bytes, sync::Deadline now) noexcept {
 
 bool FilePace::spend(FileTask& task, std::uint64_t bytes, bool park) noexcept {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (parked_.empty() && take(bytes, sync::clock::now())) return true;
     if (!park) return false;
     task.wanted = bytes;
@@ -44,7 +45,7 @@ void FilePace::wait(std::uint64_t bytes) noexcept {
   for (sync::EventCount nobody;;) {
     sync::Deadline moment{};
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (take(bytes, sync::clock::now())) return;
       moment = paid_off_;
     }
@@ -54,7 +55,7 @@ void FilePace::wait(std::uint64_t bytes) noexcept {
 
 void FilePace::close() noexcept {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     closed_ = true;
   }
   changed_.notify_all();
@@ -66,7 +67,7 @@ void FilePace::work() noexcept {
     FileRun* begins = nullptr;
     sync::Deadline moment = sync::no_deadline;
     const auto look = [&] {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       over = closed_;
       moment = parked_.empty() ? sync::no_deadline : paid_off_;
       if (parked_.empty()) return over;

@@ -10,6 +10,7 @@
 //         not asked for calls until its turn comes: so it is ready once.
 //   RG-3  The bell is always being read by the ring, until close() has rung it for the last time.
 #include "ring_driver.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <cerrno>
 
@@ -112,7 +113,7 @@ int RingDriver::open() {
   if (const int error = bell_.open(); error != 0) return error;
   thread_ = sync::Thread({.name = name_}, [this]() noexcept { work(); });
   (void)opened_.await([this] {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     return said_;
   });
   if (error_ != 0) thread_.join();
@@ -138,7 +139,7 @@ void RingDriver::work() noexcept {
   // One place more for the bell.
   const int error = ring_.open(static_cast<unsigned>(std::bit_ceil(width_ + 1)));
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     error_ = error;
     owner_ = error == 0 ? sync::this_thread_id() : nullptr;
     said_ = true;
@@ -187,7 +188,7 @@ bool RingDriver::give_to_thread(RingSlot& slot) noexcept {
     threads_->post([this, &slot]() noexcept {
       slot.result = perform(slot.handed.call, nullptr);
       {
-        const sync::Lock lock(mutex_);
+        const sync::SeenLock lock(mutex_);
         slot.next = std::exchange(made_, &slot);
       }
       bell_.ring();
@@ -198,7 +199,7 @@ bool RingDriver::give_to_thread(RingSlot& slot) noexcept {
 void RingDriver::take_from_threads() noexcept {
   RingSlot* slot = nullptr;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     slot = std::exchange(made_, nullptr);
   }
   while (slot != nullptr) {

@@ -2,6 +2,7 @@
 //
 // Group commit.
 #include "sync_groups.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <utility>
 
@@ -20,7 +21,7 @@ FileRun** SyncGroups::find(const FileRun& run) noexcept {
 }
 
 bool SyncGroups::join(FileRun& run) noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   FileRun** const link = find(run);
   if (*link == nullptr) {
     *link = &run;
@@ -33,7 +34,7 @@ bool SyncGroups::join(FileRun& run) noexcept {
 }
 
 int SyncGroups::begin(FileRun& run) noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   FileRun::SyncPlace& maker = run.sync_place;
   maker.served = std::exchange(maker.waiting, nullptr);
   const FileRun::SyncPlace* oldest = &maker;
@@ -48,7 +49,7 @@ void SyncGroups::end(FileRun& run, int error) noexcept {
   FileRun* served = nullptr;
   FileRun* next = nullptr;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     FileRun::SyncPlace& maker = run.sync_place;
     served = std::exchange(maker.served, nullptr);
     next = maker.waiting;

@@ -25,6 +25,7 @@
 #include <optional>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "driver.hpp"
 #include "file_call.hpp"
 #include "run_queue.hpp"
@@ -102,7 +103,7 @@ class ExecutorDriver final : public FileDriver {
 
   void start(FileRun& run) noexcept override {
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (!put(run)) return;
     }
     post_task();
@@ -113,7 +114,7 @@ class ExecutorDriver final : public FileDriver {
     Driving* const driving = sync::thread_slot<Driving*, ExecutorDriver>::get();
     if (driving == nullptr || driving->driver != this) return start(run);
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (queue_.empty() && driving->mine.empty()) return driving->mine.push(run);
       if (!put(run)) return;
     }
@@ -123,7 +124,7 @@ class ExecutorDriver final : public FileDriver {
   // FD-4
   bool may_help() noexcept override {
     if (!runs_task_of(executor_.pool())) return false;
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (queue_.empty() || at_work_ + helpers_ >= width_) return false;
     ++helpers_;
     return true;
@@ -143,7 +144,7 @@ class ExecutorDriver final : public FileDriver {
   // pool, which therefore ends with this, behind all calls of the engine.
   void close() noexcept override {
     const auto all_over = [this] {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       closed_ = true;
       return tasks_ + helpers_ == 0;
     };
@@ -176,7 +177,7 @@ class ExecutorDriver final : public FileDriver {
     if (posted) return;
     job.forget();
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (tasks_ > 1) {
         --tasks_;
         return;
@@ -198,7 +199,7 @@ class ExecutorDriver final : public FileDriver {
   }
 
   bool help(RunQueue& mine, const FutureState& awaited) noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (!queue_.empty() && (at_work_ == 0 || !awaited.is_ready())) {
       mine.push(*queue_.pop());
       return true;
@@ -209,7 +210,7 @@ class ExecutorDriver final : public FileDriver {
 
   // False: the queue is empty, and the task is over, perhaps the driver too.
   bool take(RunQueue& mine, bool begins) noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (begins) ++at_work_;
     // Several at once only while all others have enough.
     std::size_t most = std::min(queue_.size() / (2 * width_) + 1, kMostAtOnce);

@@ -14,6 +14,8 @@
 #include <new>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace detail {
 
@@ -85,7 +87,9 @@ void GraphExecution::retain() noexcept {
 }
 void GraphExecution::release() noexcept {
   // order: acq_rel, each release pairs with the acquire of the last one, which ends it.
-  if (refs_.fetch_sub(1, sync::order::acq_rel) == 1) delete this;
+  if (refs_.fetch_sub(1, sync::order::acq_rel) != 1) return;
+  sync::tell_taken(this);
+  delete this;
 }
 
 // Helpers of the run before may be on their way still: to the same executor they are as good as

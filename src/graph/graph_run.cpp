@@ -18,6 +18,8 @@
 #include <new>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 namespace {
@@ -252,6 +254,7 @@ bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
     if (here.has_failed_) outcome = Outcome::failed;
   }
   if ((node.flags & PlannedNode::kReads) != 0) release_inputs(id);
+  sync::tell_given(sync::end_of(host_.executor));  // also the end of values
   if (is_admitted) details.limit->leave();
   count(lane, outcome);
   return true;
@@ -260,6 +263,8 @@ bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
 void GraphExecution::call_node(const PlannedNode& node, NodeId id, NodeContext& here) noexcept {
   const bool is_seen = probe::is_watched();
   if (is_seen) probe::seen(probe::Mark::begin_named, probe::Kind::task, here.name(), nullptr);
+  const bool is_told = is_seen && sync::has_sanitizer();
+  if (is_told) sync::tell_taken(&slots_[id]);
   if (is_timed_) times_[id].began = sync::clock::now();
   for (std::uint32_t left = plan_.details[id].retries;; --left) {
     here.is_last_try_ = left == 0;
@@ -269,6 +274,10 @@ void GraphExecution::call_node(const PlannedNode& node, NodeId id, NodeContext& 
   }
   if (is_timed_) times_[id].ended = sync::clock::now();
   if (is_seen) probe::seen(probe::Mark::end, probe::Kind::task, nullptr, nullptr);
+  if (!is_told) return;
+  for (NodeId i = node.first; i != node.last; ++i) sync::tell_given(&slots_[plan_.successors[i]]);
+  const NodeId chosen = choice(id, here.chosen_);
+  if (chosen != no_node) sync::tell_given(&slots_[chosen]);
 }
 
 NodeId GraphExecution::choice(NodeId id, std::size_t index) const noexcept {
@@ -356,9 +365,11 @@ void GraphExecution::release_inputs(NodeId id) noexcept {
     const NodeId input = plan_.inputs[i];
     if (!has_value(input)) continue;
     sync::atomic<std::uint32_t>& readers = slots_[input].readers;
+    sync::tell_given(&readers);
     // order: as in arrive(): the last one ends what all others have read.
     if (readers.load(sync::order::acquire) == 1 ||
         readers.fetch_sub(1, sync::order::acq_rel) == 1) {
+      sync::tell_taken(&readers);
       drop_value(input);
     }
   }

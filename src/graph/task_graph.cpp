@@ -93,7 +93,7 @@ GraphRun::GraphRun(detail::GraphCore& core, detail::GraphExecution& run) noexcep
   core_->retain();
 }
 
-GraphRun::~GraphRun() {
+void GraphRun::end() noexcept {
   if (run_ == nullptr) return;
   settle();
   if (tally_.first_failure && !run_->options().on_error) {
@@ -113,7 +113,7 @@ void GraphRun::settle() noexcept {
   tally_ = run_->settle();
 }
 
-Tally GraphRun::wait() {
+Tally GraphRun::wait_until_done() {
   if (run_ == nullptr) misuse("GraphRun: of nothing; take what TaskGraph::start() returned");
   settle();
   if (!tally_.first_failure || run_->options().on_error) return tally_;

@@ -19,6 +19,7 @@
 #include <system_error>
 
 #include "../sync/internal/descriptor.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -47,7 +48,7 @@ void LoopExecutor::rest() noexcept {
 }
 
 int LoopExecutor::descriptor() {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (event_ < 0) {
     event_ = detail::descriptors::of_event(EFD_NONBLOCK);
     if (event_ < 0) {
@@ -62,7 +63,7 @@ int LoopExecutor::descriptor() {
 
 bool LoopExecutor::has_next() noexcept {
   if (inbox_.has_taken()) return true;
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   return inbox_.refill();
 }
 
@@ -70,7 +71,7 @@ bool LoopExecutor::has_next() noexcept {
 std::exception_ptr LoopExecutor::run_next(Outcome wish) noexcept {
   std::exception_ptr thrown;
   const auto note = [this](const std::exception_ptr& error) noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (!first_failure_) first_failure_ = error;
   };
   ++begun_;
@@ -87,14 +88,14 @@ std::exception_ptr LoopExecutor::run_next(Outcome wish) noexcept {
 }
 
 void LoopExecutor::end_drain() noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (is_empty()) rest();
 }
 
 std::size_t LoopExecutor::drain_until(sync::Deadline deadline) {
   std::uint64_t limit = 0;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     limit = inbox_.accepted();
   }
   std::size_t count = 0;
@@ -111,7 +112,7 @@ std::size_t LoopExecutor::drain_until(sync::Deadline deadline) {
 
 Status LoopExecutor::wait(const Until& until) {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (!is_empty()) return Status::ok;
     if (is_closed_) return Status::closed;
     rest();
@@ -121,7 +122,7 @@ Status LoopExecutor::wait(const Until& until) {
   const Status said =
       detail::status_of(arrivals_.await([this] { return is_told(); }, until.deadline(),
                                         until.stop_token(), sync::spin_policy(), "idle"));
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   --waiting_;
   if (said != Status::ok || !is_empty()) return said;
   return Status::closed;  // shut() told it
@@ -130,7 +131,7 @@ Status LoopExecutor::wait(const Until& until) {
 // ---- The end ------------------------------------------------------------------------------------
 
 void LoopExecutor::shut() noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   is_closed_ = true;
   if (!is_told()) tell();
 }
@@ -138,7 +139,7 @@ void LoopExecutor::shut() noexcept {
 Tally LoopExecutor::close(const Closing& closing) {
   if (depth_ != 0) misuse("LoopExecutor: closed or destroyed inside one of its own tasks");
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     is_closed_ = true;
   }
   const auto wish = [&closing] {
@@ -158,7 +159,7 @@ Tally LoopExecutor::close(const Closing& closing) {
 }
 
 Tally LoopExecutor::tally() const {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   Tally tally = inbox_.tally();
   tally.first_failure = first_failure_;
   return tally;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "../core/internal/failures.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -94,7 +95,7 @@ void Strand::publish() noexcept {
   // order: relaxed, ordered by the fence: we see that somebody may sleep for it.
   if ((watched_.load(sync::order::relaxed) & kClaimable) == 0) [[likely]]
     return;
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   // order: relaxed, with the mutex.
   if (turn_.load(sync::order::relaxed) == kQueued) call_sleeper();
 }
@@ -115,7 +116,7 @@ bool Strand::begin() noexcept {
 bool Strand::arrive() noexcept {
   Owner left;  // ends behind the lock
   if (pool_ == nullptr) return true;
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (is_left_) left.reset(this);
   if (std::exchange(is_owed_, false)) return false;
   turn_.store(kAtWork, sync::order::relaxed);  // order: relaxed, with the mutex
@@ -136,7 +137,7 @@ void Strand::lose() noexcept {
 // The executor refused the turn that was made for a task, which has been left where it is.
 void Strand::give_up(Status said) noexcept {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     inbox_.refuse();
     if (!inbox_.has_incoming()) return end_turn();
   }
@@ -161,7 +162,7 @@ void Strand::work(Outcome at_best, const FutureState* awaited) noexcept {
 // False: there is nothing, and the turn is over.
 bool Strand::has_next() noexcept {
   if (first_ || inbox_.has_taken()) return true;
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (inbox_.refill()) return true;
   end_turn();
   return false;
@@ -196,7 +197,7 @@ Outcome Strand::wish() noexcept {
 // True: the executor has the turn, and the strand is no longer ours.
 bool Strand::pass_on() noexcept {
   if (pool_ != nullptr) {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     turn_.store(kQueued, sync::order::relaxed);  // order: relaxed, with the mutex
     call_sleeper();
     if (std::exchange(is_owed_, false)) return true;  // the executor has a function for it
@@ -223,13 +224,13 @@ struct Strand::Sleeper {
 bool bring_by_turn(FutureHost* host, FutureState& awaited, Workplace& here, bool sleep) noexcept {
   Strand* strand = nullptr;
   {
-    const sync::Lock lock(visiting());
+    const sync::SeenLock lock(visiting());
     if (awaited.is_ready()) return true;
     strand = static_cast<Strand*>(host);
     ++strand->visitors_;
   }
   const bool is_ready = runs_task_of(strand->pool_) && strand->take_turns(awaited, here, sleep);
-  const sync::Lock lock(visiting());
+  const sync::SeenLock lock(visiting());
   --strand->visitors_;
   strand->ended_.notify_all();
   return is_ready;
@@ -262,7 +263,7 @@ bool Strand::take_turns(FutureState& awaited, Workplace& here, bool sleep) noexc
 
 // True: the turn is the caller's, and its function is owed. Else the sleeper will be called.
 bool Strand::claim(Sleeper* sleeper) noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   const std::uint32_t watched = watched_.load(sync::order::relaxed);  // order: relaxed, the mutex
   if ((watched & kClaimable) == 0) {
     // order: relaxed, ordered by the fence.
@@ -284,7 +285,7 @@ bool Strand::claim(Sleeper* sleeper) noexcept {
 }
 
 void Strand::forget(const Sleeper& sleeper) noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   for (Sleeper** link = &sleepers_; *link != nullptr; link = &(*link)->next) {
     if (*link != &sleeper) continue;
     *link = sleeper.next;
@@ -306,18 +307,18 @@ void Strand::call_sleeper() noexcept {
 
 Status Strand::await_end(const Until& until) {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (!has_turn_) return Status::ok;
     ++waiting_;
   }
   const Lending lending;
   const auto has_ended = [this] {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     return !has_turn_;
   };
   const Status said =
       status_of(ended_.await(has_ended, until.deadline(), until.stop_token(), sync::Spin::never));
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   --waiting_;
   return said;
 }
@@ -334,7 +335,7 @@ Tally Strand::close(const Closing& closing) {
   if (!origin_.is_here()) return {};
   if (is_here()) misuse("SerialExecutor: closed or destroyed inside one of its own tasks");
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (!is_closed_) {
       closing_ = closing;
       if (!closing.begins_more || closing.deadline != sync::no_deadline) {
@@ -351,7 +352,7 @@ Tally Strand::close(const Closing& closing) {
 Tally Strand::tally() const {
   Tally tally;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     tally = inbox_.tally();
   }
   tally.first_failure = failures_->first();
@@ -363,19 +364,19 @@ bool Strand::end() noexcept {
   if (!origin_.is_here() || is_left_) return true;
   if (is_here()) misuse("SerialExecutor: closed or destroyed inside one of its own tasks");
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     is_closed_ = true;
   }
   (void)await_end({});
   if (pool_ != nullptr) {
     (void)ended_.await([this] {
-      const sync::Lock lock(visiting());
+      const sync::SeenLock lock(visiting());
       return visitors_ == 0;
     });
   }
   failures_->end(thrower(options_));
   options_.on_error = nullptr;
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   is_left_ = is_owed_;
   return !is_left_;
 }

@@ -26,6 +26,7 @@
 #include <system_error>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "c_call.hpp"
 
 using RingOfBytes =
@@ -105,13 +106,13 @@ std::size_t c_ring_bytes(std::size_t bytes) noexcept {
 }
 
 void c_share(handoff_memory& memory) noexcept {
-  const sync::Lock lock(c_users);
+  const sync::SeenLock lock(c_users);
   ++memory.users;
 }
 
 void c_give_back(handoff_memory& memory) noexcept {
   {
-    const sync::Lock lock(c_users);
+    const sync::SeenLock lock(c_users);
     if (--memory.users != 0) return;
   }
   delete &memory;
@@ -187,7 +188,7 @@ int handoff_memory_free(handoff_memory* memory) {
   return c_call([&] {
     handoff_memory& mine = c_checked(memory);
     {
-      const handoff::sync::Lock lock(handoff::detail::c_users);
+      const handoff::sync::SeenLock lock(handoff::detail::c_users);
       c_check(!std::exchange(mine.is_given_back, true), "the handle was given back before");
     }
     c_give_back(mine);

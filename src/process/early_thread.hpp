@@ -16,6 +16,8 @@
 #include <handoff/sync/mutex.hpp>
 #include <string>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class EarlyThread {
@@ -50,14 +52,14 @@ class EarlyThread {
   }
   void go_to(Step step) noexcept {
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       step_ = step;
     }
     changed_.notify_all();
   }
   void await(Step step) noexcept {
     (void)changed_.await([&]() noexcept {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       return step_ >= step;
     });
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "job_master.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <unistd.h>
@@ -53,7 +54,7 @@ JobMaster::JobMaster(const ProcessPoolOptions& options)
 JobMaster::~JobMaster() {
   (void)close(Closing::finish);
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     is_ending_ = true;
   }
   workers_.wake();
@@ -63,22 +64,22 @@ JobMaster::~JobMaster() {
 // ---- Any thread --------------------------------------------------------------------------------
 
 Tally JobMaster::tally() const {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   return tally_;
 }
 
 bool JobMaster::has_jobs() const noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   return tally_.pending != 0;
 }
 
 bool JobMaster::is_here() const noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   return dispatcher_ == sync::this_thread_id();
 }
 
 Status JobMaster::try_reserve(std::uint32_t& place) noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (closing_) return Status::closed;
   if (free_.empty()) return Status::full;
   place = free_.back();
@@ -117,7 +118,7 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
   const sync::Deadline next_look = std::min(room.deadline, workers_.limit_look());
   bool must_wake = false;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     Entry& entry = entries_[place];
     entry.job = &job;
     entry.number = ++number_;
@@ -147,7 +148,7 @@ Status JobMaster::wait(const Until& until) {
 Tally JobMaster::close(const Closing& closing) {
   if (is_here()) misuse("ProcessPool: close() by what follows a job, which holds up all of them");
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (!closing_) closing_ = closing;
   }
   room_.notify_all();
@@ -170,7 +171,7 @@ void JobMaster::Entry::clear() noexcept {
 
 void JobMaster::dispatch() noexcept {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     dispatcher_ = sync::this_thread_id();
   }
   for (;;) {
@@ -183,7 +184,7 @@ void JobMaster::dispatch() noexcept {
 bool JobMaster::bury(const TeamCrew::Death& death) noexcept {
   bool had_job = false;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     for (std::size_t place = 0; place < entries_.size(); ++place) {
       Entry& entry = entries_[place];
       if (entry.job == nullptr) continue;
@@ -214,7 +215,7 @@ void JobMaster::look() noexcept {
 
 // The next place whose job has ended, from there on: it is out of it, and is settle()'s.
 std::size_t JobMaster::take_ended(std::size_t from) noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (!gives_up_ && from == 0) asked_for_ = number_;  // a look, which comes before the attempt
   for (std::size_t place = from; place < entries_.size(); ++place) {
     Entry& entry = entries_[place];
@@ -294,7 +295,7 @@ void JobMaster::settle() noexcept {
   }
   bool is_idle = false;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     switch (how) {
       case Ending::done: ++tally_.done; break;
       case Ending::cancelled: ++tally_.cancelled; break;
@@ -334,7 +335,7 @@ std::exception_ptr JobMaster::failure() const noexcept {
 // ---- The thread: workers -----------------------------------------------------------------------
 
 void JobMaster::show_claims() noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   for (std::size_t place = 0; place < entries_.size(); ++place) {
     const Entry& entry = entries_[place];
     if (entry.job != nullptr) workers_.see(place, look_at(entry, place));
@@ -349,7 +350,7 @@ void JobMaster::give_up() noexcept {
 
 // When the thread wakes by itself; false: it ends.
 bool JobMaster::plan() noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (is_ending_) return false;
   const bool is_busy = tally_.pending != 0;
   sync::Deadline next = workers_.next_look(is_busy);

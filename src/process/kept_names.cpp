@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kept_names.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -60,7 +61,7 @@ NamePlaces* need_name_places() noexcept {
 // Calls change(place) under the mutex, if this process has the place.
 template <class Change>
 void change_name_place(std::size_t at, pid_t owner, const Change& change) noexcept {
-  const sync::Lock lock(the_name_places.mutex);
+  const sync::SeenLock lock(the_name_places.mutex);
   NamePlaces* const all = the_name_places.all;
   if (all == nullptr || at >= NamePlaces::count || owner != ::getpid()) return;
   if (all->owner == owner) change(all->places[at]);
@@ -73,7 +74,7 @@ struct NamePlacesEnd {
   NamePlacesEnd(const NamePlacesEnd&) = delete;
   NamePlacesEnd& operator=(const NamePlacesEnd&) = delete;
   ~NamePlacesEnd() {
-    const sync::Lock lock(the_name_places.mutex);
+    const sync::SeenLock lock(the_name_places.mutex);
     if (the_name_places.all != nullptr) ::munmap(the_name_places.all, sizeof(NamePlaces));
     the_name_places.all = nullptr;
   }
@@ -96,7 +97,7 @@ void take_away_if_left(const char* name) noexcept {
 void KeptName::expect(const char* name) noexcept {
   if (place_ != kNone || std::strlen(name) >= sizeof NamePlace::name) return;
   {
-    const sync::Lock lock(the_name_places.mutex);
+    const sync::SeenLock lock(the_name_places.mutex);
     NamePlaces* const all = need_name_places();
     if (all == nullptr) return;
     for (std::size_t i = 0; i < NamePlaces::count && place_ == kNone; ++i) {
@@ -128,7 +129,7 @@ void KeptName::give_back() noexcept {
 }
 
 bool has_names() noexcept {
-  const sync::Lock lock(the_name_places.mutex);
+  const sync::SeenLock lock(the_name_places.mutex);
   const NamePlaces* const all = the_name_places.all;
   return all != nullptr && all->owner == ::getpid() &&
          std::any_of(
@@ -137,7 +138,7 @@ bool has_names() noexcept {
 }
 
 void have_places_for_names() noexcept {
-  const sync::Lock lock(the_name_places.mutex);
+  const sync::SeenLock lock(the_name_places.mutex);
   (void)need_name_places();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "name_keeper.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -45,7 +46,7 @@ void have_keeper() noexcept {
 }  // namespace
 
 NameKeeper::NameKeeper() noexcept : owner_(::getpid()) {
-  const sync::Lock lock(the_keeper.mutex);
+  const sync::SeenLock lock(the_keeper.mutex);
   if (the_keeper.owner != owner_) {
     if (the_keeper.keeping != nullptr) the_keeper.keeping->server.forget();
     delete the_keeper.keeping;
@@ -59,14 +60,14 @@ NameKeeper::NameKeeper() noexcept : owner_(::getpid()) {
 
 NameKeeper::~NameKeeper() {
   if (::getpid() != owner_) return;
-  const sync::Lock lock(the_keeper.mutex);
+  const sync::SeenLock lock(the_keeper.mutex);
   if (--the_keeper.teams != 0) return;
   delete the_keeper.keeping;  // which asks it to end, and waits
   the_keeper.keeping = nullptr;
 }
 
 void have_names_kept() noexcept {
-  const sync::Lock lock(the_keeper.mutex);
+  const sync::SeenLock lock(the_keeper.mutex);
   if (the_keeper.owner == ::getpid()) have_keeper();
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../core/internal/call_failed.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "handed_memory.hpp"
 #include "loaded_code.hpp"
 #include "process_master.hpp"
@@ -111,7 +112,7 @@ class ProcessTeam::Master {
   Tally run_checked(std::size_t count, std::uint64_t kernel, const void* arguments,
                     std::size_t bytes, const RunOptions& options, const Check& check) {
     if (::getpid() != owner_) misuse("ProcessTeam: run() in a fork of the program that made it");
-    const sync::Lock turn(turn_);
+    const sync::SeenLock turn(turn_);
     check();
     lost_.clear();
     tally_ = {};

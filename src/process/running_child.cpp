@@ -2,6 +2,7 @@
 //
 // Waiting for a child: its end and its pipes at once.
 #include "running_child.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <poll.h>
@@ -276,7 +277,7 @@ void RunningChild::reap() noexcept {
   KernelUsage usage{};
   long error = 0;
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     error = wait_by(pidfd_.get(), info, WEXITED | WNOHANG, &usage) == 0 ? 0 : errno;
     reaped_ = error == ECHILD || (error == 0 && info.si_pid != 0);
   }
@@ -310,7 +311,7 @@ bool RunningChild::signal_group(int number) noexcept {
   if (send_signal(pidfd_.get(), number, kProcessGroup) == 0) return true;
   if (errno != EINVAL) return false;
   // A kernel that does it by number only.
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   return !is_reaped() && ::kill(-id_, number) == 0;
 }
 

@@ -23,6 +23,7 @@
 
 #include "../core/internal/call_failed.hpp"
 #include "../sync/internal/descriptor.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "handed_memory.hpp"
 #include "kept_names.hpp"
 #include "name_keeper.hpp"
@@ -121,7 +122,7 @@ struct {
 constexpr std::uint64_t kKeptRuns = 4;
 
 void enlist(SharedMapping& mapping) noexcept {
-  const sync::Lock lock(all_mappings.mutex);
+  const sync::SeenLock lock(all_mappings.mutex);
   mapping.next = all_mappings.first;
   mapping.serial = ++all_mappings.so_far;
   mapping.used_in = all_mappings.epoch;
@@ -131,7 +132,7 @@ void enlist(SharedMapping& mapping) noexcept {
 
 void strike_off(SharedMapping& mapping) noexcept {
   if (!mapping.listed) return;
-  const sync::Lock lock(all_mappings.mutex);
+  const sync::SeenLock lock(all_mappings.mutex);
   SharedMapping** at = &all_mappings.first;
   while (*at != &mapping) at = &(*at)->next;
   *at = mapping.next;
@@ -166,7 +167,7 @@ const SharedMapping* mapping_of(std::uint64_t key) noexcept {
 
 // Null: this process has not the memory.
 void* find_here(const SharedPlace& place) {
-  const sync::Lock lock(all_mappings.mutex);
+  const sync::SeenLock lock(all_mappings.mutex);
   const SharedMapping* const found = mapping_of(place.key);
   if (found == nullptr) return nullptr;
   found->used_in = all_mappings.epoch;
@@ -174,13 +175,13 @@ void* find_here(const SharedPlace& place) {
 }
 
 bool is_here(std::uint64_t key) noexcept {
-  const sync::Lock lock(all_mappings.mutex);
+  const sync::SeenLock lock(all_mappings.mutex);
   return mapping_of(key) != nullptr;
 }
 
 // Gets the memory from the master, if there is one that has it. Throws if it cannot be mapped.
 bool take_over(std::uint64_t key) {
-  const sync::Lock turn(handed_over.mutex);
+  const sync::SeenLock turn(handed_over.mutex);
   if (handed_over.source == nullptr) return false;
   if (is_here(key)) return true;  // another thread was first
   Descriptor file;
@@ -195,7 +196,7 @@ bool take_over(std::uint64_t key) {
 }  // namespace
 
 int descriptor_of_memory(std::uint64_t key, Descriptor& copy, bool& writable) noexcept {
-  const sync::Lock lock(all_mappings.mutex);
+  const sync::SeenLock lock(all_mappings.mutex);
   const SharedMapping* const found = mapping_of(key);
   if (found == nullptr) return ENXIO;
   writable = found->writable;
@@ -203,12 +204,12 @@ int descriptor_of_memory(std::uint64_t key, Descriptor& copy, bool& writable) no
 }
 
 std::uint64_t memories_so_far() noexcept {
-  const sync::Lock lock(all_mappings.mutex);
+  const sync::SeenLock lock(all_mappings.mutex);
   return all_mappings.so_far;
 }
 
 bool points_into_later_memory(const void* bytes, std::size_t size, std::uint64_t so_far) noexcept {
-  const sync::Lock lock(all_mappings.mutex);
+  const sync::SeenLock lock(all_mappings.mutex);
   for (const SharedMapping* each = all_mappings.first; each != nullptr; each = each->next) {
     if (each->serial <= so_far) continue;
     const auto begin = reinterpret_cast<std::uintptr_t>(each->begin());
@@ -222,15 +223,15 @@ bool points_into_later_memory(const void* bytes, std::size_t size, std::uint64_t
 }
 
 void get_memory_from(MemorySource source) noexcept {
-  const sync::Lock turn(handed_over.mutex);
+  const sync::SeenLock turn(handed_over.mutex);
   handed_over.source = source;
 }
 
 void forget_unused_memory() noexcept {
-  const sync::Lock turn(handed_over.mutex);
+  const sync::SeenLock turn(handed_over.mutex);
   std::uint64_t epoch = 0;
   {
-    const sync::Lock lock(all_mappings.mutex);
+    const sync::SeenLock lock(all_mappings.mutex);
     epoch = ++all_mappings.epoch;
   }
   // Only a find by this worker's own kernels changes `used_in`, and none is at work.

@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "../sync/internal/descriptor.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
@@ -52,7 +53,7 @@ class SharedRingAlarm::Watchman {
   bool arm(const detail::RingWatch& watch) noexcept {
     bool is_at_bell = false;
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       std::uint64_t count = 0;
       (void)!::read(event_.get(), &count, sizeof count);  // or there is nothing to read
       armed_ = !watch.ready();
@@ -83,18 +84,18 @@ class SharedRingAlarm::Watchman {
 
   // Whether there is a bell to go to.
   bool take(detail::RingWatch& watch) noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     is_at_bell_ = armed_;
     watch = watch_;
     return armed_;
   }
   // The watch may have become another one of the same ring meanwhile.
   bool is_over() noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     return !armed_ || watch_.ready();
   }
   void ring() noexcept {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     is_at_bell_ = false;
     if (!std::exchange(armed_, false)) return;
     constexpr std::uint64_t one = 1;

@@ -5,6 +5,7 @@
 //   SW-1  An order that was taken into the queue is answered: the thread ends with an empty queue,
 //         after the queue was closed.
 #include "spawner.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <linux/sched.h>
@@ -156,14 +157,14 @@ class Spawner {
   // False: it ends, nothing was done.
   bool carry_out(Order& wanted) noexcept {
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       if (closed_) return false;
       (last_ == nullptr ? first_ : last_->next) = &wanted;
       last_ = &wanted;
     }
     ordered_.notify_one();
     (void)answered_.await([&] {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       return wanted.answered;
     });
     return true;
@@ -171,7 +172,7 @@ class Spawner {
 
   void end() noexcept {
     {
-      const sync::Lock lock(mutex_);
+      const sync::SeenLock lock(mutex_);
       closed_ = true;
     }
     ordered_.notify_one();
@@ -185,7 +186,7 @@ class Spawner {
       Order* taken = nullptr;
       bool over = false;
       (void)ordered_.await([&] {
-        const sync::Lock lock(mutex_);
+        const sync::SeenLock lock(mutex_);
         taken = first_;
         if (taken != nullptr && (first_ = taken->next) == nullptr) last_ = nullptr;
         over = closed_;
@@ -194,7 +195,7 @@ class Spawner {
       if (taken == nullptr) return;
       taken->answer = make_child(*taken->plan, stack_.top());
       {
-        const sync::Lock lock(mutex_);
+        const sync::SeenLock lock(mutex_);
         taken->answered = true;  // and may be gone after that
       }
       answered_.notify_all();

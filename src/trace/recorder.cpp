@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <cstring>
 #include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/workplace.hpp>
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
@@ -30,6 +31,7 @@
 #include <utility>
 
 #include "../sync/internal/joined.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "end_word.hpp"
 #include "lanes.hpp"
 #include "thread_times.hpp"
@@ -42,17 +44,54 @@ namespace handoff { inline namespace HANDOFF_ABI {
 namespace trace {
 namespace {
 
+using probe::Kind;
+using probe::Mark;
 using sync::order;
 
 // What probe::watched says besides that something looks.
 constexpr std::uint32_t kByCycles = 1;
 constexpr std::uint32_t kByClock = 2;
+constexpr std::uint32_t kSanitized = 4;  // nothing records, but ThreadSanitizer is told
 
 constexpr std::size_t kLaneEvents = 1U << 18U;  // 6 MiB a thread, as far as they are used
 constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 std::uint32_t watched_by() noexcept {
-  return probe::watched.load(order::relaxed);  // order: relaxed, see probe::is_watched()
+  // order: relaxed, see probe::is_watched().
+  return probe::watched.load(order::relaxed) & ~kSanitized;
+}
+void watch_by(std::uint32_t by) noexcept {
+  // order: relaxed, one event more or less, and what else is needed is there.
+  probe::watched.store(sync::has_sanitizer() ? by | kSanitized : by, order::relaxed);
+}
+
+// What the probes see is what ThreadSanitizer cannot, in a program that is instrumented although
+// this library is not (docs/design/tsan.md). A mark is one of a turn with `what`.
+[[gnu::cold]] void tell_sanitizer(Mark mark, Kind kind, const char* name,
+                                  const void* what) noexcept {
+  if (mark == Mark::end && kind == Kind::task) {
+    if (const detail::Workplace* const here = detail::workplace())
+      sync::tell_given(sync::end_of(&here->host));
+  }
+  if (what == nullptr) return;
+  switch (mark) {
+    case Mark::hand:
+    case Mark::share: return sync::tell_given(what);
+    case Mark::end: return sync::tell_given(sync::end_of(what));
+    case Mark::move:
+      sync::tell_taken(what);
+      sync::tell_taken(sync::end_of(name));
+      sync::tell_given(sync::end_of(what));
+      return sync::tell_given(name);
+    case Mark::begin:
+    case Mark::begin_named:
+      sync::tell_taken(what);
+      // Its result is made by this thread, and has the same address.
+      if (kind == Kind::file || kind == Kind::process) sync::tell_given(what);
+      return;
+    case Mark::gone: return sync::tell_taken(what);
+    case Mark::moment: return;
+  }
 }
 
 void put_times(Lane& lane, std::uint64_t ticks) noexcept {
@@ -139,7 +178,7 @@ class Recording {
 
   // From here on nothing is noted.
   void give_up(std::error_code why) noexcept {
-    probe::watched.store(0, order::relaxed);  // order: relaxed, one event more or less
+    watch_by(0);
     writer_.fail(why);
     tell();
   }
@@ -209,7 +248,7 @@ Lane* take_lane() noexcept {
 // By the only thread of a process that was forked.
 void forget_parent() noexcept {
   Recorder& recorder = place.recorder;
-  probe::watched.store(0, order::relaxed);  // order: relaxed, there is one thread
+  watch_by(0);
   std::construct_at(&recorder.mutex);
   if (Recording* const recording = std::exchange(recorder.recording.write(), nullptr)) {
     recording->forget_file();
@@ -232,8 +271,7 @@ void forget_parent() noexcept {
       std::make_unique<Recording>(recorder.lanes, std::move(file), by_cycles, path, asked);
   recording->begin();
   recorder.recording.write() = recording.release();
-  // order: relaxed, the lanes are there, and nothing else is needed.
-  probe::watched.store(by_cycles ? kByCycles : kByClock, order::relaxed);
+  watch_by(by_cycles ? kByCycles : kByClock);
   return {};
 }
 
@@ -260,6 +298,7 @@ void forget_parent() noexcept {
 constexpr int kEarly = 1000;
 
 [[gnu::constructor(kEarly)]] void begin_by_environment() {
+  watch_by(0);
   const char* const path = ::secure_getenv("HANDOFF_TRACE");
   if (path == nullptr || *path == 0) return;
   if (const std::error_code why = start(path, Asked::by_environment)) {
@@ -292,15 +331,11 @@ std::error_code start(const std::string& path) { return start(path, Asked::by_a_
   const sync::Lock lock(recorder.mutex);
   const std::unique_ptr<Recording> recording(std::exchange(recorder.recording.write(), nullptr));
   if (recording == nullptr) return {};
-  // order: relaxed, an event that comes later is of no trace.
-  probe::watched.store(0, order::relaxed);
+  watch_by(0);  // an event that comes later is of no trace
   return recording->finish();
 }
 
-bool running() noexcept {
-  // order: relaxed, a word about this moment.
-  return probe::watched.load(order::relaxed) != 0;
-}
+bool running() noexcept { return watched_by() != 0; }
 
 }  // namespace trace
 
@@ -310,6 +345,7 @@ constinit decltype(watched) watched{0};
 
 // The way of an event: the clock, the thread's lane, a place in it.
 void seen(Mark mark, Kind kind, const char* name, const void* what) noexcept {
+  if (sync::has_sanitizer()) trace::tell_sanitizer(mark, kind, name, what);
   const std::uint32_t by = trace::watched_by();
   if (by == 0) return;
   const std::uint64_t ticks = trace::ticks_now(by == trace::kByCycles);

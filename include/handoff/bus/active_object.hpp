@@ -59,6 +59,7 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
@@ -137,6 +138,7 @@ class ActiveObject {
     const sync::Lock lock(closing_mutex_);
     if (!is_over_) {
       closing_ = closing;
+      sync::given(&closing_);
       bus_.shut();  // equivalent(swap): the thread, once it is told, shuts the bus itself
       stop_.request_stop();
       thread_.join();
@@ -169,14 +171,17 @@ class ActiveObject {
                        sync::order::relaxed);  // order: relaxed, see close()
     const auto handler = [this, &stop](auto& message) {
       // From inside, so that the drain under way does as the close says.
-      if (stop.stop_requested()) [[unlikely]]
+      if (stop.stop_requested()) [[unlikely]] {
+        sync::taken(&closing_);
         (void)bus_.close(closing_);
+      }
       handle(message);
     };
     while (!stop.stop_requested() && bus_.wait(stop) == Status::ok) {
       (void)detail::attempt([&] { (void)bus_.drain(handler); });
     }
     // Without a stop it was shut, and all is handled.
+    sync::taken(&closing_);
     if (stop.stop_requested()) (void)bus_.close_by(closing_, [&] { bus_.drain(handler); }, [] {});
   }
 

@@ -66,6 +66,7 @@
 #include <handoff/sync/backoff.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -296,9 +297,11 @@ class Broadcast {
     Ticket gate = 0;
     if constexpr (kLossy) {
       gate = readers_.slowest_moved_up(tail, tail + kStep * count - places_.lap());
+      sync::taken(&readers_);
     } else {
       (void)count;
       gate = readers_.slowest(tail);
+      sync::taken(&readers_);
     }
     if constexpr (kMany) {
       // order: release pairs with the acquire in gate().

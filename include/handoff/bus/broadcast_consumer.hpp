@@ -16,6 +16,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -182,7 +183,10 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       return within(reader_->seen);
     }
     Ticket limit = 0;
-    if (detail::BroadcastReaders::bound(*reader_, limit)) return within(limit);
+    if (detail::BroadcastReaders::bound(*reader_, limit)) {
+      sync::taken(readers_);
+      return within(limit);
+    }
     if constexpr (kMany) {
       const Places places = broadcast_->places_;
       return places.done_from(first, most);
@@ -214,6 +218,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   // To producers and followers: it has come to `next`.
   void tell(Ticket next) noexcept {
+    sync::given(readers_);
     // order: release pairs with the acquires in the walks and in bound(): what lies before it has
     // been visited.
     reader_->position.store(next, sync::order::release);
@@ -308,14 +313,16 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   struct Unmark {
     ~Unmark() {
       reader.next += kStep;
+      sync::given(readers);
       // order: release pairs with the acquires in slowest_moved_up(): the copy is made.
       reader.position.store(reader.next, sync::order::release);
     }
     detail::BroadcastReader& reader;
+    const void* readers;
   };
 
   T copy_of(Ticket ticket) {
-    const Unmark unmark{*reader_};
+    const Unmark unmark{*reader_, readers_};
     return T(broadcast_->places_.read(ticket));
   }
 
@@ -337,7 +344,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       if (!is_published(ticket)) break;
       if (!mark(ticket)) continue;
       if (is_dropped(broadcast_->places_, ticket)) {
-        const Unmark unmark{*reader_};
+        const Unmark unmark{*reader_, readers_};
         continue;
       }
       T message = copy_of(ticket);

@@ -66,6 +66,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -296,6 +297,7 @@ class BasicMessageWorkers {
             .destroy =
                 [](const detail::MessageNode& node) noexcept {
                   visit(node, [](auto& message) noexcept { std::destroy_at(&message); });
+                  sync::given(sync::end_of(&node));
                 },
             .name = &name_of,
             .bytes = detail::max<std::size_t>(1, sizeof(Messages)...),
@@ -341,6 +343,7 @@ class BasicMessageWorkers {
       if (place.run_here) return run_here(given, key, false);
       if (place.node == nullptr) return place.why;
       detail::MessageNode& node = *place.node;
+      sync::taken(sync::end_of(&node));
       ::new (node.message) Message(std::forward<M>(given));
       // equivalent(swap): different members of a node that nobody else sees yet
       node.type = index_of<Message>();

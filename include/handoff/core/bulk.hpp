@@ -45,6 +45,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -114,13 +115,21 @@ class BulkOperation final : private BulkWork {
   BulkOperation& operator=(const BulkOperation&) = delete;
 
   // See Bulk. What start() of the Bulk throws leaves this one too.
-  [[nodiscard]] Status start() { return bulk_.start(count_, *this, storage_, options_); }
+  [[nodiscard]] Status start() {
+    sync::given(this);
+    return bulk_.start(count_, *this, storage_, options_);
+  }
 
  private:
   void block(std::size_t first, std::size_t last) override {
+    sync::taken(this);
     detail::call_and_drop(body_, first, last);
+    sync::given(sync::end_of(this));
   }
-  void ended(const Tally& tally) noexcept override { detail::call_and_drop(completion_, tally); }
+  void ended(const Tally& tally) noexcept override {
+    sync::taken(sync::end_of(this));
+    detail::call_and_drop(completion_, tally);
+  }
 
   B& bulk_;
   const std::size_t count_;

@@ -58,6 +58,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -94,11 +95,16 @@ class [[nodiscard("take the result, or post() what nobody waits for")]] Future {
   [[nodiscard]] bool is_ready() const { return state().is_ready(); }
 
   // Until the result is ready. See the head comment for what happens inside a task.
-  void wait() const { (void)state().wait(sync::no_deadline, {}); }
+  void wait() const {
+    (void)state().wait(sync::no_deadline, {});
+    sync::taken(&state());
+  }
   // ok, timed_out or stopped. Neither helps nor lends, unless it may wait for ever.
   Status wait(const Until& until) const {
     if (state().is_ready()) return Status::ok;
-    return state().wait(until.deadline(), until.stop_token());
+    const Status said = state().wait(until.deadline(), until.stop_token());
+    if (said == Status::ok) sync::taken(&state());
+    return said;
   }
 
   // The result, once; empty afterwards.
@@ -255,6 +261,7 @@ class Continuation final : public FutureResult<typename Step::Result> {
 
  private:
   Outcome compute() noexcept override {
+    const sync::Turn turn(this);
     FutureResult<R>& before = *before_.read();
     if (Step::wants_failure || !this->take_failure_of(before)) {
       (void)this->keep([&]() -> Result { return Step::make(std::move(*function_), before); });
@@ -263,6 +270,7 @@ class Continuation final : public FutureResult<typename Step::Result> {
     return Outcome::elsewhere;
   }
   void discard() noexcept override {
+    const sync::Turn turn(this);
     function_.reset();  // equivalent(swap): which of the two ends first is promised to nobody
     before_.write().reset();
   }
@@ -315,6 +323,7 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
 
   // Behind an executor's yes it may be gone.
   void hand_over() noexcept {
+    sync::taken(this);
     if (this->take_failure_of(*before_.read())) return end();
     Handed task(this);
     Status said = Status::ok;
@@ -356,6 +365,7 @@ class Unwrapped final : public FutureResult<U> {
 
   // Once the Future is there.
   static FutureState::Next reach_inner(void* self) noexcept {
+    sync::taken(self);
     auto& unwrapped = *static_cast<Unwrapped*>(self);
     FutureResult<Future<U>>& outer = *unwrapped.outer_.read();
     if (outer.has_failed()) return unwrapped.follow();
@@ -378,6 +388,7 @@ class Unwrapped final : public FutureResult<U> {
     return inner_.load(sync::order::acquire);
   }
   Outcome compute() noexcept override {
+    const sync::Turn turn(this);
     const SourceOwner<U> inner(this->inner());
     inner_.store(nullptr, sync::order::relaxed);  // order: relaxed, nobody looks any more
     const SourceOwner<Future<U>> outer = std::move(outer_.write());
@@ -486,7 +497,9 @@ class [[nodiscard]] FutureAwaiter {
   template <class Handle>
   bool await_suspend(Handle coroutine) {
     coroutine_ = coroutine.address();
-    if (state_->continue_later({&resume<Handle>, this})) return true;
+    detail::FutureState& state = *state_;
+    sync::given(this);
+    if (state.continue_later({&resume<Handle>, this})) return true;
     return stop(coroutine);
   }
 
@@ -498,6 +511,7 @@ class [[nodiscard]] FutureAwaiter {
  private:
   template <class Handle>
   static detail::FutureState::Next resume(void* self) noexcept {
+    sync::taken(self);
     auto& awaiter = *static_cast<FutureAwaiter*>(self);
     const Handle coroutine = Handle::from_address(awaiter.coroutine_);
     if (!awaiter.stop(coroutine)) coroutine.resume();

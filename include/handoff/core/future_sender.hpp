@@ -77,11 +77,14 @@ class BasicFutureSender {
         state_.reset();
         return Words::set_stopped(std::move(receiver_));
       }
-      state_->continue_with({&call, this});
+      detail::FutureState& state = *state_;
+      sync::given(this);
+      state.continue_with({&call, this});
     }
 
    private:
     static detail::FutureState::Next call(void* self) noexcept {
+      sync::taken(self);
       static_cast<Operation*>(self)->complete();
       return {};
     }

@@ -41,6 +41,7 @@ struct StdPassage {
   StateOwner<R> before;
 
   static FutureState::Next call(void* self) noexcept {
+    sync::taken(self);
     const std::unique_ptr<StdPassage> passage(static_cast<StdPassage*>(self));
     if (passage->before->has_failed()) {
       passage->promise.set_exception(passage->before->failure());
@@ -72,6 +73,7 @@ auto Future<R>::to_std() && {
   auto passage = std::make_unique<detail::StdPassage<R>>();
   sync::StdFuture<R> future = passage->promise.get_future();
   passage->before = detail::FutureAccess::release(*this);
+  sync::given(passage.get());
   before.continue_with({&detail::StdPassage<R>::call, passage.release()});
   return future;
 }

@@ -126,6 +126,7 @@ class Gathering final : public FutureResult<typename Parts::Result> {
 
  private:
   static FutureState::Next arrive(void* self) noexcept {
+    sync::taken(self);
     auto& gathering = *static_cast<Gathering*>(self);
     // order: acq_rel, the last one sees what all others brought.
     if (gathering.missing_.fetch_sub(1, sync::order::acq_rel) != 1) return {};
@@ -133,6 +134,7 @@ class Gathering final : public FutureResult<typename Parts::Result> {
   }
 
   Outcome compute() noexcept override {
+    const sync::Turn turn(this);
     Parts parts = std::move(parts_.write());  // they end here, before anybody hears
     const FutureState* const failed = parts.first_failed();
     if (failed == nullptr || !this->take_failure_of(*failed)) {

@@ -70,7 +70,9 @@ class Race final : public FutureResult<FirstResult<R>> {
     std::size_t begun = 0;
     while (begun < entries_.size() && winner() == kNone) {
       Entry& entry = entries_[begun++];
-      entry.state->continue_with({&arrive, &entry});
+      FutureState& state = *entry.state;
+      sync::given(&entry);
+      state.continue_with({&arrive, &entry});
     }
     let_go(entries_.size() - begun + 1);
   }
@@ -87,6 +89,7 @@ class Race final : public FutureResult<FirstResult<R>> {
   std::size_t winner() const noexcept { return winner_.load(sync::order::relaxed); }
 
   static FutureState::Next arrive(void* argument) noexcept {
+    sync::taken(argument);
     auto& entry = *static_cast<Entry*>(argument);
     Race& race = *entry.race;
     std::size_t none = kNone;
@@ -105,6 +108,7 @@ class Race final : public FutureResult<FirstResult<R>> {
   }
 
   Outcome compute() noexcept override {
+    const sync::Turn turn(this);
     const std::size_t index = winner();
     FutureResult<R>& first = *entries_[index].state;
     if (this->take_failure_of(first)) return Outcome::elsewhere;

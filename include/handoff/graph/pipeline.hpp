@@ -63,6 +63,7 @@
 #include <handoff/graph/detail/pipeline_line.hpp>
 #include <handoff/graph/pipeline_failed.hpp>
 #include <handoff/graph/pipeline_options.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -127,7 +128,7 @@ class Pipeline {
       : line_(executor, options, std::forward<Source>(source), std::forward<Stages>(stages)...) {
     if constexpr (kPushed) line_.start(false);
   }
-  ~Pipeline() { (void)line_.close(Closing::finish); }
+  ~Pipeline() { (void)close(); }
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
@@ -149,7 +150,10 @@ class Pipeline {
 
   // Until no item is in flight, and the source is at its end: ok, timed_out or stopped. Without a
   // limit the caller works too. Throws PipelineFailed, for a failure since the last call.
-  Status wait(const Until& until = {}) { return line_.wait(until); }
+  Status wait(const Until& until = {}) {
+    const sync::Waited waited(static_cast<detail::PipelineCore*>(&line_));
+    return line_.wait(until);
+  }
 
   // Gives on_full its turn. ok, full, closed, timed_out or stopped.
   template <class From>
@@ -172,7 +176,10 @@ class Pipeline {
   }
 
   // See the head comment.
-  Tally close(const Closing& closing = Closing::finish) { return line_.close(closing); }
+  Tally close(const Closing& closing = Closing::finish) {
+    const sync::Waited waited(static_cast<detail::PipelineCore*>(&line_));
+    return line_.close(closing);
+  }
 
   // What became of the items so far. Exact when none is in flight.
   [[nodiscard]] Tally tally() const { return line_.tally(); }

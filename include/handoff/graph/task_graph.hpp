@@ -61,6 +61,7 @@
 #include <handoff/graph/detail/node_closure.hpp>
 #include <handoff/graph/graph_limit.hpp>
 #include <handoff/graph/graph_options.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -152,13 +153,21 @@ class [[nodiscard]] GraphRun {
     return *this;
   }
   // Waits. What wait() would have rethrown is unheard (core/on_unheard.hpp).
-  ~GraphRun();
+  ~GraphRun() {
+    if (run_ == nullptr) return;
+    const sync::Waited waited(run_->host().executor);
+    sync::given(run_);
+    end();
+  }
 
   // Whether every node has ended.
   [[nodiscard]] bool is_done() const noexcept { return run_ == nullptr || run_->is_done(); }
 
   // Works with the others until every node has ended. Rethrows the first failure, once.
-  Tally wait();
+  Tally wait() {
+    const sync::Waited waited(run_ == nullptr ? this : run_->host().executor);
+    return wait_until_done();
+  }
 
   // Nodes that have not begun do not begin, and count as cancelled. Any thread.
   void cancel() noexcept {
@@ -179,6 +188,8 @@ class [[nodiscard]] GraphRun {
  private:
   friend class TaskGraph;
   GraphRun(detail::GraphCore& core, detail::GraphExecution& run) noexcept;
+  void end() noexcept;
+  Tally wait_until_done();
   void settle() noexcept;
   void* value_of(detail::NodeId id);
 
@@ -227,16 +238,19 @@ class TaskGraph {
   // Runs it, until every node has ended. See the head comment.
   template <Executor E>
   Tally run(E& executor, GraphOptions options = {}) {
+    const sync::Waited waited(&executor);
     return run_while(detail::host_of(executor), std::move(options), 1, nullptr, nullptr);
   }
   // So many times, one after another. The first run that does not end well is the last.
   template <Executor E>
   Tally run_n(E& executor, std::uint64_t times, GraphOptions options = {}) {
+    const sync::Waited waited(&executor);
     return run_while(detail::host_of(executor), std::move(options), times, nullptr, nullptr);
   }
   // Until predicate() says true, which is asked after each run, on this thread.
   template <Executor E, class Predicate>
   Tally run_until(E& executor, Predicate&& predicate, GraphOptions options = {}) {
+    const sync::Waited waited(&executor);
     const auto ask = [](void* asked) -> bool {
       return detail::invoke(*static_cast<std::remove_reference_t<Predicate>*>(asked));
     };

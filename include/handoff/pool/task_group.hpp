@@ -52,6 +52,7 @@
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -103,7 +104,10 @@ class TaskGroup {
   // Until no task is unfinished. See the head comment.
   void wait() { (void)tasks_.wait(); }
   // ok; stopped or timed_out if a task was dropped since the last wait.
-  Status wait(const Until& until) { return tasks_.wait(until); }
+  Status wait(const Until& until) {
+    const sync::Waited waited(static_cast<detail::GroupTasks*>(&tasks_));
+    return tasks_.wait(until);
+  }
 
   // Tasks that have not begun are dropped, until the next wait has ended. Any thread.
   void cancel() noexcept { tasks_.cancel(); }

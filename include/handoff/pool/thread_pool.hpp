@@ -80,6 +80,7 @@
 #include <handoff/pool/thread_pool_options.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -247,6 +248,7 @@ class ThreadPool {
   Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
     static_assert(std::is_invocable_v<const Body&, IndexRange>,
                   "run: the body takes a handoff::IndexRange; parallel_for() takes single indices");
+    const sync::Waited waited(host());
     Tally tally = with_block_call(body, [&](BlockCall call, const void* work) {
       return detail::run_in_pool(*engine_, count, call, work, options);
     });
@@ -272,9 +274,15 @@ class ThreadPool {
 
   // Until nothing is unfinished. The caller helps, if it may wait for ever. Rethrows the first
   // failure, since the last call, of tasks with neither Future nor TaskGroup nor on_error.
-  void wait() { (void)engine_->wait(sync::no_deadline, {}); }
+  void wait() {
+    const sync::Waited waited(host());
+    (void)engine_->wait(sync::no_deadline, {});
+  }
   // ok, stopped or timed_out.
-  Status wait(const Until& until) { return engine_->wait(until.deadline(), until.stop_token()); }
+  Status wait(const Until& until) {
+    const sync::Waited waited(host());
+    return engine_->wait(until.deadline(), until.stop_token());
+  }
 
   // co_await schedule() goes on as a task of this pool; include <handoff/pool/coroutine.hpp>.
   auto schedule(Priority priority = Priority::normal) noexcept;
@@ -289,7 +297,10 @@ class ThreadPool {
   void resume() noexcept { engine_->resume(); }
 
   // See the head comment.
-  Tally close(const Closing& closing = Closing::finish) { return engine_->close(closing); }
+  Tally close(const Closing& closing = Closing::finish) {
+    const sync::Waited waited(host());
+    return engine_->close(closing);
+  }
 
   // What became of the tasks so far. Exact when nothing is being handed over.
   [[nodiscard]] Tally tally() const { return engine_->tally(); }
@@ -320,6 +331,8 @@ class ThreadPool {
 
  private:
   friend detail::Engine& detail::engine_of(ThreadPool& pool) noexcept;
+
+  const detail::FutureHost* host() const noexcept { return engine_.get(); }
 
   static void accepted(Status status, const char* name = "") {
     if (status != Status::ok) [[unlikely]]

@@ -14,6 +14,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/internal/single_threaded.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
@@ -36,10 +37,12 @@ class Mutex {
       state_.store(kHeld, order::relaxed);  // order: as above
     } else if (!try_lock()) [[unlikely]]
       lock_slow();
+    taken(this);
   }
 
   // By the thread that holds it. Wakes one sleeping thread, if any.
   void unlock() noexcept {
+    given(this);
     if (single_threaded()) return state_.store(kFree, order::relaxed);  // order: relaxed, as above
     // order: release pairs with the acquire in try_lock() and lock_slow().
     if (state_.exchange(kFree, order::release) == kContended) [[unlikely]]

@@ -54,6 +54,7 @@
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -102,6 +103,7 @@ class ThreadTeam {
   Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
     static_assert(std::is_invocable_v<const Body&, IndexRange>,
                   "run: the body takes a handoff::IndexRange; parallel_for() takes single indices");
+    const sync::Waited waited(members_.get());
     return with_block_call(body, [&](BlockCall call, const void* work) {
       return run_blocks(count, call, work, options);
     });
@@ -116,6 +118,7 @@ class ThreadTeam {
         "it pointers, spans and numbers");
     static_assert(KernelOf<kernel, Arguments>,
                   "run: a kernel is a function (IndexRange, const Arguments&) that returns void");
+    const sync::Waited waited(members_.get());
     return run_blocks(count, &call_kernel<kernel, Arguments>, std::addressof(arguments), options);
   }
 

@@ -16,6 +16,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/internal/raw_box.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -37,14 +38,19 @@ class AnyStorage {
 
   template <class T, class... Args>
   T& construct(Args&&... args) {
+    sync::taken(sync::end_of(this));
+    T* made = nullptr;
     if constexpr (fits<T>) {
-      return *::new (address()) T(std::forward<Args>(args)...);
+      made = ::new (address()) T(std::forward<Args>(args)...);
     } else {
-      return *point_to(RawBox<T>().make(std::forward<Args>(args)...));
+      made = point_to(RawBox<T>().make(std::forward<Args>(args)...));
     }
+    sync::given(this);
+    return *made;
   }
   template <class T>
   T& value() noexcept {
+    sync::taken(this);
     if constexpr (fits<T>) {
       return *std::launder(static_cast<T*>(address()));
     } else {
@@ -62,6 +68,7 @@ class AnyStorage {
     } else {
       RawBox<T>::destroy(&value<T>());
     }
+    sync::given(sync::end_of(this));
   }
 
   // Takes over what another one holds.
@@ -71,7 +78,10 @@ class AnyStorage {
       construct<T>(std::move(from.value<T>()));
       from.destroy<T>();
     } else {
+      sync::taken(sync::end_of(this));
       point_to(&from.value<T>());
+      sync::given(this);
+      sync::given(sync::end_of(&from));
     }
   }
 

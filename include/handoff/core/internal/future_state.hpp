@@ -25,6 +25,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -62,12 +63,20 @@ class FutureState {
   // The Future's side.
   bool is_ready() const noexcept {
     // order: acquire pairs with the releases in finish_alone() and tell_ready(): the result.
-    return (word_.load(sync::order::acquire) & kReady) != 0;
+    const bool is_there = (word_.load(sync::order::acquire) & kReady) != 0;
+    if (is_there) sync::taken(this);
+    return is_there;
   }
   Status wait(sync::Deadline deadline, const sync::StopToken& stop) noexcept;
-  void leave() noexcept { give_back(kFutureGone); }
+  void leave() noexcept {
+    sync::given(this);
+    give_back(kFutureGone);
+  }
   // Nobody wants to hear what it threw; or it was passed on.
-  void leave_heard() noexcept { give_back(kFutureGone | kHeard); }
+  void leave_heard() noexcept {
+    sync::given(this);
+    give_back(kFutureGone | kHeard);
+  }
   // For bring(): until it is ready, or somebody set the flag and then called wake().
   void sleep_unless(const sync::atomic<bool>& flag) noexcept {
     // order: relaxed, as in sleep().
@@ -100,8 +109,14 @@ class FutureState {
 
   // Once ready: whether there is no result; why it was not made, ok if it threw; and what get()
   // throws. The last two say that somebody hears of it.
-  bool has_failed() const noexcept { return not_run_ != Status::ok || error_ != nullptr; }
-  Status not_run() const noexcept { return not_run_; }
+  bool has_failed() const noexcept {
+    sync::taken(this);
+    return not_run_ != Status::ok || error_ != nullptr;
+  }
+  Status not_run() const noexcept {
+    sync::taken(this);
+    return not_run_;
+  }
   std::exception_ptr failure();
   [[noreturn]] void rethrow();
 
@@ -128,6 +143,7 @@ class FutureState {
   void set_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
   void set_not_run(Status why) noexcept { not_run_ = why; }
   bool take_failure_of(const FutureState& source) noexcept {
+    sync::taken(&source);
     not_run_ = source.not_run_;
     error_ = source.error_;
     return has_failed();
@@ -136,7 +152,10 @@ class FutureState {
   FutureHost* host() const noexcept { return host_; }
 
   // The result, or what there is instead, is there: ends the maker's share.
-  void finish() noexcept { finish(kMakerGone); }
+  void finish() noexcept {
+    sync::given(this);
+    finish(kMakerGone);
+  }
 
   // The sources of a state that follows others are ready, which is said once. Makes the result,
   // unless a task that waits for it looks at it just now, which then does.

@@ -19,6 +19,7 @@
 #include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/internal/type_name.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/stop_token.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -90,6 +91,7 @@ class FutureWork final : public WorkState<R, F, Args...> {
 
  private:
   Outcome compute() noexcept override {
+    const sync::Turn turn(this);
     const bool done = this->keep([this]() -> R {
       if constexpr (TakesStop<F, Args...>) {
         return call_as_moved<R>(*call_, this->token());
@@ -100,7 +102,10 @@ class FutureWork final : public WorkState<R, F, Args...> {
     call_.reset();  // before anybody hears: it may hold what the waiting thread is about to end
     return done ? Outcome::done : Outcome::failed;
   }
-  void discard() noexcept override { call_.reset(); }
+  void discard() noexcept override {
+    const sync::Turn turn(this);
+    call_.reset();
+  }
   void destroy() noexcept override { RawBox<FutureWork>::destroy(this); }
 
   std::optional<std::tuple<F, Args...>> call_;
@@ -121,6 +126,7 @@ class LimitedWork final : public WorkState<R, F> {
 
  private:
   Outcome compute() noexcept override {
+    const sync::Turn turn(this);
     const Outcome why = limits_.whether();
     if (why != Outcome::done) {
       function_.reset();
@@ -137,7 +143,10 @@ class LimitedWork final : public WorkState<R, F> {
     function_.reset();  // before anybody hears, as above
     return done ? Outcome::done : Outcome::failed;
   }
-  void discard() noexcept override { function_.reset(); }
+  void discard() noexcept override {
+    const sync::Turn turn(this);
+    function_.reset();
+  }
   void destroy() noexcept override { RawBox<LimitedWork>::destroy(this); }
 
   const Limits limits_;

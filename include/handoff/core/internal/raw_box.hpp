@@ -17,6 +17,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/sync/internal/allocate.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -35,11 +36,13 @@ class RawBox {
   T* make(Args&&... args) {
     T* const made = ::new (memory_) T(std::forward<Args>(args)...);
     memory_ = nullptr;
+    sync::given(made);
     return made;
   }
 
   // The end of what a box made.
   static void destroy(T* made) noexcept {
+    sync::taken(made);
     made->~T();
     sync::deallocate(made, sizeof(T), alignof(T));
   }

@@ -75,6 +75,7 @@ class TimedResult final : public OwedResult<R> {
 
   // The source is ready.
   static FutureState::Next arrive(void* self) noexcept {
+    sync::taken(self);
     auto& timed = *static_cast<TimedResult*>(self);
     if (timed.is_first()) {
       (void)timed.timer_.cancel();
@@ -93,6 +94,7 @@ class TimedResult final : public OwedResult<R> {
     if (!is_first()) return;
     source_->ask_by_token(left_);
     this->set_not_run(Status::timed_out);
+    sync::given(static_cast<FutureState*>(this));
     is_continued_ = this->tell_ready();
     has_come_ = true;  // equivalent(swap): a thread's own until the call below
   }

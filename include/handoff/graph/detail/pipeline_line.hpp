@@ -28,6 +28,7 @@
 #include <handoff/graph/pipeline_failed.hpp>
 #include <handoff/graph/pipeline_options.hpp>
 #include <handoff/pool/blocking.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -151,9 +152,11 @@ class PipelineLine : public PipelineCore {
     PipelineMember nobody;
     auto* const token = static_cast<Token*>(take_free(nobody));
     if (token == nullptr) return Status::full;
+    sync::taken(token);
     call_or([&] { ::new (token->rooms[0]) Item(std::forward<From>(item)); },
             [&]() noexcept { put_free(*token); });
     begin_item(*token);
+    sync::given(token);
     make_ready(*token, kStages);
     return Status::ok;
   }
@@ -167,11 +170,13 @@ class PipelineLine : public PipelineCore {
       for (;;) {
         if (PipelineToken* const token = line.take_ready()) {
           ++member.taken;
+          sync::taken(token);
           line.resume(member, static_cast<Token&>(*token));
         } else if (!line.pull(member) && !line.await_source(member)) {
           break;
         }
       }
+      sync::given(sync::end_of(&core));
     } while (!line.leave(member));
   }
 
@@ -205,6 +210,7 @@ class PipelineLine : public PipelineCore {
     if (is_source_over()) return nullptr;
     auto* const token = static_cast<Token*>(take_free(member));
     if (token == nullptr) return nullptr;
+    sync::taken(token);
     bool is_there = false;
     if (wish() == Outcome::done) {
       attempt(
@@ -278,13 +284,17 @@ class PipelineLine : public PipelineCore {
     } else {
       call<I>(member, token);
       PipelineToken* const next = doors_[I].leave(number_at<I>(token));
-      if (next != nullptr) make_ready(*next, I);
+      if (next != nullptr) {
+        sync::given(next);
+        make_ready(*next, I);
+      }
       advance<I + 1>(member, token);
     }
   }
 
   void finish(PipelineMember& member, Token& token) noexcept {
     if (token.is_there) ++member.done;
+    sync::given(&token);
     if (kPushed || member.hand != nullptr) return put_free(token);
     member.hand = &token;
   }

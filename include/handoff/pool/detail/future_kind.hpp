@@ -7,11 +7,13 @@
 #include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 struct FutureKind {
   static TaskName name(Task& task) noexcept {
+    sync::taken(&task);
     const FutureState& state = *task.as<FutureState*>();
     return {state.type(), state.given_name()};
   }

@@ -42,6 +42,7 @@
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -67,6 +68,7 @@ class GroupTasks {
   ~GroupTasks() {
     if (!is_done()) [[unlikely]]
       wait_until_done();
+    sync::taken(sync::end_of(this));
     if (owner_ != nullptr && owner_->guest) [[unlikely]]
       engine_.stand_up(*owner_);
     if (first_failure_) [[unlikely]]
@@ -110,6 +112,7 @@ class GroupTasks {
 
   Status wait() {
     if (!is_done()) wait_until_done();
+    sync::taken(sync::end_of(this));
     // order: relaxed, the tasks that set flags are done.
     return flags_.load(sync::order::relaxed) == 0 ? Status::ok : settle();
   }

@@ -24,6 +24,7 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -128,6 +129,25 @@ void tell_dropped(F& function, Outcome why) noexcept {
   if constexpr (requires { function.dropped(why); }) function.dropped(why);
 }
 
+// The closure's end, known to the sanitizer at the group that may be waited for.
+struct GroupTurn {
+  [[gnu::always_inline]] explicit GroupTurn([[maybe_unused]] Task& task) noexcept {
+#if defined(HANDOFF_SANITIZES_THREADS)
+    sync::taken(&task);
+    group = task.group.read();
+#endif
+  }
+#if defined(HANDOFF_SANITIZES_THREADS)
+  ~GroupTurn() {
+    if (group != nullptr) sync::given(sync::end_of(group));
+  }
+  GroupTurn(const GroupTurn&) = delete;
+  GroupTurn& operator=(const GroupTurn&) = delete;
+
+  const void* group;
+#endif
+};
+
 // The name of a closure, left where that was.
 struct LeaveName {
   template <class F>
@@ -166,11 +186,13 @@ struct InlineKind {
     ~End() { std::destroy_at(std::addressof(function)); }
   };
   static Outcome run(Task& task) {
+    const GroupTurn turn(task);
     [[maybe_unused]] const Leave<F> leave(task, task.as<F>());
     const End end{task.as<F>()};
     return call_closure(end.function);
   }
   static Outcome drop(Task& task, Outcome why) noexcept {
+    const GroupTurn turn(task);
     const End end{task.as<F>()};
     tell_dropped(end.function, why);
     return why;
@@ -178,8 +200,13 @@ struct InlineKind {
   static void move(Task& from, Task& to) noexcept {
     std::construct_at(reinterpret_cast<F*>(to.storage), std::move(from.as<F>()));
     std::destroy_at(std::addressof(from.as<F>()));
+    sync::given(&to);
+    sync::given(sync::end_of(&from));
   }
-  static TaskName name(Task& task) noexcept { return name_of_closure(task.as<F>()); }
+  static TaskName name(Task& task) noexcept {
+    sync::taken(&task);
+    return name_of_closure(task.as<F>());
+  }
   [[gnu::visibility("hidden")]]  // docs/adr/0013
   static constexpr TaskKind kind{&run, &drop, std::is_trivially_copyable_v<F> ? nullptr : &move,
                                  is_named<F>, &name};
@@ -191,16 +218,21 @@ struct BoxedKind {
   using Owner = typename RawBox<F>::Owner;
 
   static Outcome run(Task& task) {
+    const GroupTurn turn(task);
     [[maybe_unused]] const Leave<F> leave(task, *task.as<F*>());
     const Owner owner(task.as<F*>());
     return call_closure(*owner);
   }
   static Outcome drop(Task& task, Outcome why) noexcept {
+    const GroupTurn turn(task);
     const Owner owner(task.as<F*>());
     tell_dropped(*owner, why);
     return why;
   }
-  static TaskName name(Task& task) noexcept { return name_of_closure(*task.as<F*>()); }
+  static TaskName name(Task& task) noexcept {
+    sync::taken(&task);
+    return name_of_closure(*task.as<F*>());
+  }
   [[gnu::visibility("hidden")]]
   static constexpr TaskKind kind{&run, &drop, nullptr, is_named<F>, &name};
 };

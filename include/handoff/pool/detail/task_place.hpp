@@ -23,6 +23,7 @@
 #include <handoff/pool/detail/work_calls.hpp>
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/probe/internal/hook.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -81,6 +82,7 @@ class [[nodiscard]] TaskPlace {
   template <class Maker, class... Given>
   TaskPlace& fill(Maker&& maker, Given&&... given) {
     if (reservation_.task != nullptr) [[likely]] {
+      sync::taken(sync::end_of(reservation_.task));
       kind_ = &maker.make(*reservation_.task, std::forward<Given>(given)...);
     } else {
       Refused refused(*std::exchange(reservation_.refused_by, nullptr));

@@ -22,6 +22,7 @@
 #include <handoff/pool/task_options.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -99,10 +100,19 @@ class TimedFunction final : public TimedTask {
 
  private:
   void come() noexcept override {
-    if constexpr (requires { function_.moment_comes(); }) function_.moment_comes();
+    if constexpr (requires { function_.moment_comes(); }) {
+      const sync::Turn turn(this);
+      function_.moment_comes();
+    }
   }
-  void call() override { detail::call_and_drop(function_); }
-  void discard() noexcept override { std::destroy_at(std::addressof(function_)); }
+  void call() override {
+    const sync::Turn turn(this);
+    detail::call_and_drop(function_);
+  }
+  void discard() noexcept override {
+    const sync::Turn turn(this);
+    std::destroy_at(std::addressof(function_));
+  }
   void destroy() noexcept override { RawBox<TimedFunction>::destroy(this); }
 
   union {

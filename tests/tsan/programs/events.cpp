@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// Events from other threads: a queue with listeners, a dispatcher, a broadcast, the latest value.
+#include <atomic>
+#include <handoff/bus/broadcast.hpp>
+#include <handoff/bus/latest.hpp>
+#include <handoff/event/event_dispatcher.hpp>
+#include <handoff/event/event_queue.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "plant.hpp"
+
+int main() {
+  handoff::EventQueue<int, void(const std::string&)> queue;
+  std::size_t letters = 0;
+  const auto counts =
+      queue.append_listener(1, [&](const std::string& text) { letters += text.size(); });
+  std::thread sensor([&] {
+    for (int i = 0; i < 500; ++i) queue.enqueue(1, std::string(20, 'e'));
+    inside();
+  });
+  outside();
+  while (letters < 500 * 20) queue.drain();
+  sensor.join();
+
+  handoff::EventDispatcher<int, void(int)> dispatcher;
+  std::atomic<int> heard{0};
+  std::thread others([&] {
+    for (int i = 0; i < 200; ++i) dispatcher.dispatch(7, 1);
+  });
+  for (int i = 0; i < 50; ++i) {
+    auto state = std::string(30, 's');
+    const handoff::ScopedListener listener = dispatcher.append_listener(
+        7, [&heard, state](int value) { heard += value * int(state.size()); });
+    dispatcher.dispatch(7, 1);
+  }
+  others.join();
+
+  handoff::Broadcast<std::string> stream(32);
+  handoff::Latest<int> newest;
+  auto reader = stream.consumer();
+  std::vector<std::string> log;
+  std::thread logging([&] {
+    const auto write = [&](const std::string& text) { log.push_back(text); };
+    while (reader.wait_and_consume(write) == handoff::Status::ok) {
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    (void)stream.push(std::string(20, 'x'));
+    (void)newest.store(i);
+  }
+  stream.close();
+  logging.join();
+  return log.size() == 300 && heard >= 50 * 30 ? 0 : 1;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// Steps that depend on each other: a graph run again and again, a pipeline.
+#include <handoff/graph/pipeline.hpp>
+#include <handoff/graph/task_graph.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <handoff/queue/channel.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plant.hpp"
+
+int main() {
+  handoff::ThreadPool pool(3);
+  handoff::TaskGraph graph;
+  std::string folder;
+  std::string saved;
+  auto load = graph.add("load", [] { return std::string(50, 'p'); });
+  auto count = graph.add("count", [](const std::string& page) { return page.size(); }, load);
+  auto links = graph.add("links", [](const std::string& page) { return page + "l"; }, load);
+  auto make = graph.add("make", [&] { folder = std::string(40, 'f'); });
+  graph
+      .add(
+          "save", [&](std::size_t n, std::string l) { saved = folder + l + std::to_string(n); },
+          count, links)
+      .after(make);
+  for (int i = 0; i < 30; ++i) graph.run(pool);
+  if (saved.size() != 40 + 51 + 2) return 1;
+  {
+    handoff::TaskGraph slow;
+    slow.add("slow", [] { inside(); });
+    handoff::GraphRun run = slow.start(pool);
+    outside();
+    run.wait();
+  }
+
+  int next = 0;
+  std::vector<std::string> written;
+  handoff::Pipeline pack(
+      pool, {.tokens = 8},
+      [&]() -> std::optional<int> { return next < 300 ? std::optional(next++) : std::nullopt; },
+      handoff::parallel_stage([](int n) { return std::string(30, char('a' + n % 20)); }),
+      handoff::ordered_stage([&](std::string text) { written.push_back(std::move(text)); }));
+  pack.run();
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    if (written[i][0] != char('a' + i % 20)) return 1;
+  }
+  return written.size() == 300 ? 0 : 1;
+}

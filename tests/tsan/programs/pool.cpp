@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+//
+// A server's requests: tasks without a result, tasks with one, tasks behind a result, timers.
+#include <chrono>
+#include <cstddef>
+#include <handoff/core/when_all.hpp>
+#include <handoff/pool/thread_pool.hpp>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plant.hpp"
+
+int main() {
+  handoff::ThreadPool pool(3);
+  std::vector<int> squares(100);
+  std::string log(80, ' ');  // larger than what a task keeps inside
+  pool.post([] { inside(); });
+  outside();
+  for (int i = 0; i < 100; ++i) pool.post([&squares, i] { squares[std::size_t(i)] = i * i; });
+  pool.post([&log, text = std::string(70, 'x')] { log = text; });
+  pool.wait();
+  if (std::accumulate(squares.begin(), squares.end(), 0) != 328350 || log[0] != 'x') return 1;
+
+  int ticks = 0;
+  auto timer = pool.post_every(std::chrono::milliseconds(1),
+                               [&ticks, s = std::string(9, 's')] { ticks += int(s.size()); });
+  std::vector<handoff::Future<std::vector<int>>> parts;
+  for (int i = 0; i < 50; ++i) {
+    parts.push_back(pool.submit([](int n) { return std::vector<int>(std::size_t(n), n); }, i));
+  }
+  auto sizes = handoff::when_all(std::move(parts)).then([](auto all) {
+    std::size_t sum = 0;
+    for (auto& part : all) sum += part.get().size();
+    return sum;
+  });
+  auto named = pool.submit([] { return std::string("done"); }, {.name = "report"})
+                   .then(pool, [](std::string text) { return text + "!"; });
+  if (sizes.get() != 1225 || named.get() != "done!") return 1;
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  timer.cancel();
+  return pool.close().balanced() && ticks > 0 ? 0 : 1;
+}
