@@ -53,7 +53,7 @@ class ScratchMemory {
   // Gives back what allocate() gave for the same numbers.
   void deallocate(void* memory, std::size_t bytes, std::size_t alignment) const noexcept {
     if (resource_ != nullptr) return deallocate_(resource_, memory, bytes, alignment);
-    ::operator delete(memory, bytes, std::align_val_t{alignment});
+    ::operator delete(memory, std::align_val_t{alignment});
   }
 
  private:

@@ -30,9 +30,15 @@ inline constexpr std::size_t usual_alignment = __STDCPP_DEFAULT_NEW_ALIGNMENT__;
   return ::operator new(bytes, std::align_val_t{alignment}, std::nothrow);
 }
 
-inline void deallocate(void* memory, std::size_t bytes, std::size_t alignment) noexcept {
+inline void deallocate(void* memory, [[maybe_unused]] std::size_t bytes,
+                       std::size_t alignment) noexcept {
+#if defined(__cpp_sized_deallocation)
   if (alignment <= usual_alignment) return ::operator delete(memory, bytes);
   ::operator delete(memory, bytes, std::align_val_t{alignment});
+#else  // clang before 19
+  if (alignment <= usual_alignment) return ::operator delete(memory);
+  ::operator delete(memory, std::align_val_t{alignment});
+#endif
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::sync
