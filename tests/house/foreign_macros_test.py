@@ -14,6 +14,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = (ROOT / "include", ROOT / "compat")
+# Inner headers; and a drop-in whose two versions exclude each other, and which takes the macros
+# `major` and `minor` away, as the original does.
+HIDDEN = {"detail", "internal", "bs_thread_pool"}
 INCLUDE = re.compile(r"^#include <(\w+)>", re.MULTILINE)
 DEFINE = re.compile(r"^#define (\w+)", re.MULTILINE)
 MACROS = Path(__file__).with_name("foreign_macros.hpp")
@@ -23,7 +26,7 @@ FLAGS = ("-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-x", "c+
 def headers():
     for folder in FOLDERS:
         for path in sorted(folder.rglob("*.h*")):
-            if "detail" not in path.parts and "internal" not in path.parts:
+            if not HIDDEN.intersection(path.parts):
                 yield path.relative_to(folder), path.read_text()
 
 

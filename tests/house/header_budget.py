@@ -14,13 +14,12 @@ import time
 
 from since_release import changed_files, headers_that_include
 
-LINES_MAX = 17000  # room for <memory>, <vector> and <chrono>, not for <functional> (g++ 12: 14,600)
+LINES_MAX = 17200  # room for <memory>, <vector> and <chrono>, not for <functional> (g++ 12: 14,600)
 
 # Headers that cannot do with that, and why.
 LINES_MAX_OF = {
-    "handoff/pool/parallel_for.hpp": 17700,  # a pool, and reductions besides the loops
-    "handoff/pool/coroutine.hpp": 17100,  # a pool, and timed results
-    "handoff/pool/task_group.hpp": 17200,  # a pool, and the hook of a group
+    "handoff/pool/parallel_for.hpp": 17900,  # a pool, and reductions besides the loops
+    "handoff/pool/task_group.hpp": 17300,  # a pool, and the hook of a group
     "handoff/graph/partition.hpp": 20000,  # returns a std::ranges::subrange: <ranges>
     "handoff/graph/algorithms.hpp": 22000,  # the same
     "handoff/event/detail/event_store.hpp": 25000,  # <queue>, <unordered_map>
@@ -29,7 +28,7 @@ LINES_MAX_OF = {
     "handoff/event/event_queue.hpp": 25200,  # the same
     "handoff/core/to_std.hpp": 20000,  # gives a std::future: <future>
     "handoff/pool/submit_std.hpp": 20000,  # the same
-    "handoff/handoff.hpp": 52000,  # all of these at once; held against <future> below
+    "handoff/handoff.hpp": 52500,  # all of these at once; held against <future> below
 }
 
 # Headers that are held against <future>, which they stand in for: how many times its lines. The
