@@ -28,6 +28,9 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/pool/thread_pool_options.hpp>
 
+#pragma push_macro("Status")  // of Xlib.h
+#undef Status
+
 enum class PoolMode { MODE_FIXED, MODE_CACHED, MODE_ACTIVE };
 
 class ThreadPool {
@@ -80,3 +83,5 @@ class ThreadPool {
   std::size_t thread_max_ = 20;
   std::optional<handoff::ThreadPool> pool_;
 };
+
+#pragma pop_macro("Status")

@@ -24,6 +24,7 @@
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/pool/detail/task_place.hpp>
 #include <handoff/pool/detail/worker.hpp>
+#include <handoff/pool/internal/pool_host.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/fork.hpp>
 #include <handoff/sync/stop_token.hpp>
@@ -39,9 +40,6 @@ struct TaskOptions;
 struct ThreadPoolOptions;
 
 namespace detail {
-
-class Engine;
-Engine& engine_of(ThreadPool& pool) noexcept;
 
 class Completion;
 struct EngineParts;
