@@ -39,7 +39,11 @@ class ThreadsSince {
  public:
   ThreadsSince() {
     std::thread([] {}).join();  // a sanitizer's own thread comes with the first one
-    before_ = threads_of_process();
+    // That one may still be about to go, which can hide another one from who lists them.
+    std::vector<pid_t> seen;
+    do {
+      before_ = std::exchange(seen, threads_of_process());
+    } while (before_ != seen);
   }
 
   std::chrono::nanoseconds cpu_time() const {
