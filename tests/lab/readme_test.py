@@ -19,7 +19,9 @@ from lab_support import PROGRAM, SOURCE, LabTest, small_build
 
 OURS = ("./run", "handoff ", "export ", "build/release/handoff ")
 # Commands of the texts that are not the lab's, and who runs them.
-ELSEWHERE = {"./check": "this", "cmake --": "tests/consumer",
+ELSEWHERE = {"./check": "this", "cmake --": "tests/consumer", "g++ ": "tests/consumer",
+             "apt-get ": "tests/consumer", "dpkg-buildpackage ": "tests/consumer",
+             "conan ": "tests/consumer",
              "bpftrace ": "nobody: it needs root", "usdt:": "the same"}
 
 # Beside other tests a machine is busy: a pool may fail, a comparison decides nothing.
@@ -50,7 +52,7 @@ def commands_of(text):
 
 
 def without_code(text):
-    return re.sub(r"^```\w+\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^```[\w+]+\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def texts():
