@@ -221,8 +221,11 @@ TEST_P(Descriptors, SixteenForSixtyFourFiles) {
       futures.push_back(i % 2 == 0 ? files.write(path, bytes_of(contents[i]))
                                    : files.replace(path, bytes_of(contents[i])));
     }
+    std::vector<FileResult> results;
+    for (auto& future : futures) results.push_back(result_of(std::move(future)));
+    // Only now are there descriptors for a look at each file.
     for (unsigned i = 0; i < 64; ++i) {
-      const FileResult result = result_of(std::move(futures[i]));
+      const FileResult& result = results[i];
       const auto now = root.get("f" + std::to_string(i));
       if (result.ok()) EXPECT_TRUE(now == contents[i]);
       else EXPECT_EQ(result.failure().error, EMFILE) << result.failure().text();
