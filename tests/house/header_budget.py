@@ -19,7 +19,7 @@ LINES_MAX = 17200  # room for <memory>, <vector> and <chrono>, not for <function
 # Headers that cannot do with that, and why.
 LINES_MAX_OF = {
     "handoff/pool/parallel_for.hpp": 17900,  # a pool, and reductions besides the loops
-    "handoff/pool/task_group.hpp": 17300,  # a pool, and the hook of a group
+    "handoff/pool/task_group.hpp": 17400,  # a pool, and the hook of a group
     "handoff/graph/partition.hpp": 20000,  # returns a std::ranges::subrange: <ranges>
     "handoff/graph/algorithms.hpp": 22000,  # the same
     "handoff/event/detail/event_store.hpp": 25000,  # <queue>, <unordered_map>
