@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "append_log_file.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <sys/random.h>
 #include <sys/vfs.h>
@@ -12,6 +11,7 @@
 #include <handoff/core/internal/attempt.hpp>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "file_call.hpp"
 #include "path.hpp"
 

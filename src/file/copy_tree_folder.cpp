@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "copy_tree_folder.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
 
 #include <string_view>
 #include <vector>
+
+#include "../sync/internal/seen_sanitizer.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

@@ -2,7 +2,6 @@
 //
 // Letting requests in, beginning them in order, and telling what became of them.
 #include "file_core.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "../core/internal/call_failed.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "open_file_state.hpp"
 #include "path.hpp"
 

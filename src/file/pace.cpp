@@ -2,10 +2,10 @@
 //
 // Bandwidth shares.
 #include "pace.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <algorithm>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "driver.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

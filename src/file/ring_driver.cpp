@@ -10,7 +10,6 @@
 //         not asked for calls until its turn comes: so it is ready once.
 //   RG-3  The bell is always being read by the ring, until close() has rung it for the last time.
 #include "ring_driver.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <cerrno>
 
@@ -31,6 +30,7 @@
 #include <utility>
 
 #include "../sync/internal/descriptor.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "call_slots.hpp"
 #include "open_file_state.hpp"
 #include "ring.hpp"

@@ -2,10 +2,10 @@
 //
 // Group commit.
 #include "sync_groups.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "driver.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

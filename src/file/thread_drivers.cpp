@@ -9,10 +9,9 @@
 //   FD-3  What a callback on a thread of the executor posts goes on on that thread, as soon as the
 //         callback has returned, if it is one request and none waits in the queue. So a chain of
 //         requests wakes nobody, and overtakes nobody.
-//   FD-4  A task of the executor, if that is a pool, that waits for a request drives what is
-//   queued,
-//         within the width. It goes on when its own is ready and another thread empties the queue:
-//         so none that was turned away waits for a task that begins behind it.
+//   FD-4  If the executor is a pool, a task of it that waits for a request runs queued requests,
+//         within the width. It stops when its own is ready and another thread empties the queue. So
+//         a waiting task that could not help never depends on a task that begins after it.
 #include <algorithm>
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/future_state.hpp>
@@ -229,7 +228,7 @@ class ExecutorDriver final : public FileDriver {
   sync::Mutex mutex_;
   sync::EventCount over_;
   RunQueue queue_;
-  std::size_t tasks_ = 0;    // posted and not over
+  std::size_t tasks_ = 0;  // posted and not over
   std::size_t at_work_ = 0;  // ... and begun
   std::size_t helpers_ = 0;
   bool closed_ = false;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "job_master.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <unistd.h>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "../core/internal/call_failed.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "kept_names.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -16,6 +15,7 @@
 #include <new>
 
 #include "../sync/internal/descriptor.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "name_keeper.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <handoff/sync/mutex.hpp>
 #include <new>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "fork_server.hpp"
 #include "kept_names.hpp"
 

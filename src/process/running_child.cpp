@@ -2,7 +2,6 @@
 //
 // Waiting for a child: its end and its pipes at once.
 #include "running_child.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,6 +18,7 @@
 
 #include "../core/internal/call_failed.hpp"
 #include "../core/internal/escaped_text.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "pipe_wait.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -5,7 +5,6 @@
 //   SW-1  An order that was taken into the queue is answered: the thread ends with an empty queue,
 //         after the queue was closed.
 #include "spawner.hpp"
-#include "../sync/internal/seen_sanitizer.hpp"
 
 #include <errno.h>
 #include <linux/sched.h>
@@ -27,6 +26,7 @@
 #include <system_error>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "no_signals.hpp"
 #include "process_place.hpp"
 

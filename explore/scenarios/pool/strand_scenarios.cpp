@@ -206,7 +206,7 @@ class PlayedStrand : public detail::InboxCalls<PlayedStrand> {
   detail::Strand::Owner strand_;
 };
 
-// The strand ends before the functions come, which nobody needs: who waits runs its tasks.
+// The waiting tasks run the strand's tasks. It ends before its functions come, with nothing to do.
 const Scenario all_wait("strand/nobody_but_tasks_that_wait", [] {
   PlayedPool pool;
   Record record;

@@ -54,7 +54,8 @@ class [[nodiscard]] SeenLock {
   Mutex& mutex_;
 };
 
-// Behind what it returns, which is made in its place by then: to the one who waits for it.
+// Made in a function that returns a result: tells, once the result is in its place, the thread that
+// waits for it.
 class TellAtEnd {
  public:
   explicit TellAtEnd(const void* what) noexcept : what_(what) {}

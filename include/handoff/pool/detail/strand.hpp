@@ -3,8 +3,9 @@
 // What a SerialExecutor is, whatever the executor under it. Not for users.
 //
 // A strand with a task that is not done has one turn. The turn is a function of the executor, or a
-// thread that runs it. Whoever hands over a task while there is no turn makes it. On a ThreadPool a
-// task that waits for one of the strand's may take the turn; the function then comes for nothing.
+// thread that runs it. A thread that hands over a task while there is no turn makes the turn. On a
+// ThreadPool a task that waits for one of the strand's may take the turn; the function then finds
+// nothing to do.
 //
 //   SX-1  There is at most one turn, and one while a task has not ended.
 //   SX-2  Who makes the turn hands over his task with it: the first move of that function, which is
