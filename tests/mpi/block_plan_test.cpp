@@ -4,8 +4,7 @@
 #include "support/support.hpp"
 #include "support/test.hpp"
 
-namespace handoff::test {
-namespace {
+namespace handoff::test { namespace {
 
 using detail::BlockPlan;
 using detail::BlockSizes;
@@ -90,5 +89,4 @@ TEST(RankPlans, ANodesBlocksCoverWhatItClaims) {
   EXPECT_EQ((RankPlans{.count = 0, .nodes = 1}.of_world().blocks()), 0U);
 }
 
-}  // namespace
-}  // namespace handoff::test
+}}  // namespace handoff::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What jobs_test.py starts by mpirun: a run that it kills and starts again, and ranks that do wrong.
+// What jobs_test.py starts by mpirun: a run that it kills and starts again, and ranks that do
+// wrong.
 //
 //   job run ROWS BLOCK NAP_US INPUT CHECKPOINT RESULTS COMPUTED
 //   job list CHECKPOINT              the rows that are finished
@@ -50,9 +51,9 @@ void run(char** arguments) {
     }
   };
   std::vector<std::uint64_t> results(team.rank() == 0 ? 2 * rows : 0);
-  const handoff::Tally tally = team.run(
-      rows, compute, results,
-      {.block = block, .checkpoint = arguments[4], .input = std::stoul(arguments[3])});
+  const handoff::Tally tally =
+      team.run(rows, compute, results,
+               {.block = block, .checkpoint = arguments[4], .input = std::stoul(arguments[3])});
   if (team.rank() != 0) return;
   std::ofstream(arguments[5], std::ios::binary)
       .write(reinterpret_cast<const char*>(results.data()),
@@ -62,8 +63,7 @@ void run(char** arguments) {
 }
 
 void list(const char* checkpoint) {
-  for (const handoff::AppendLogRecord& record :
-       handoff::AppendLogReader(checkpoint, {.from = 2})) {
+  for (const handoff::AppendLogRecord& record : handoff::AppendLogReader(checkpoint, {.from = 2})) {
     handoff::IndexRange range;
     std::memcpy(&range, record.bytes.data(), sizeof range);
     for (const std::size_t row : range) std::printf("%zu\n", row);
@@ -73,13 +73,12 @@ void list(const char* checkpoint) {
 // Ranks of other machines, as far as the team can tell: rank 1 stops, and is not heard of again.
 void fall_silent() {
   handoff::RankTeam team{{.threads = 1, .patience = 3s, .ranks_per_node = 1}};
-  (void)team.run(
-      100,
-      [&](handoff::IndexRange) {
-        if (team.rank() == 1) ::raise(SIGSTOP);
-        std::this_thread::sleep_for(1ms);
-      },
-      {.block = 1});
+  (void)team.run(100,
+                 [&](handoff::IndexRange) {
+                   if (team.rank() == 1) ::raise(SIGSTOP);
+                   std::this_thread::sleep_for(1ms);
+                 },
+                 {.block = 1});
 }
 
 // Rank 1 does not come to the call that the others wait in.
@@ -129,7 +128,8 @@ int main(int argc, char** argv) {
     return JOB_BUILD == 1 ? 0 : 4;
   } catch (const std::exception& error) {
     const bool is_alone = what == "leave" || what == "claim";
-    if (is_alone || rank == nullptr || *rank == '0') std::fprintf(stderr, "job: %s\n", error.what());
+    if (is_alone || rank == nullptr || *rank == '0')
+      std::fprintf(stderr, "job: %s\n", error.what());
     return 3;
   }
 }

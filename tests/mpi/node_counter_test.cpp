@@ -4,8 +4,7 @@
 #include "support/support.hpp"
 #include "support/test.hpp"
 
-namespace handoff::test {
-namespace {
+namespace handoff::test { namespace {
 
 using detail::BlockNumber;
 using detail::NodeCounter;
@@ -83,5 +82,4 @@ TEST(NodeCounter, WhoFindsNothingYetIsTold) {
   EXPECT_EQ(counter.claim(number, one), Said::not_yet);
 }
 
-}  // namespace
-}  // namespace handoff::test
+}}  // namespace handoff::test

@@ -29,8 +29,7 @@ extern "C" int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm
   return PMPI_Win_allocate(size, unit, info, comm, base, window);
 }
 
-namespace handoff::test {
-namespace {
+namespace handoff::test { namespace {
 
 using namespace std::chrono_literals;
 
@@ -39,8 +38,7 @@ std::map<std::size_t, RankTeam> teams;
 class EndOfTeams : public testing::Environment {
   void TearDown() override { teams.clear(); }
 };
-[[maybe_unused]] const auto* const end_of_teams =
-    testing::AddGlobalTestEnvironment(new EndOfTeams);
+[[maybe_unused]] const auto* const end_of_teams = testing::AddGlobalTestEnvironment(new EndOfTeams);
 
 // All ranks on one node, and each rank on one of its own.
 class RankTeams : public testing::TestWithParam<std::size_t> {
@@ -80,12 +78,11 @@ TEST_P(RankTeams, EachIndexRunsOnceOnSomeRank) {
   for (const std::size_t count : {0U, 1U, 2U, 7U, 1000U}) {
     for (const std::size_t block : {0U, 1U, 3U, 5000U}) {
       std::vector<std::atomic<unsigned>> times(count);
-      const Tally tally = team_.run(
-          count,
-          [&](IndexRange range) {
-            for (const std::size_t i : range) ++times[i];
-          },
-          {.block = block});
+      const Tally tally = team_.run(count,
+                                    [&](IndexRange range) {
+                                      for (const std::size_t i : range) ++times[i];
+                                    },
+                                    {.block = block});
       EXPECT_EQ(tally.done, count);
       EXPECT_EQ(tally.accepted, count);
       EXPECT_TRUE(tally.balanced());
@@ -101,16 +98,15 @@ TEST_P(RankTeams, ResultsAreInPlaceOnRank0ForAnyBlock) {
   for (const std::size_t each : {1U, 3U}) {
     for (const std::size_t block : {0U, 1U, 4U, 700U}) {
       std::vector<std::uint32_t> results(team_.rank() == 0 ? 1000 * each : 0);
-      (void)team_.run(
-          1000,
-          [&](IndexRange range, std::span<std::uint32_t> out) {
-            ASSERT_EQ(out.size() % range.size(), 0U);
-            const std::size_t per_index = out.size() / range.size();
-            for (std::size_t i = 0; i < out.size(); ++i) {
-              out[i] = static_cast<std::uint32_t>((range.first * per_index + i) * 17);
-            }
-          },
-          results, {.block = block});
+      (void)team_.run(1000,
+                      [&](IndexRange range, std::span<std::uint32_t> out) {
+                        ASSERT_EQ(out.size() % range.size(), 0U);
+                        const std::size_t per_index = out.size() / range.size();
+                        for (std::size_t i = 0; i < out.size(); ++i) {
+                          out[i] = static_cast<std::uint32_t>((range.first * per_index + i) * 17);
+                        }
+                      },
+                      results, {.block = block});
       for (std::size_t i = 0; i < results.size(); ++i) ASSERT_EQ(results[i], i * 17);
     }
   }
@@ -182,13 +178,13 @@ TEST_P(RankTeams, AKernelIsABody) {
 TEST_P(RankTeams, AFailureReachesAllRanksWithRankHostAndText) {
   std::atomic<std::uint64_t> ran{0};
   const std::string told = what_of([&] {
-    (void)team_.run(
-        100,
-        [&](IndexRange range) {
-          ran += range.size();
-          if (range.first <= 31 && range.last > 31) throw std::runtime_error("row 31 is bad");
-        },
-        {.block = 3});
+    (void)team_.run(100,
+                    [&](IndexRange range) {
+                      ran += range.size();
+                      if (range.first <= 31 && range.last > 31)
+                        throw std::runtime_error("row 31 is bad");
+                    },
+                    {.block = 3});
   });
   std::array<char, 256> first{};
   told.copy(first.data(), first.size() - 1);
@@ -213,13 +209,12 @@ TEST_P(RankTeams, AStopOfOneRankStopsAll) {
   sync::StopSource source;
   const sync::StopToken token = source.token();
   const std::size_t stopper = team_.ranks() - 1;
-  const Tally amid = team_.run(
-      100'000,
-      [&](IndexRange) {
-        if (team_.rank() == stopper) source.request_stop();
-        std::this_thread::sleep_for(100us);
-      },
-      {.block = 1, .until = token});
+  const Tally amid = team_.run(100'000,
+                               [&](IndexRange) {
+                                 if (team_.rank() == stopper) source.request_stop();
+                                 std::this_thread::sleep_for(100us);
+                               },
+                               {.block = 1, .until = token});
   EXPECT_TRUE(amid.balanced());
   EXPECT_GT(amid.done, 0U);
   EXPECT_GT(amid.cancelled, 0U);
@@ -272,9 +267,8 @@ TEST_P(RankTeams, ResultsWithoutRoomAreToldToAll) {
 }
 
 TEST_P(RankTeams, CallsInsideABlockAreMisuse) {
-  const std::string told = what_of([&] {
-    (void)team_.run(1, [&](IndexRange) { (void)team_.run(1, [](IndexRange) {}); });
-  });
+  const std::string told = what_of(
+      [&] { (void)team_.run(1, [&](IndexRange) { (void)team_.run(1, [](IndexRange) {}); }); });
   EXPECT_NE(told.find("RankTeam: run() from inside a block"), std::string::npos) << told;
 }
 
@@ -303,12 +297,10 @@ TEST(RankTeam, ATeamMayBeOfSomeRanks) {
   {
     RankTeam team({.threads = 1, .communicator = some});
     EXPECT_EQ(team.ranks(), (all.ranks() + 1 - all.rank() % 2) / 2);
-    EXPECT_EQ(team.reduce(
-                  100, std::size_t{0}, [](std::size_t i) { return i; }, std::plus<>()),
-              4950U);
+    EXPECT_EQ(
+        team.reduce(100, std::size_t{0}, [](std::size_t i) { return i; }, std::plus<>()), 4950U);
   }
   MPI_Comm_free(&some);
 }
 
-}  // namespace
-}  // namespace handoff::test
+}}  // namespace handoff::test
