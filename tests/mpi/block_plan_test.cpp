@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+//
+// The plans of blocks: each index once, large blocks first, no overflow.
 #include "mpi/block_plan.hpp"
 
 #include "support/support.hpp"

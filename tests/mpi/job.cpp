@@ -4,6 +4,7 @@
 // wrong.
 //
 //   job run ROWS BLOCK NAP_US INPUT CHECKPOINT RESULTS COMPUTED
+//       JOB_FILE_BYTES in the environment: files that grow beyond cannot be written
 //   job list CHECKPOINT              the rows that are finished
 //   job silent | leave | claim | threads
 //
@@ -40,6 +41,12 @@ void run(char** arguments) {
   const std::size_t block = std::stoul(arguments[1]);
   const std::chrono::microseconds nap(std::stol(arguments[2]));
   handoff::RankTeam team{{.threads = 1}};
+  if (std::getenv("JOB_FILE_BYTES") != nullptr) {
+    const rlim_t bytes = std::stoul(std::getenv("JOB_FILE_BYTES"));
+    const rlimit limit{bytes, bytes};
+    (void)::signal(SIGXFSZ, SIG_IGN);
+    (void)::setrlimit(RLIMIT_FSIZE, &limit);
+  }
   const int computed = ::open(arguments[6], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   const auto compute = [&](handoff::IndexRange range, std::span<std::uint64_t> out) {
     for (const std::size_t row : range) {

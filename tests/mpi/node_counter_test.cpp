@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+//
+// The counter of a node: threads claim each block once, and are told when there is none.
 #include "mpi/node_counter.hpp"
 
 #include "support/support.hpp"
