@@ -28,6 +28,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 // What all ranks know when a run begins.
 struct RankRunPlan {
+  std::uint64_t number = 0;  // of the run, from 1 on
   RankPlans plans;
   std::uint64_t bytes_per_index = 0;
   std::vector<IndexRange> left;  // what is to be done; plans count through it

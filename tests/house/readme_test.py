@@ -156,7 +156,8 @@ def public_headers():
     own; version.hpp is made when it is built."""
     folder = ROOT / "include"
     found = [path.relative_to(folder).as_posix() for path in folder.glob("handoff/**/*.hpp")
-             if not {"detail", "internal", "mpi"}.intersection(path.parts) and path != folder / UMBRELLA]
+             if not {"detail", "internal", "mpi"}.intersection(path.parts)
+             and path != folder / UMBRELLA]
     return {*found, "handoff/version.hpp"}
 
 
