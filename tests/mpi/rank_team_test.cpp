@@ -208,17 +208,18 @@ TEST_P(RankTeams, AFailureReachesAllRanksWithRankHostAndText) {
 TEST_P(RankTeams, AStopOfOneRankStopsAll) {
   sync::StopSource source;
   const sync::StopToken token = source.token();
-  const std::size_t stopper = team_.ranks() - 1;
+  const auto late = std::chrono::steady_clock::now() + 300ms;
   const Tally amid = team_.run(100'000,
-                               [&](IndexRange) {
-                                 if (team_.rank() == stopper) source.request_stop();
-                                 std::this_thread::sleep_for(100us);
+                               [&](IndexRange range) {
+                                 if (range.first == 0) source.request_stop();
+                                 std::this_thread::sleep_until(late);
                                },
                                {.block = 1, .until = token});
   EXPECT_TRUE(amid.balanced());
   EXPECT_GT(amid.done, 0U);
   EXPECT_GT(amid.cancelled, 0U);
   EXPECT_EQ(amid.done + amid.cancelled, 100'000U);
+  source.request_stop();
   std::size_t ran = 0;
   const Tally before = team_.run(10, [&](IndexRange) { ++ran; }, {.until = token});
   EXPECT_EQ(before.cancelled, 10U);
@@ -226,7 +227,8 @@ TEST_P(RankTeams, AStopOfOneRankStopsAll) {
 }
 
 TEST_P(RankTeams, ADeadlineOfOneRankEndsAll) {
-  const auto nap = [](IndexRange) { std::this_thread::sleep_for(5ms); };
+  const auto then = std::chrono::steady_clock::now() + 300ms;
+  const auto nap = [then](IndexRange) { std::this_thread::sleep_until(then); };
   RankRunOptions options{.block = 1};
   if (team_.rank() == 0) options.until = 2ms;
   const Tally amid = team_.run(100'000, nap, options);
