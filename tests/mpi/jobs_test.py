@@ -137,7 +137,8 @@ def test_kills(kills, draw):
                 finished = finished_rows(place / "checkpoint")
                 (place / "computed").unlink(missing_ok=True)
                 job = Job(draw.randrange(1, 5), JOB, *arguments)
-                if done < kills:
+                is_killed = done < kills
+                if is_killed:
                     kill_somewhere(job, draw, place / "computed")
                     done += 1
                 code, out, err = job.end()
@@ -145,7 +146,7 @@ def test_kills(kills, draw):
                 again = finished.intersection(computed)
                 assert not again, f"finished rows were computed again: {sorted(again)[:9]}; {err}"
                 assert len(set(computed)) == len(computed), "a row was computed twice in one job"
-                assert done < kills or code == 0, f"an undisturbed job failed: {err}"
+                assert is_killed or code == 0, f"an undisturbed job failed: {err}"
             assert (place / "results").read_bytes() == wanted, "other results than undisturbed"
             assert out.startswith(f"done {ROWS}, "), out
         print(f"{done} kills, {rounds} jobs finished", flush=True)
