@@ -6,13 +6,11 @@ import os
 import subprocess
 import unittest
 
-NAMES = ("first", "second", "third")
-
 # What mpirun reaches another host by, in place of ssh: AGENT ADDRESS COMMAND...
 AGENT = """#!/bin/sh
 address=$1
 shift
-exec ip netns exec {prefix}-$address unshare --uts sh -c "hostname host-$address; $*"
+exec ip netns exec {prefix}-$address unshare --uts sh -c "hostname host-$address; exec $*"
 """
 
 
@@ -55,9 +53,9 @@ class ThreeHosts:
     def ip(*words):
         subprocess.run(["ip", *words], check=True, capture_output=True)
 
-    def command(self, *words):
-        """Such that the words run on the first host."""
-        return [str(self.agent), self.addresses[0], *map(str, words)]
+    def command(self):
+        """Words before those of a command that is to run on the first host."""
+        return [self.agent, self.addresses[0]]
 
     def cut_off(self, number):
         self.ip("-n", f"{self.prefix}-switch", "link", "set", f"port{number}", "down")
