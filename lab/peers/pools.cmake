@@ -24,6 +24,13 @@ handoff_pool(peer.mpi_static MpiStatic peers/mpi_loops.hpp
   LIBRARIES MPI::MPI_CXX ${HANDOFF_MPI_CONDITIONS})
 handoff_pool(peer.mpi_master_worker MpiMasterWorker peers/mpi_loops.hpp
   LIBRARIES MPI::MPI_CXX ${HANDOFF_MPI_CONDITIONS})
+# Which Python and whether it has the module is known when it is started.
+handoff_pool(peer.mpi4py_futures Mpi4pyTasks peers/mpi4py.hpp
+  PACKAGE python3-mpi4py IF OPENMPI_RUN)
+configure_file(peers/mpi4py_master.py ${HANDOFF_LIBEXEC_DIR}/lib/mpi4py_master.py COPYONLY)
+if(HANDOFF_INSTALL)
+  install(FILES peers/mpi4py_master.py DESTINATION libexec/handoff/lib COMPONENT lab)
+endif()
 handoff_pool(seed.pool.fixed SeedFixed peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.cached SeedCached peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.active SeedActive peers/seed_active_pool.hpp)

@@ -56,10 +56,11 @@ class RanksTest(LabTest):
         said, why = process.communicate()
         self.assertEqual(process.returncode, 0, why)
         self.assertEqual(len(said.splitlines()), 1)
-        c = np.load(self.folder / "c.npy")
-        exact = (np.load(self.folder / "a.npy").astype(np.float64)
-                 @ np.load(self.folder / "b.npy").astype(np.float64))
-        self.assertLess(np.linalg.norm(c - exact), 1e-5 * np.linalg.norm(exact))
+        a, b, c = (np.load(self.folder / f"{name}.npy", mmap_mode="r") for name in "abc")
+        some = slice(None, None, 1 + len(a) // 10_000)
+        exact = a[some].astype(np.float64) @ b.astype(np.float64)
+        self.assertEqual(c.shape, (a.shape[0], b.shape[1]))
+        self.assertLess(np.linalg.norm(c[some] - exact), 1e-5 * np.linalg.norm(exact))
         self.assertEqual(self.left(), ["a.npy", "b.npy", "c.npy"])
         return c
 
@@ -119,10 +120,9 @@ class OnThisMachine(RanksTest):
                 self.assertEqual(c.dtype, np.result_type(a, b).newbyteorder("="))
 
     def test_matrices_larger_than_the_memory_of_a_rank(self):
-        self.save_random(2_000_000, 4, 24)  # 192 MB of a result
-        limit = 128 << 10
+        self.save_random(2_500_000, 4, 48)  # a result of 480 MB
+        limit = 360 << 10  # KiB, as OpenBLAS wants 256 MiB for itself
         self.before = ("sh", "-c", f"ulimit -d {limit}; exec \"$@\"", "sh")
-        self.environment = {"OPENBLAS_NUM_THREADS": "1"}
         self.multiply("--ranks", 2, "--oversubscribe")
 
     def test_a_rank_that_is_killed(self):
@@ -172,22 +172,23 @@ class CannotBegin(RanksTest):
         """Rank 1 is a build of its own."""
         folder = self.folder / "bin"
         folder.mkdir()
-        program = RANK_PROGRAM
         other = folder / "other"
-        other.write_bytes(program.read_bytes())
+        nothing = bytes.fromhex("662e0f1f8400")  # an instruction that fills a gap
+        code = RANK_PROGRAM.read_bytes()
+        self.assertIn(nothing + bytes(4), code)
+        other.write_bytes(code.replace(nothing + bytes(4), nothing + b"\1" * 4))
         other.chmod(0o755)
-        subprocess.run(["objcopy", "--remove-section", ".note.gnu.build-id", other], check=True)
         real = shutil.which("mpirun")
         (folder / "mpirun").write_text(
             f"#!/bin/bash\nfor word; do [ -x \"$word\" ] && word={folder}/either\n"
             f"words+=(\"$word\"); done\nexec {real} \"${{words[@]}}\"\n")
         (folder / "either").write_text(
-            f"#!/bin/sh\n[ $OMPI_COMM_WORLD_RANK = 0 ] && exec {program} \"$@\"\n"
-            f"LD_LIBRARY_PATH={program.parent.parent}/lib exec {other} \"$@\"\n")
+            f"#!/bin/sh\n[ $OMPI_COMM_WORLD_RANK = 0 ] && exec {RANK_PROGRAM} \"$@\"\n"
+            f"LD_LIBRARY_PATH={RANK_PROGRAM.parent.parent}/lib exec {other} \"$@\"\n")
         for name in ("mpirun", "either"):
             (folder / name).chmod(0o755)
         self.environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
-        self.assert_fails(self.begin("--ranks", 2, "--oversubscribe"), 1, "build")
+        self.assert_fails(self.begin("--ranks", 2, "--oversubscribe"), 1, "rank 1", "another build")
 
     def test_a_window_that_cannot_be_made(self):
         self.environment = {"OMPI_MCA_osc": "monitoring"}

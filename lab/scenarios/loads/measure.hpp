@@ -174,6 +174,9 @@ Operation measured(const Task& task, const std::shared_ptr<Way>& way, const Hand
 template <class Way>
 Operation measure(const Task& task) {
   const Load& load = task.load;
+  if constexpr (requires { Way::kOwnMemory; }) {
+    if (load.by_memory) throw Unavailable("its processes share no memory");
+  }
   const auto by = [&task](auto hand) {
     return detail::measured(task, std::make_shared<Way>(task.width), hand);
   };
