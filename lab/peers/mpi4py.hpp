@@ -23,8 +23,12 @@ class Mpi4py {
  public:
   Mpi4py(std::size_t workers, const std::string& kind, const std::vector<std::string>& more)
       : python_(python()), job_(workers + 1) {
-    std::vector<std::string> words{python_, "-m", "mpi4py.futures", folder() / "mpi4py_master.py",
-                                   kind,    std::to_string(workers)};
+    std::vector<std::string> words{python_,
+                                   "-m",
+                                   "mpi4py.futures",
+                                   folder() / "mpi4py_master.py",
+                                   kind,
+                                   std::to_string(workers)};
     words.insert(words.end(), more.begin(), more.end());
     int to[2];
     int from[2];

@@ -217,6 +217,10 @@ class OnThreeHosts(RanksTest):
         self.environment = {"OMPI_MCA_plm_rsh_agent": str(self.hosts.agent)}
         self.everywhere = ("--ranks", 3, "--hosts", ",".join(self.hosts.addresses))
 
+    def test_all_are_there(self):
+        self.save_random(600)
+        self.multiply(*self.everywhere)
+
     def test_one_is_slow(self):
         self.save_random(600)
         self.hosts.slow_down(1, "20ms")

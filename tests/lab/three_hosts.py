@@ -61,6 +61,8 @@ class ThreeHosts:
         self.ip("-n", f"{self.prefix}-switch", "link", "set", f"port{number}", "down")
 
     def slow_down(self, number, delay):
-        subprocess.run(["ip", "netns", "exec", f"{self.prefix}-{self.addresses[number]}", "tc",
-                        "qdisc", "add", "dev", "lan", "root", "netem", "delay", delay],
-                       check=True, capture_output=True)
+        done = subprocess.run(
+            ["ip", "netns", "exec", f"{self.prefix}-{self.addresses[number]}", "tc", "qdisc", "add",
+             "dev", "lan", "root", "netem", "delay", delay], text=True, capture_output=True)
+        if done.returncode != 0:
+            raise unittest.SkipTest(f"this kernel delays nothing: {done.stderr.strip()}")

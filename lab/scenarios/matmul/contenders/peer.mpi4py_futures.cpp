@@ -43,9 +43,12 @@ Operation contender(const Task& task) {
   const auto words = std::visit(
       [&task](const auto& o) {
         const char* const type = sizeof *o.c == sizeof(float) ? "f4" : "f8";
-        return std::vector<std::string>{path_of(o.a),           path_of(o.b),
-                                        path_of(task.output),   std::to_string(task.m),
-                                        std::to_string(task.n), std::to_string(task.k),
+        return std::vector<std::string>{path_of(o.a),
+                                        path_of(o.b),
+                                        path_of(task.output),
+                                        std::to_string(task.m),
+                                        std::to_string(task.n),
+                                        std::to_string(task.k),
                                         type};
       },
       task.operands);
