@@ -42,7 +42,6 @@ class NodeCounter {
   // `has_all`: the node is alone, and the world's only block is its own.
   void open(bool has_all) noexcept {
     // order: relaxed, here and below: a message of rank 0 lets the others in, later.
-    stopped_.store(0, sync::order::relaxed);
     ticket_.store(has_all ? 0 : packed(no_block, 0), sync::order::relaxed);  // order: as above
     spare_.store(has_all ? kEnd : kNone, sync::order::relaxed);  // order: as above
   }
@@ -104,10 +103,13 @@ class NodeCounter {
     spare_.store(kEnd, sync::order::relaxed);  // order: relaxed, as above
   }
 
-  // No rank of the node begins another block.
-  void stop() noexcept { stopped_.store(1, sync::order::relaxed); }  // order: relaxed, a hint
-  bool is_stopped() const noexcept {
-    return stopped_.load(sync::order::relaxed) != 0;  // order: relaxed, nothing comes with it
+  // No rank of the node begins another block of this run. Runs have numbers, as a rank may hear of
+  // a stop when the others have left the run.
+  void stop(std::uint64_t run) noexcept {
+    stopped_.store(run, sync::order::relaxed);  // order: relaxed, a hint
+  }
+  bool is_stopped(std::uint64_t run) const noexcept {
+    return stopped_.load(sync::order::relaxed) == run;  // order: relaxed, nothing comes with it
   }
 
  private:
@@ -126,7 +128,7 @@ class NodeCounter {
 
   sync::atomic<std::uint64_t> ticket_;
   sync::atomic<std::uint64_t> spare_;
-  sync::atomic<std::uint32_t> stopped_;
+  sync::atomic<std::uint64_t> stopped_;  // a run; 0: none
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -75,7 +75,7 @@ void RankRun::work() noexcept {
   NodeCounter& node = link_.node();
   Pace pace;
   sync::EventCount nap;
-  for (BlockNumber number; !node.is_stopped();) {
+  for (BlockNumber number; !node.is_stopped(plan_.number);) {
     const NodeCounter::Said said = node.claim(number, blocks_of);
     if (said == NodeCounter::Said::none_left) break;
     if (said == NodeCounter::Said::not_yet) {
@@ -142,7 +142,7 @@ void RankRun::keep_failure(std::size_t size, RankFigures& figures) noexcept {
 RankVerdict RankRun::lead() {
   const std::size_t members = team_.width() - 1;
   outbox_.open(members + 2);
-  if (cause_ != StopCause::none) link_.node().stop();
+  if (cause_ != StopCause::none) link_.node().stop(plan_.number);
   Outbox* const outbox = &outbox_;
   BulkOperation threads(
       team_, members, [this](std::size_t, std::size_t) { work(); },
@@ -274,7 +274,7 @@ bool RankRun::take_verdicts() {
   if (heard_.kind == RankVerdict::Kind::lost) link_.lose(heard_.text.data());
   if (heard_.kind == RankVerdict::Kind::stop) {
     cause_ = heard_.cause;
-    link_.node().stop();
+    link_.node().stop(plan_.number);
   }
   if (heard_.kind == RankVerdict::Kind::end) {
     verdict_ = heard_;
@@ -344,7 +344,7 @@ bool RankRun::supply_node() {
     }
     return true;
   }
-  if (link_.node().is_stopped()) {
+  if (link_.node().is_stopped(plan_.number)) {
     world_is_over_ = true;
   } else if (link_.node().is_wanted(last_)) {
     link_.ask_world();
@@ -363,7 +363,7 @@ void RankRun::watch_until() {
 
 // On this node at once, and on the others by rank 0.
 void RankRun::stop(StopCause cause) {
-  link_.node().stop();
+  link_.node().stop(plan_.number);
   if (std::exchange(cause_, cause) != StopCause::none) return;
   if (is_rank_0()) {
     tell_all({.kind = RankVerdict::Kind::stop, .cause = cause});
@@ -421,7 +421,7 @@ void RankRun::watch_others() {
 // What is wrong is no longer MPI's to tell. The threads end first, as they use what the caller has;
 // what may still be read by MPI is never freed, as the program ends.
 void RankRun::leave() noexcept {
-  link_.node().stop();
+  link_.node().stop(plan_.number);
   for (FinishedBlock block; !outbox_.has_ended();) {
     int is_there = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, kReportTag, link_.comm(), &is_there, MPI_STATUS_IGNORE);
@@ -436,8 +436,8 @@ void RankRun::leave() noexcept {
   for (Transfer& arrival : arrivals_) {
     for (MPI_Request& request : arrival.requests) cancel(request);
   }
-  (void)new std::list<Transfer>(std::move(sends_));
-  (void)new std::list<Telling>(std::move(tellings_));
+  (void)own_sends_.release();
+  (void)own_tellings_.release();
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

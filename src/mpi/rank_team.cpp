@@ -118,6 +118,7 @@ class RankTeam::Ranks {
   RankRunPlan open(const RankJob& job, const RankRunOptions& options,
                    std::optional<detail::RankCheckpoint>& checkpoint) {
     RankRunPlan plan;
+    plan.number = ++runs_;
     plan.patience = patience_;
     plan.is_recorded = !options.checkpoint.empty();
     plan.reports = job.value_bytes != 0 || plan.is_recorded;
@@ -187,6 +188,7 @@ class RankTeam::Ranks {
   detail::RankLink link_;
   detail::Outbox outbox_;
   ThreadTeam team_;
+  std::uint64_t runs_ = 0;
   bool is_running_ = false;  // read in blocks, which the run orders
   Tally tally_;
   RankStatistics statistics_;
