@@ -45,8 +45,9 @@ class Board {
     static_cast<void>(mine());
     for (Slot& slot : slots_) slot.runs = slot.sum = 0;
   }
-  // For members that are forks of this process: they count in memory that all of them share, each
-  // in the slot of its number. share() comes before the forks; enter() is called by each.
+  // For members that are forks of this process and compute by one thread: they count in memory that
+  // all of them share, each in the slot of its number, whichever its thread. share() comes before
+  // the forks; enter() is called by each.
   static void share(std::size_t members) {
     const int how = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
     if (mmap(slots_.data(), sizeof slots_, PROT_READ | PROT_WRITE, how, -1, 0) == MAP_FAILED) {
@@ -54,7 +55,7 @@ class Board {
     }
     taken_ = members;
   }
-  static void enter(std::size_t member) { slot_ = &slots_[member]; }
+  static void enter(std::size_t member) { slot_ = slot_of_fork_ = &slots_[member]; }
 
   static Answer total(Burst& burst) {
     Answer total{0, 0};
@@ -89,6 +90,7 @@ class Board {
   };
 
   static Slot& take() {
+    if (slot_of_fork_ != nullptr) return *slot_of_fork_;
     thread_local const Lease lease;
     return lease.slot();
   }
@@ -98,6 +100,7 @@ class Board {
   static inline std::size_t taken_ = 0;
   static inline std::array<std::size_t, 1024> free_{};  // the first `returned_` of them
   static inline std::size_t returned_ = 0;
+  static inline Slot* slot_of_fork_ = nullptr;
   static inline thread_local Slot* slot_ = nullptr;
 };
 
