@@ -36,6 +36,7 @@ class Handoff(ConanFile):
             toolchain.cache_variables[f"HANDOFF_{part}"] = False
         # By threads: what liburing the machine has is not Conan's to know.
         toolchain.cache_variables["HANDOFF_WITH_URING"] = "OFF"
+        toolchain.cache_variables["HANDOFF_MPI"] = "OFF"
         toolchain.generate()
 
     def build(self):

@@ -4,8 +4,10 @@ set(HANDOFF_MPI AUTO CACHE STRING "RankTeam, by Open MPI: ON, OFF, or AUTO, wher
 set_property(CACHE HANDOFF_MPI PROPERTY STRINGS AUTO ON OFF)
 
 set(HANDOFF_HAS_MPI FALSE)
-# Open MPI is not built for sanitizers, which report what it does.
-if(HANDOFF_MPI AND NOT (HANDOFF_SANITIZE AND HANDOFF_MPI STREQUAL "AUTO"))
+# Open MPI is not built for sanitizers, which report what it does; and what is found where another
+# machine is compiled for is this one's.
+if(HANDOFF_MPI STREQUAL "ON" OR
+    (HANDOFF_MPI AND NOT HANDOFF_SANITIZE AND NOT CMAKE_CROSSCOMPILING))
   set(MPI_CXX_SKIP_MPICXX ON)   # its C++ bindings are gone from the standard
   if(HANDOFF_MPI STREQUAL "AUTO")
     find_package(MPI QUIET COMPONENTS CXX)

@@ -30,6 +30,7 @@ struct RankTeamOptions {
   std::size_t ranks_per_node = 0;
 };
 
+// What can be asked of one run; the same on all ranks, but for `until`.
 struct RankRunOptions {
   // The fewest indices worth a claim; 0 and 1: the team decides.
   std::size_t block = 0;
