@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -45,6 +44,7 @@ class Mpi4py {
     close(from[1]);
     to_ = fdopen(to[1], "w");
     from_ = fdopen(from[0], "r");
+    static_cast<void>(answer());  // all are there
   }
   ~Mpi4py() {
     std::fclose(to_);
@@ -60,9 +60,7 @@ class Mpi4py {
     std::fprintf(to_, "%zu %zu\n", count, more);
     if (bytes > 0) std::fwrite(data, 1, bytes, to_);
     std::fflush(to_);
-    unsigned long long answer = 0;
-    if (std::fscanf(from_, "%llu", &answer) != 1) throw std::runtime_error("mpi4py has ended");
-    return answer;
+    return answer();
   }
 
   // Debian's module is Debian's interpreter's, which need not be the first one in the path.
@@ -80,6 +78,12 @@ class Mpi4py {
   }
 
  private:
+  std::uint64_t answer() {
+    unsigned long long said = 0;
+    if (std::fscanf(from_, "%llu", &said) != 1) throw std::runtime_error("mpi4py has ended");
+    return said;
+  }
+
   [[noreturn]] void live(std::size_t rank, std::vector<std::string>& words, int in, int out) const {
     live_as_child();
     job_.take_place(rank);
@@ -103,12 +107,13 @@ class Mpi4py {
 class Mpi4pyTasks {
  public:
   static constexpr bool kOwnMemory = true;  // so its workers have none to walk
-  explicit Mpi4pyTasks(std::size_t width) : width_(width) { static_cast<void>(Mpi4py::python()); }
+  explicit Mpi4pyTasks(std::size_t width)
+      : pool_(width, "tasks",
+              {Mpi4py::folder() / "libhandoff_peers_work.so", "_ZN7handoff3lab5peers4burnEmm",
+               Mpi4py::folder() / "libhandoff_loads_work.so",
+               "_ZN7handoff3lab5loads7computeEmRKNS1_5PieceE"}) {}
 
-  void batch(std::size_t count, std::size_t steps) {
-    if (!pool_) begin("burn", "libhandoff_peers_work.so", "_ZN7handoff3lab5peers4burnEmm");
-    add(count, pool_->ask(count, steps));
-  }
+  void batch(std::size_t count, std::size_t steps) { add(count, pool_.ask(count, steps)); }
 
   void begin(std::size_t /*count*/) { numbers_.clear(); }
   template <class Run>
@@ -117,27 +122,19 @@ class Mpi4pyTasks {
     numbers_.insert(numbers_.end(), {run.index + 1, piece.work, piece.kind});
   }
   void wait() {
-    constexpr const char* name = "_ZN7handoff3lab5loads7computeEmRKNS1_5PieceE";
-    if (!pool_) begin("compute", "libhandoff_loads_work.so", name);
     const std::size_t count = numbers_.size() / 3;
-    add(count, pool_->ask(count, 0, numbers_.data(), numbers_.size() * sizeof numbers_[0]));
+    add(count, pool_.ask(count, 0, numbers_.data(), numbers_.size() * sizeof numbers_[0]));
   }
 
  private:
-  // The first time, in a part that is not timed.
-  void begin(const char* kind, const char* library, const char* function) {
-    pool_.emplace(width_, kind,
-                  std::vector<std::string>{Mpi4py::folder() / library, std::string(function)});
-  }
   static void add(std::size_t count, std::uint64_t sum) {
     Slot& slot = Board::mine();
     slot.sum += sum;
     slot.runs += count;
   }
 
-  std::size_t width_;
   std::vector<std::uint64_t> numbers_;
-  std::optional<Mpi4py> pool_;
+  Mpi4py pool_;
 };
 
 }  // namespace handoff::lab::peers

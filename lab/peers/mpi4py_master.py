@@ -4,6 +4,7 @@ that comes on stdin, a line each. Started by `python3 -m mpi4py.futures` on all 
 say which function, and where what it needs is."""
 
 import ctypes
+import functools
 import sys
 
 import numpy
@@ -18,12 +19,17 @@ class Piece(ctypes.Structure):  # as scenarios/loads/draw.hpp has it
 
 def begin(kind, words):
     """On each worker, once."""
-    global call, matrices
-    if kind == "rows":
-        matrices = matrices_of(words)
-        return
-    call = getattr(ctypes.CDLL(words[0]), words[1])
-    call.restype = ctypes.c_uint64
+    global libraries, matrices
+    libraries = words
+    matrices = matrices_of(words) if kind == "rows" else None
+
+
+@functools.cache
+def function(number):
+    """One of the lab's work, from words PATH NAME each."""
+    found = getattr(ctypes.CDLL(libraries[2 * number]), libraries[2 * number + 1])
+    found.restype = ctypes.c_uint64
+    return found
 
 
 def matrices_of(words):
@@ -34,12 +40,12 @@ def matrices_of(words):
 
 
 def burn(number, steps):
-    call(ctypes.c_uint64(number), ctypes.c_size_t(steps))
+    function(0)(ctypes.c_uint64(number), ctypes.c_size_t(steps))
     return number
 
 
 def compute(number, work, kind):
-    result = call(ctypes.c_uint64(number), ctypes.byref(Piece(work, kind)))
+    result = function(1)(ctypes.c_uint64(number), ctypes.byref(Piece(work, kind)))
     mixed = result * 0x9E3779B97F4A7C15 & MASK
     return mixed ^ mixed >> 32  # as peers/answer.hpp folds it
 
@@ -57,11 +63,13 @@ def main():
             size = max(1, len(arguments[0]) // chunks)
             return sum(pool.map(function, *arguments, chunksize=size)) & MASK
 
+        pool.bootup()
+        print(0, flush=True)  # all are there
         for line in sys.stdin.buffer:
             count, steps = map(int, line.split())
-            if kind == "burn":
+            if kind == "tasks" and steps > 0:
                 answer = sum_of(burn, range(1, count + 1), [steps] * count)
-            elif kind == "compute":
+            elif kind == "tasks":
                 data = sys.stdin.buffer.read(24 * count)
                 answer = sum_of(compute, *numpy.frombuffer(data, "u8").reshape(-1, 3).T.tolist())
             else:

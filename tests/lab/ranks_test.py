@@ -252,9 +252,8 @@ class Contenders(ScenarioTest):
     def test_all_answer_rightly(self):
         """Loops that compute, with waves, and that walk memory; tasks for who divides no loops."""
         loops = ("own.rank_team", "peer.mpi_static", "peer.mpi_master_worker")
-        patient = ("--quick", "--no-probe", "--launches", "1", "--time-budget", "16")
         for draw, names in ((2, loops), (49, loops), (5, ("peer.mpi4py_futures",))):
-            rows = self.by_name("--contenders", ",".join(names), how=patient, seed=1, draw=draw,
+            rows = self.by_name("--contenders", ",".join(names), seed=1, draw=draw,
                                 width=2)
             for name in names:
                 row = rows[name]
