@@ -120,6 +120,15 @@ CLI::App* add_run(CLI::App& program, RunOptions& options) {
   value(*run, "--a", options.a, "matmul: left matrix, NumPy file", "A.npy");
   value(*run, "--b", options.b, "matmul: right matrix, NumPy file", "B.npy");
   value(*run, "--result", options.result, "matmul: write the product to C.npy", "C.npy");
+  CLI::Option* ranks =
+      number(*run, "--ranks", options.ranks, "matmul: by so many processes of Open MPI")
+          ->check(CLI::Range(1, 65536));
+  values(*run, "--hosts", options.hosts, "matmul: on these machines, such as a,b:4", "HOST,...")
+      ->delimiter(',')
+      ->needs(ranks);
+  run->add_flag("--oversubscribe", options.oversubscribe,
+                "matmul: more ranks than a machine has CPUs or slots")
+      ->needs(ranks);
   return run;
 }
 

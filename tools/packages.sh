@@ -16,7 +16,7 @@ packages_peers=(libboost-dev libasio-dev libconcurrentqueue-dev libreaderwriterq
 packages_render=(libegl-dev libgles-dev libegl-mesa0 libgl1-mesa-dri libpng-dev)
 
 # RankTeam, the room mpi/; all else is complete without it.
-packages_mpi=(libopenmpi-dev openmpi-bin)
+packages_mpi=(libopenmpi-dev openmpi-bin iproute2)   # the last one for the tests' own hosts
 
 packages_run=("${packages_build[@]}" "${packages_lab[@]}" "${packages_contenders[@]}")
 packages_check=("${packages_run[@]}" "${packages_library[@]}" "${packages_peers[@]}"

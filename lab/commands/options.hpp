@@ -45,6 +45,9 @@ struct RunOptions {
   std::filesystem::path a;  // these three: real input instead of the scenario's own
   std::filesystem::path b;
   std::filesystem::path result;
+  std::size_t ranks = 0;  // of an Open MPI job; these three: matmul only
+  std::vector<std::string> hosts;
+  bool oversubscribe = false;
 
   // Rungs of the ladder: those named, or all of them for a quick look at everything, which is to
   // take minutes however much there is.

@@ -42,6 +42,20 @@ RunOptions with_kills(RunOptions options) {
   return options;
 }
 
+// --ranks without real matrices measures the ways that are ranks, on this machine.
+RunOptions with_ranks(RunOptions options) {
+  if (options.ranks == 0 || has_real_input(options)) return options;
+  if (options.scenarios != std::vector<std::string>{"matmul"} || !options.hosts.empty() ||
+      options.oversubscribe) {
+    throw UserError(
+        "--ranks: handoff run matmul --ranks N; --hosts and --oversubscribe go with --a, --b and "
+        "--result");
+  }
+  options.settings.push_back(fmt::format("width={}", options.ranks));
+  if (options.contenders.empty()) options.contenders = {"own.rank_team", "peer.mpi*"};
+  return options;
+}
+
 // Rungs of the ladder may be named instead of scenarios.
 RunOptions with_rungs(RunOptions options) {
   for (const std::string& name : std::exchange(options.scenarios, {})) {
@@ -202,9 +216,14 @@ int run_real_input(const RunOptions& options, Interrupt& interrupt) {
     throw UserError("--json, --output and --page do not go with real matrices");
   }
   Session session(options.measure, interrupt);
-  const auto outcome = matmul::multiply_files(
-      {options.a, options.b, options.result, values_of(options.settings), options.contenders},
-      session.contenders(), session.plan(), interrupt);
+  const auto outcome =
+      matmul::multiply_files({options.a,
+                              options.b,
+                              options.result,
+                              values_of(options.settings),
+                              options.contenders,
+                              {options.ranks, options.hosts, options.oversubscribe}},
+                             session.contenders(), session.plan(), interrupt);
   fmt::print(outcome.right ? stdout : stderr, "{}\n", outcome.line);
   return outcome.right ? exit_code::ok : exit_code::broken;
 }
@@ -221,7 +240,7 @@ void write_page(const RunOptions& options, const Result& result, bool whole, Int
 }  // namespace
 
 int run(const RunOptions& asked) {
-  const RunOptions options = with_short_bursts(with_rungs(with_kills(asked)));
+  const RunOptions options = with_short_bursts(with_rungs(with_ranks(with_kills(asked))));
   require_seconds_to_wait(options);
   Interrupt interrupt;
   if (has_real_input(options)) return run_real_input(options, interrupt);

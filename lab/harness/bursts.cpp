@@ -144,7 +144,9 @@ std::unique_ptr<Launch> Bench::launch(Measurement& measurement) {
     const Layout layout = measurement.deck.deal(measurement.contender.executables.size(), layouts_);
     auto launch = std::make_unique<Launch>(measurement.contender, *measurement.problem,
                                            measurement.variables, layout, interrupt_);
-    launch->prepare(measurement.cell, patience(measurement));
+    // Some start a job of processes first, whatever the budget.
+    constexpr std::chrono::nanoseconds least = std::chrono::seconds(4);
+    launch->prepare(measurement.cell, std::max(patience(measurement), least));
     launch->pause();
     measurement.launches.emplace_back();
     measurement.layouts.push_back(layout);

@@ -20,7 +20,7 @@ namespace {
 // A running tool; an early return leaves nothing of it running.
 class Tool {
  public:
-  explicit Tool(const std::vector<std::string>& command) {
+  Tool(const std::vector<std::string>& command, std::chrono::seconds grace) : grace_(grace) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
       throw std::system_error(errno, std::generic_category(), "making a pipe");
@@ -63,9 +63,8 @@ class Tool {
  private:
   // A build tool gives each of its commands a group of its own: asked to end, it ends them too.
   void end() {
-    constexpr auto grace = std::chrono::seconds(10);
     kill(-process_, SIGTERM);
-    const auto deadline = Clock::now() + grace;
+    const auto deadline = Clock::now() + grace_;
     while (waitpid(process_, nullptr, WNOHANG) == 0) {
       if (Clock::now() > deadline) kill(-process_, SIGKILL);
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -86,6 +85,7 @@ class Tool {
     _exit(127);
   }
 
+  std::chrono::seconds grace_;
   pid_t process_ = -1;
   int output_ = -1;
 };
@@ -93,14 +93,15 @@ class Tool {
 }  // namespace
 
 ToolResult run_tool(const std::vector<std::string>& command, Interrupt* interrupt,
-                    const std::function<void(const std::string&)>& on_line) {
-  Tool tool(command);
+                    const std::function<void(const std::string&)>& on_line, ToolPatience patience) {
+  Tool tool(command, patience.grace);
   ToolResult result{0, ""};
   std::size_t seen = 0;
+  const auto began = Clock::now();
   for (;;) {
     if (interrupt != nullptr) {
-      while (!interrupt->wait_readable(tool.output(), Clock::now() + std::chrono::hours(1))) {
-      }
+      const auto latest = seen == 0 ? began + patience.first_line : Clock::time_point::max();
+      if (!interrupt->wait_readable(tool.output(), latest)) return {124, result.output};
     }
     std::array<char, 4096> chunk{};
     const ssize_t n = read(tool.output(), chunk.data(), chunk.size());

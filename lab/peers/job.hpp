@@ -16,6 +16,8 @@
 #include <exception>
 #include <mutex>
 
+#include <sys/mman.h>
+
 #include "harness/contender.hpp"
 #include "peers/answer.hpp"
 #include "peers/kernel.hpp"
@@ -43,6 +45,18 @@ class Board {
     static_cast<void>(mine());
     for (Slot& slot : slots_) slot.runs = slot.sum = 0;
   }
+  // For members that are forks of this process and compute by one thread: they count in memory that
+  // all of them share, each in the slot of its number, whichever its thread. share() comes before
+  // the forks; enter() is called by each.
+  static void share(std::size_t members) {
+    const int how = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
+    if (mmap(slots_.data(), sizeof slots_, PROT_READ | PROT_WRITE, how, -1, 0) == MAP_FAILED) {
+      throw Unavailable("there is no shared memory to count in");
+    }
+    taken_ = members;
+  }
+  static void enter(std::size_t member) { slot_ = slot_of_fork_ = &slots_[member]; }
+
   static Answer total(Burst& burst) {
     Answer total{0, 0};
     const std::lock_guard lock(mutex_);
@@ -76,15 +90,17 @@ class Board {
   };
 
   static Slot& take() {
+    if (slot_of_fork_ != nullptr) return *slot_of_fork_;
     thread_local const Lease lease;
     return lease.slot();
   }
 
-  static inline std::array<Slot, 1024> slots_;
+  alignas(4096) static inline std::array<Slot, 1024> slots_;  // whole pages, for share()
   static inline std::mutex mutex_;  // of the three below
   static inline std::size_t taken_ = 0;
   static inline std::array<std::size_t, 1024> free_{};  // the first `returned_` of them
   static inline std::size_t returned_ = 0;
+  static inline Slot* slot_of_fork_ = nullptr;
   static inline thread_local Slot* slot_ = nullptr;
 };
 

@@ -15,6 +15,22 @@ foreach(mode IN ITEMS stealing fixed active cached)
     LIBRARIES handoff::handoff)
 endforeach()
 handoff_pool(own.thread_team OwnTeam peers/own_team.hpp LIBRARIES handoff::handoff)
+# With HANDOFF_MPI=OFF the lab has none of them.
+find_program(OPENMPI_RUN orterun)
+set(HANDOFF_MPI_CONDITIONS PACKAGE "libopenmpi-dev openmpi-bin" IF HANDOFF_HAS_MPI OPENMPI_RUN)
+handoff_pool(own.rank_team OwnRankTeam peers/own_rank_team.hpp
+  LIBRARIES handoff::mpi MPI::MPI_CXX ${HANDOFF_MPI_CONDITIONS})
+handoff_pool(peer.mpi_static MpiStatic peers/mpi_loops.hpp
+  LIBRARIES MPI::MPI_CXX ${HANDOFF_MPI_CONDITIONS})
+handoff_pool(peer.mpi_master_worker MpiMasterWorker peers/mpi_loops.hpp
+  LIBRARIES MPI::MPI_CXX ${HANDOFF_MPI_CONDITIONS})
+# Which Python and whether it has the module is known when it is started.
+handoff_pool(peer.mpi4py_futures Mpi4pyTasks peers/mpi4py.hpp
+  PACKAGE python3-mpi4py IF OPENMPI_RUN)
+configure_file(peers/mpi4py_master.py ${HANDOFF_LIBEXEC_DIR}/lib/mpi4py_master.py COPYONLY)
+if(HANDOFF_INSTALL)
+  install(FILES peers/mpi4py_master.py DESTINATION libexec/handoff/lib COMPONENT lab)
+endif()
 handoff_pool(seed.pool.fixed SeedFixed peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.cached SeedCached peers/seed_queue_pool.hpp)
 handoff_pool(seed.pool.active SeedActive peers/seed_active_pool.hpp)

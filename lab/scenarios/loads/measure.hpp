@@ -19,6 +19,7 @@
 
 #include "harness/contender.hpp"
 #include "peers/answer.hpp"
+#include "peers/forks.hpp"
 #include "peers/job.hpp"
 #include "scenarios/loads/draw.hpp"
 #include "scenarios/loads/work.hpp"
@@ -37,8 +38,8 @@ struct Task {
   Load load;
   std::vector<Piece> pieces;
   std::size_t width;  // threads that execute, the caller included where it helps
-  std::shared_ptr<std::size_t> shift =  // of the walks, another one in each operation
-      std::make_shared<std::size_t>();
+  std::shared_ptr<peers::Common<std::size_t>> shift =  // of the walks, another one each operation
+      std::make_shared<peers::Common<std::size_t>>();
   Answer* output = nullptr;
 };
 
@@ -54,7 +55,7 @@ struct Run {
     const std::uint64_t number = index + 1;
     const Piece& piece = task->pieces[index];
     const std::uint64_t result =
-        task->load.by_memory ? walk(number, piece, *task->shift) : compute(number, piece);
+        task->load.by_memory ? walk(number, piece, **task->shift) : compute(number, piece);
     peers::Slot& slot = peers::Board::mine();
     ++slot.runs;
     slot.sum += peers::fold(result);
@@ -91,7 +92,7 @@ struct Wave {
 
 template <HasLoops Way>
 void loop(Way& way, const Wave& wave) {
-  const auto body = [&wave](std::size_t i) { wave.run(i); };
+  const auto body = [wave](std::size_t i) { wave.run(i); };
   if constexpr (HasUnevenLoops<Way>) {
     if (wave.task.load.skew != Skew::none) return way.uneven_loop(wave.size, body);
   }
@@ -154,7 +155,7 @@ Operation measured(const Task& task, const std::shared_ptr<Way>& way, const Hand
   return [&task, way, hand](Burst& burst) {
     const Load& load = task.load;
     peers::Board::clear();
-    if (load.by_memory) *task.shift = (*task.shift + kShift) % kLines;
+    if (load.by_memory) **task.shift = (**task.shift + kShift) % kLines;
     for (std::size_t i = 0; i < load.waves; ++i) {
       const std::size_t first = begin_of_wave(load, i);
       const Wave wave{task, first, begin_of_wave(load, i + 1) - first};
@@ -164,7 +165,7 @@ Operation measured(const Task& task, const std::shared_ptr<Way>& way, const Hand
     burst.items(static_cast<double>(load.count));
     describe(task, burst);
     const peers::Answer counted = peers::Board::total(burst);
-    *task.output = {counted.runs, counted.sum, *task.shift};
+    *task.output = {counted.runs, counted.sum, **task.shift};
   };
 }
 
@@ -173,6 +174,9 @@ Operation measured(const Task& task, const std::shared_ptr<Way>& way, const Hand
 template <class Way>
 Operation measure(const Task& task) {
   const Load& load = task.load;
+  if constexpr (requires { Way::kOwnMemory; }) {
+    if (load.by_memory) throw Unavailable("its processes share no memory");
+  }
   const auto by = [&task](auto hand) {
     return detail::measured(task, std::make_shared<Way>(task.width), hand);
   };

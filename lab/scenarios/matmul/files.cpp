@@ -6,13 +6,18 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <sstream>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 #include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/atomic_file.hpp"
+#include "harness/build_tree.hpp"
+#include "harness/temporary_folder.hpp"
 #include "harness/user_error.hpp"
+#include "scenarios/matmul/exact.hpp"
 #include "scenarios/matmul/libraries.hpp"
 #include "scenarios/matmul/npy.hpp"
 #include "scenarios/registry.hpp"
@@ -33,12 +38,6 @@ struct Shape {
   [[nodiscard]] double flops() const {
     return 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   }
-};
-
-// One element of the product in long double, and the sum of its terms' sizes.
-struct Element {
-  long double value = 0;
-  long double size = 0;
 };
 
 template <typename T>
@@ -78,7 +77,7 @@ class Product final : public Problem {
       const std::size_t i = corner ? (sample / 2) * (shape_.m - 1) : any_row(random);
       const std::size_t j = corner ? (sample % 2) * (shape_.n - 1) : any_column(random);
       const T given = c[i * shape_.n + j];
-      if (!acceptable(given, element(i, j))) {
+      if (!acceptable(given, element(i, j), shape_.k)) {
         return fmt::format("wrong answer: element ({}, {}) is {}, not {}", i, j, given,
                            static_cast<double>(element(i, j).value));
       }
@@ -88,24 +87,9 @@ class Product final : public Problem {
 
  private:
   Element element(std::size_t i, std::size_t j) const {
-    Element sum;
-    for (std::size_t l = 0; l < shape_.k; ++l) {
-      const long double term = static_cast<long double>(a_[i * shape_.k + l]) *
-                               static_cast<long double>(b_[l * shape_.n + j]);
-      sum.value += term;
-      sum.size += std::abs(term);
-    }
-    return sum;
-  }
-
-  // Rounding in any order of summation stays within k epsilon times the sum of the terms' sizes.
-  // Where a partial sum may leave the type's range, or the input is not finite, any order is right.
-  bool acceptable(T given, const Element& right) const {
-    using Limits = std::numeric_limits<T>;
-    if (!(right.size < static_cast<long double>(Limits::max()))) return true;
-    const auto k = static_cast<long double>(shape_.k);
-    const long double allowed = k * (Limits::epsilon() * right.size + Limits::min());
-    return std::abs(static_cast<long double>(given) - right.value) <= allowed;
+    return exact_element(
+        shape_.k, [&](std::size_t l) { return a_[i * shape_.k + l]; },
+        [&](std::size_t l) { return b_[l * shape_.n + j]; });
   }
 
   Shape shape_;
@@ -132,7 +116,7 @@ std::shared_ptr<const Problem> problem_of(const Shape& shape, NpyMatrix& a, NpyM
   return std::make_shared<Product<float>>(shape, as<float>(a), as<float>(b));
 }
 
-void require_possible(const FilesToMultiply& files, const NpyMatrix& a, const NpyMatrix& b) {
+Shape shape_of(const FilesToMultiply& files, const NpyLayout& a, const NpyLayout& b) {
   if (a.columns != b.rows) {
     throw UserError(
         fmt::format("{} is {} x {} and {} is {} x {}: the columns of the first must be "
@@ -145,19 +129,20 @@ void require_possible(const FilesToMultiply& files, const NpyMatrix& a, const Np
                                   extent, std::numeric_limits<int>::max()));
     }
   }
-  // The contender has its own copy of everything, and so has the lab beside what they share.
-  const auto element = static_cast<double>(a.doubles() || b.doubles() ? sizeof(double) : 4);
-  const auto elements = [](std::size_t rows, std::size_t columns) {
-    return static_cast<double>(rows) * static_cast<double>(columns);
-  };
-  const double bytes =
-      element * (3 * elements(a.rows, a.columns) + 3 * elements(b.rows, b.columns) +
-                 3 * elements(a.rows, b.columns));
+  return {a.rows, b.columns, a.columns, a.doubles || b.doubles};
+}
+
+// The contender has its own copy of everything, and so has the lab beside what they share.
+void require_memory(const Shape& shape) {
+  const auto m = static_cast<double>(shape.m);
+  const auto n = static_cast<double>(shape.n);
+  const auto k = static_cast<double>(shape.k);
+  const double bytes = 3 * static_cast<double>(shape.element()) * (m * k + k * n + m * n);
   const double memory =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes > memory) {
     throw UserError(fmt::format("a product of {} x {} needs {:.1f} GiB of memory, {:.1f} are there",
-                                a.rows, b.columns, bytes / 0x1p30, memory / 0x1p30));
+                                shape.m, shape.n, bytes / 0x1p30, memory / 0x1p30));
   }
 }
 
@@ -218,18 +203,86 @@ std::string shapes(const Shape& shape) {
                      shape.doubles ? "float64" : "float32");
 }
 
+// What mpirun starts: no contender of the scenario, as the lab's protocol has nothing to do with
+// it.
+Contender rank_program(const FilesToMultiply& files, const std::vector<Contender>& contenders,
+                       Interrupt& interrupt) {
+  if (!files.settings.empty() || !files.contenders.empty()) {
+    throw UserError("with --ranks real matrices take no --set and no --contenders");
+  }
+  std::error_code missing;
+  if (fs::exists(files.result, missing) && !fs::is_regular_file(files.result, missing)) {
+    throw UserError(fmt::format("{}: ranks write into a regular file", files.result.string()));
+  }
+  const auto found = std::find_if(contenders.begin(), contenders.end(),
+                                  [](const Contender& c) { return c.scenario == "ranks"; });
+  if (found == contenders.end() || !found->built()) {
+    throw UserError("this lab was built without Open MPI: --ranks needs libopenmpi-dev");
+  }
+  build_missing({*found}, interrupt);
+  return *found;
+}
+
+// The words by which a rank knows a matrix.
+void describe(const fs::path& path, std::vector<std::string>& words) {
+  const NpyLayout its = read_npy_layout(path);
+  std::string form = its.doubles ? "d" : "f";
+  if (its.swapped) form += 's';
+  if (its.by_columns) form += 'c';
+  words.insert(words.end(), {fs::absolute(path).string(), std::to_string(its.offset),
+                             std::to_string(its.rows), std::to_string(its.columns), form});
+}
+
+// A file of the product's size, with its header, for ranks to write into.
+void make_product_file(const fs::path& path, const std::string& header, const Shape& shape) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  int why = file < 0 ? errno : 0;
+  if (why == 0 && write(file, header.data(), header.size()) < 0) why = errno;
+  if (why == 0) {
+    why = posix_fallocate(file, 0, static_cast<off_t>(header.size() + shape.product_bytes()));
+  }
+  if (file >= 0) close(file);
+  if (why != 0) throw UserError(fmt::format("{}: {}", path.string(), std::strerror(why)));
+}
+
+FilesOutcome multiply_by_ranks(const FilesToMultiply& files, const Shape& shape,
+                               const Contender& program, Interrupt& interrupt) {
+  const fs::path result = fs::weakly_canonical(fs::absolute(files.result));
+  const TemporaryFolder beside(".handoff", result.parent_path());
+  const fs::path unfinished = beside.path() / "product.npy";
+  const std::string header = npy_header(shape.m, shape.n, shape.doubles);
+  make_product_file(unfinished, header, shape);
+  std::vector<std::string> words{fs::absolute(program.executables.front()).string()};
+  describe(files.a, words);
+  describe(files.b, words);
+  words.insert(words.end(),
+               {unfinished.string(), std::to_string(header.size()), shape.doubles ? "d" : "f"});
+  const RankOutcome outcome = run_ranks(files.places, words, interrupt);
+  if (!outcome.done) {
+    return {false, fmt::format("{}: {} ranks: {}; nothing was written", shapes(shape),
+                               files.places.ranks, outcome.line)};
+  }
+  if (fs::exists(result)) fs::permissions(unfinished, fs::status(result).permissions());
+  fs::rename(unfinished, result);
+  double ns = 0;
+  std::size_t width = 0;
+  std::istringstream(outcome.line) >> ns >> width;
+  return {true, fmt::format("{}: {:.3f} ms, {:.1f} GFLOP/s by {} ranks, width {}, checked; {}",
+                            shapes(shape), ns / 1e6, shape.flops() / ns, files.places.ranks, width,
+                            files.result.string())};
+}
+
 }  // namespace
 
 FilesOutcome multiply_files(const FilesToMultiply& files, const std::vector<Contender>& contenders,
                             const Plan& plan, Interrupt& interrupt) {
-  NpyMatrix a = read_npy(files.a);
-  NpyMatrix b = read_npy(files.b);
-  require_possible(files, a, b);
+  const Shape shape = shape_of(files, read_npy_layout(files.a), read_npy_layout(files.b));
   require_separate(files);
-  const Shape shape{a.rows, b.columns, a.columns, a.doubles() || b.doubles()};
   Scenario scenario(matmul_scenario());
   const Cell cell = cell_for(files, scenario, shape);
-  const Contender contender = contender_for(files, contenders, cell);
+  const bool by_ranks = files.places.ranks > 0;
+  const Contender contender = by_ranks ? rank_program(files, contenders, interrupt)
+                                       : contender_for(files, contenders, cell);
   require_writable(files.result);
   if (shape.m == 0 || shape.n == 0 || shape.k == 0) {
     const std::vector<std::byte> zeros(shape.product_bytes());
@@ -237,6 +290,10 @@ FilesOutcome multiply_files(const FilesToMultiply& files, const std::vector<Cont
     return {true, fmt::format("{}: zeros, for a dimension is 0; {}", shapes(shape),
                               files.result.string())};
   }
+  if (by_ranks) return multiply_by_ranks(files, shape, contender, interrupt);
+  require_memory(shape);
+  NpyMatrix a = read_npy(files.a);
+  NpyMatrix b = read_npy(files.b);
   Bench bench(plan, interrupt);
   Measurement measurement{contender, cell, problem_of(shape, a, b)};
   measurement.variables = library_variables(scenario, contenders, bench);

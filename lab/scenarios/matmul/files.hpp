@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "harness/bursts.hpp"
+#include "harness/rank_job.hpp"
 
 namespace handoff::lab::matmul {
 
@@ -17,6 +18,7 @@ struct FilesToMultiply {
   std::filesystem::path result;
   Scenario::Values settings;             // only width
   std::vector<std::string> contenders;  // none: own.thread_team; else one
+  RankPlaces places = {};  // no ranks: one process of this machine, with threads or workers
 };
 
 struct FilesOutcome {

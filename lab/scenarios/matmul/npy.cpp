@@ -147,19 +147,31 @@ class NpyFile {
     if (error || !file_) refuse("it cannot be read");
   }
 
-  NpyMatrix read() {
+  NpyLayout layout() {
     const Header header = read_header();
     if (header.shape.size() != 2) {
       refuse(fmt::format("it has {} dimensions; a matrix with 2 is needed", header.shape.size()));
     }
+    NpyLayout layout{.rows = header.shape[0],
+                     .columns = header.shape[1],
+                     .by_columns = header.by_columns,
+                     .offset = at_};
     constexpr char own_order = std::endian::native == std::endian::little ? '<' : '>';
     constexpr char other_order = own_order == '<' ? '>' : '<';
     for (const char order : {own_order, '=', other_order}) {
-      const bool swapped = order == other_order;
-      if (header.type == std::string{order, 'f', '4'}) return values<float>(header, swapped);
-      if (header.type == std::string{order, 'f', '8'}) return values<double>(header, swapped);
+      layout.swapped = order == other_order;
+      layout.doubles = header.type == std::string{order, 'f', '8'};
+      if (layout.doubles || header.type == std::string{order, 'f', '4'}) {
+        require_values(layout);
+        return layout;
+      }
     }
     refuse(fmt::format("it holds '{}'; float32 or float64 is needed", header.type));
+  }
+
+  NpyMatrix read() {
+    const NpyLayout its = layout();
+    return its.doubles ? values<double>(its) : values<float>(its);
   }
 
  private:
@@ -203,30 +215,30 @@ class NpyFile {
     }
   }
 
-  template <typename T>
-  NpyMatrix values(const Header& header, bool swapped) {
-    const std::size_t rows = header.shape[0];
-    const std::size_t columns = header.shape[1];
-    std::size_t count = 0;
-    std::size_t bytes = 0;
-    if (__builtin_mul_overflow(rows, columns, &count) ||
-        __builtin_mul_overflow(count, sizeof(T), &bytes)) {
-      refuse(fmt::format("a shape of {} x {} is beyond any memory", rows, columns));
+  void require_values(const NpyLayout& its) const {
+    std::size_t bytes = its.doubles ? sizeof(double) : sizeof(float);
+    if (__builtin_mul_overflow(its.rows, bytes, &bytes) ||
+        __builtin_mul_overflow(its.columns, bytes, &bytes)) {
+      refuse(fmt::format("a shape of {} x {} is beyond any memory", its.rows, its.columns));
     }
     if (bytes > size_ - at_) {
-      refuse(fmt::format("truncated: {} x {} values need {} bytes, {} are left", rows, columns,
-                         bytes, size_ - at_));
+      refuse(fmt::format("truncated: {} x {} values need {} bytes, {} are left", its.rows,
+                         its.columns, bytes, size_ - at_));
     }
-    std::vector<T> values(count);
-    read_bytes(reinterpret_cast<char*>(values.data()), bytes, "the matrix");
-    if (swapped) {
+  }
+
+  template <typename T>
+  NpyMatrix values(const NpyLayout& its) {
+    std::vector<T> values(its.rows * its.columns);
+    read_bytes(reinterpret_cast<char*>(values.data()), values.size() * sizeof(T), "the matrix");
+    if (its.swapped) {
       for (T& value : values) {
         auto* first = reinterpret_cast<unsigned char*>(&value);
         std::reverse(first, first + sizeof(T));
       }
     }
-    if (header.by_columns) values = by_rows(values, rows, columns);
-    return {rows, columns, std::move(values)};
+    if (its.by_columns) values = by_rows(values, its.rows, its.columns);
+    return {its.rows, its.columns, std::move(values)};
   }
 
   template <typename T>
@@ -248,6 +260,8 @@ class NpyFile {
 }  // namespace
 
 NpyMatrix read_npy(const std::filesystem::path& path) { return NpyFile(path).read(); }
+
+NpyLayout read_npy_layout(const std::filesystem::path& path) { return NpyFile(path).layout(); }
 
 std::string npy_header(std::size_t rows, std::size_t columns, bool doubles) {
   constexpr char order = std::endian::native == std::endian::little ? '<' : '>';
