@@ -356,6 +356,39 @@ CLI::App* add_trace(CLI::App& program, TraceOptions& options) {
   return trace;
 }
 
+CLI::App* add_scale(CLI::App& program, ScaleOptions& options) {
+  CLI::App* scale = program.add_subcommand(
+      "scale", "predict a loop of RankTeam on 2 to 4096 ranks, by a model (no MPI needed)");
+  scale->footer(
+      "The defaults are a cluster of today. Costs of your own machines: docs/guide/machines.md.\n"
+      "`handoff report FILE` draws what --output FILE keeps.");
+  number(*scale, "--ranks", options.ranks, "the most ranks (default 4096)");
+  number(*scale, "--ranks-a-node", options.ranks_a_node, "ranks of one node (default 64)");
+  number(*scale, "--threads", options.threads, "threads of a rank (default 1)");
+  number(*scale, "--rows", options.rows, "rows of the loop (default 1000000)");
+  value(*scale, "--row-time", options.row_time, "work in a row, on average (default 100us)",
+        "TIME");
+  value(*scale, "--row-bytes", options.row_bytes,
+        "results of a row that rank 0 gathers (default 8; 0: none)", "SIZE");
+  number(*scale, "--block", options.block, "RunOptions::block (default: the one to take)");
+  scale->add_option("--skew", options.skew,
+                    "0: rows cost the same (default), to 1: in proportion to their index");
+  scale->add_option("--imbalance", options.imbalance,
+                    "blocks cost up to so much more or less, at random: 0 (default) to 1");
+  value(*scale, "--latency", options.latency, "between two nodes, one way (default 2us)", "TIME");
+  value(*scale, "--bandwidth", options.bandwidth, "of the link of rank 0 (default 12GB/s)", "RATE");
+  value(*scale, "--claim", options.claim, "the world's counter takes for a claim (default 500ns)",
+        "TIME");
+  value(*scale, "--node-claim", options.node_claim, "a node's counter takes (default 100ns)",
+        "TIME");
+  value(*scale, "--message", options.message, "rank 0 takes for a message (default 1us)", "TIME");
+  value(*scale, "--wake", options.wake, "to wake threads that have rows again (default 10us)",
+        "TIME");
+  number(*scale, "--seed", options.seed, "seed of the imbalance (default 1)");
+  value(*scale, "--output", options.output, "write the figures to FILE, a result file", "FILE");
+  return scale;
+}
+
 CLI::App* add_list(CLI::App& program, ListOptions& options) {
   CLI::App* list =
       program.add_subcommand("list", "list scenarios, metrics, parameters and contenders");
@@ -418,7 +451,7 @@ int command(int argc, char** argv) {
       made(program, add_doctor, doctor),    made(program, add_advise, advise),
       made(program, add_try, try_kernel),   made(program, add_replay, replay_trace),
       made(program, add_trace, show_trace), made(program, add_check_advice, check_advice),
-      made(program, add_list, list)};
+      made(program, add_scale, scale),      made(program, add_list, list)};
   program.add_subcommand("copy", "copy trees of files, as the program handoff-copy does")
       ->prefix_command();
   try {

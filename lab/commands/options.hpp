@@ -187,6 +187,28 @@ struct TraceOptions {
   std::vector<std::filesystem::path> manifests;
 };
 
+// Times, sizes and rates as they were given.
+struct ScaleOptions {
+  std::uint64_t ranks = 4096;
+  std::uint64_t ranks_a_node = 64;
+  std::uint64_t threads = 1;
+  std::uint64_t rows = 1'000'000;
+  std::uint64_t block = 0;  // 0: the one to take
+  std::string row_time = "100us";
+  std::string row_bytes = "8";
+  double skew = 0;
+  double imbalance = 0;
+  std::string latency = "2us";
+  std::string bandwidth = "12GB/s";
+  std::string claim = "500ns";
+  std::string node_claim = "100ns";
+  std::string message = "1us";
+  std::string wake = "10us";
+  std::uint64_t seed = 1;
+  std::filesystem::path output;  // empty: no result file
+  std::vector<std::string> command_line;
+};
+
 struct CheckAdviceOptions {
   std::filesystem::path known;  // rows that advice may see
   std::vector<std::filesystem::path> unseen;  // loads that it is tried on

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// `handoff scale`: how a loop of RankTeam would do on machines that are not there.
+#include "commands/commands.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "commands/output.hpp"
+#include "commands/quantities.hpp"
+#include "report/columns.hpp"
+#include "report/scale_model.hpp"
+#include "report/view.hpp"
+
+namespace handoff::lab {
+namespace {
+
+constexpr double least_efficiency = 0.5;  // what is worth its ranks
+
+// What is predicted of so many ranks.
+struct Step {
+  ScaleSetup setup;
+  ScalePrediction two_levels;
+  ScalePrediction one_counter;
+};
+using Steps = std::vector<Step>;
+
+double share_of(const char* option, double share) {
+  if (share >= 0 && share <= 1) return share;
+  throw UserError(fmt::format("{} takes 0 to 1, not {}", option, share));
+}
+
+ScaleSetup setup_of(const ScaleOptions& options) {
+  constexpr std::uint64_t most_ranks = 4096;
+  constexpr std::uint64_t most_rows = 1'000'000'000;
+  ScaleSetup setup;
+  setup.ranks = whole_of("--ranks", options.ranks, most_ranks);
+  setup.ranks_a_node = whole_of("--ranks-a-node", options.ranks_a_node, most_ranks);
+  setup.threads = whole_of("--threads", options.threads, most_ranks);
+  setup.rows = whole_of("--rows", options.rows, most_rows);
+  setup.block = options.block;
+  setup.row_ns = duration_ns_of("--row-time", options.row_time);
+  setup.row_bytes = options.row_bytes == "0" ? 0 : bytes_of("--row-bytes", options.row_bytes);
+  setup.skew = share_of("--skew", options.skew);
+  setup.imbalance = share_of("--imbalance", options.imbalance);
+  setup.latency_ns = duration_ns_of("--latency", options.latency);
+  setup.bytes_per_ns = bytes_per_ns_of("--bandwidth", options.bandwidth);
+  setup.claim_ns = duration_ns_of("--claim", options.claim);
+  setup.node_claim_ns = duration_ns_of("--node-claim", options.node_claim);
+  setup.message_ns = duration_ns_of("--message", options.message);
+  setup.wake_ns = duration_ns_of("--wake", options.wake);
+  setup.seed = options.seed;
+  return setup;
+}
+
+// 2, 4, 8 and so on, and at last the ranks that were asked for.
+Steps steps_of(const ScaleSetup& asked) {
+  Steps steps;
+  for (std::uint64_t ranks = std::min<std::uint64_t>(2, asked.ranks);;
+       ranks = std::min(2 * ranks, asked.ranks)) {
+    ScaleSetup setup = asked;
+    setup.ranks = ranks;
+    if (asked.block == 0) setup.block = block_to_take(setup);
+    steps.push_back({setup, predict(setup), predict_one_counter(setup)});
+    if (ranks == asked.ranks) return steps;
+  }
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+const char* limit_of(const ScalePrediction& at) {
+  constexpr double busy = 0.5;
+  if (at.link_busy > busy && at.link_busy >= at.counter_busy) return "rank 0 gathers no faster";
+  return at.counter_busy > busy ? "the world's counter is busy" : "the rows are too few";
+}
+
+std::string counter_text(const Steps& steps) {
+  constexpr double as_good = 1.1;
+  const auto stops = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
+    return step.one_counter.ns > as_good * step.two_levels.ns;
+  });
+  if (stops == steps.end()) return "a single counter for all would do as well";
+  return fmt::format(
+      "a single counter for all stops at {} ranks, where it takes {:.2f} times as "
+      "long",
+      stops->setup.ranks, stops->one_counter.ns / stops->two_levels.ns);
+}
+
+// What to do.
+std::string sentence_of(const Steps& steps) {
+  const auto fits = [](const Step& step) { return step.two_levels.efficiency >= least_efficiency; };
+  const auto taken = std::find_if(steps.rbegin(), steps.rend(), fits);
+  const Step& last = steps.back();
+  std::string text;
+  if (taken == steps.rend()) {
+    text = fmt::format("Take no ranks: already {} leave more than half of their time unused ({})",
+                       steps.front().setup.ranks, limit_of(steps.front().two_levels));
+  } else {
+    text = fmt::format("Take {} ranks with .block = {}: {}, {} of their time is work",
+                       taken->setup.ranks, taken->setup.block, short_duration(taken->two_levels.ns),
+                       percent(taken->two_levels.efficiency));
+    if (&*taken != &last) {
+      text += fmt::format("; of {} ranks' only {} would be ({})", last.setup.ranks,
+                          percent(last.two_levels.efficiency), limit_of(last.two_levels));
+    }
+  }
+  return text + "; " + counter_text(steps) + ".\n\n";
+}
+
+std::string table_of(const Steps& steps) {
+  Columns columns;
+  columns.add({"ranks", "nodes", "block", "time", "efficiency", "one counter", "claims", "blocks",
+               "messages"});
+  for (const auto& [setup, predicted, one_counter] : steps) {
+    columns.add({fmt::format("{}", setup.ranks), fmt::format("{}", setup.nodes()),
+                 fmt::format("{}", setup.block), short_duration(predicted.ns),
+                 percent(predicted.efficiency), percent(one_counter.efficiency),
+                 fmt::format("{}", predicted.claims), fmt::format("{}", predicted.blocks),
+                 fmt::format("{}", predicted.messages)});
+  }
+  return columns.text();
+}
+
+Row row_of(const ScaleSetup& setup, const ScalePrediction& predicted, const char* contender) {
+  Row row;
+  row.scenario = "scale";
+  row.contender = contender;
+  row.kind = "own";
+  row.parameters["ranks"] = ParameterValue::of(setup.ranks);
+  row.metric = "efficiency";
+  row.unit = "% predicted";
+  row.higher_is_better = true;
+  row.median = 100 * predicted.efficiency;
+  row.launches = {{row.median}};
+  row.wall_ns_per_op = predicted.ns;
+  row.figures = {{"smallest", static_cast<double>(setup.block)},
+                 {"claims", static_cast<double>(predicted.claims)},
+                 {"blocks", static_cast<double>(predicted.blocks)},
+                 {"messages", static_cast<double>(predicted.messages)}};
+  return row;
+}
+
+// For the report, which draws a line for each contender.
+Result result_of(const Steps& steps, const ScaleOptions& options) {
+  Result result;
+  result.environment = Environment::here(options.command_line, options.seed, {});
+  for (const auto& [setup, predicted, one_counter] : steps) {
+    result.rows.push_back(row_of(setup, predicted, "own.rank_team"));
+    result.rows.push_back(row_of(setup, one_counter, "own.rank_team.one_counter"));
+  }
+  return result;
+}
+
+}  // namespace
+
+int scale(const ScaleOptions& options) {
+  require_output(options.output, {});
+  const Steps steps = steps_of(setup_of(options));
+  keep_and_show(
+      [&] {
+        MeasureOptions kept;
+        kept.output = options.output;
+        write_result(kept, result_of(steps, options));
+      },
+      [&] { write_text({}, sentence_of(steps) + table_of(steps)); });
+  return exit_code::ok;
+}
+
+}  // namespace handoff::lab
