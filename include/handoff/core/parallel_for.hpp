@@ -292,8 +292,7 @@ void run_all_parts(E& executor, std::size_t parts, Body& body, const RunOptions&
 template <class E, class Source, class T, class Map, class Combine>
 T reduce_parts(E& executor, const Source& source, std::size_t count, T total, Map& map,
                Combine& combine, const RunOptions& options) {
-  constexpr std::size_t most_parts = 256;
-  const ReductionParts parts(count, min(count, most_parts));
+  const ReductionParts parts(count, reduction_parts_of(count));
   std::vector<PartOfReduction<T>> results(parts.count);
   const auto reduce_part = [&](std::size_t part) {
     results[part].set(reduce_items<T>(source, parts.of(part), map, combine));

@@ -32,6 +32,21 @@ struct ReductionParts {
   std::size_t larger;  // as many parts have one more
 };
 
+// As many parts as a reduction has, on any number of threads and ranks.
+inline std::size_t reduction_parts_of(std::size_t items) noexcept {
+  constexpr std::size_t most_parts = 256;
+  return min(items, most_parts);
+}
+
+// A source of indices from 0 on.
+struct PlainIndices {
+  static constexpr std::size_t at(std::size_t index) noexcept { return index; }
+  template <class Body>
+  static void loop(IndexRange part, Body& body) {
+    for (const std::size_t index : part) body(index);
+  }
+};
+
 // What a part of a reduction comes to, once it is there.
 template <class T>
 class PartOfReduction {
