@@ -21,7 +21,7 @@ constexpr double least_efficiency = 0.5;  // what is worth its ranks
 struct Step {
   ScaleSetup setup;
   ScalePrediction two_levels;
-  ScalePrediction one_counter;
+  ScalePrediction one_counter;  // each thread claims from the world
 };
 using Steps = std::vector<Step>;
 
@@ -60,8 +60,12 @@ Steps steps_of(const ScaleSetup& asked) {
        ranks = std::min(2 * ranks, asked.ranks)) {
     ScaleSetup setup = asked;
     setup.ranks = ranks;
-    if (asked.block == 0) setup.block = block_to_take(setup);
-    steps.push_back({setup, predict(setup), predict_one_counter(setup)});
+    ScaleSetup flat = setup;
+    if (asked.block == 0) {
+      setup.block = block_to_take(setup, predict);
+      flat.block = block_to_take(flat, predict_one_counter);
+    }
+    steps.push_back({setup, predict(setup), predict_one_counter(flat)});
     if (ranks == asked.ranks) return steps;
   }
 }

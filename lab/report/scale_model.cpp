@@ -78,7 +78,8 @@ class Simulation {
 
   ScalePrediction run() {
     if (nodes_.size() == 1 && claims_ == Claims::by_node) {
-      nodes_.front() = {.part = part_of(world_.block(0)), .ended = true};
+      nodes_.front().part = part_of(world_.block(0));
+      nodes_.front().ended = true;
       result_.claims = 1;
     } else {
       for (std::uint32_t node = 0; node < nodes_.size(); ++node) ask_world(node, 0);
@@ -216,20 +217,21 @@ ScalePrediction predict(const ScaleSetup& setup) {
   return Simulation(setup, Claims::by_node).run();
 }
 
-ScalePrediction predict_one_counter(ScaleSetup setup) {
-  setup.ranks *= setup.threads;
-  setup.threads = 1;
-  setup.ranks_a_node = 1;
-  return Simulation(setup, Claims::by_thread).run();
+ScalePrediction predict_one_counter(const ScaleSetup& setup) {
+  ScaleSetup flat = setup;
+  flat.ranks *= flat.threads;
+  flat.threads = 1;
+  flat.ranks_a_node = 1;
+  return Simulation(flat, Claims::by_thread).run();
 }
 
-std::uint64_t block_to_take(ScaleSetup setup) {
-  constexpr double as_good = 1.01;
+std::uint64_t block_to_take(ScaleSetup setup, ScalePrediction (*predicted)(const ScaleSetup&)) {
+  constexpr double as_good = 1.002;
   const std::uint64_t most = std::max<std::uint64_t>(setup.rows / setup.ranks, 1);
   std::vector<std::pair<std::uint64_t, double>> tried;
   double best = HUGE_VAL;
   for (setup.block = 1; setup.block <= most; setup.block *= 2) {
-    tried.emplace_back(setup.block, predict(setup).ns);
+    tried.emplace_back(setup.block, predicted(setup).ns);
     best = std::min(best, tried.back().second);
   }
   while (tried.back().second > as_good * best) tried.pop_back();

@@ -47,9 +47,10 @@ struct ScalePrediction {
 [[nodiscard]] ScalePrediction predict(const ScaleSetup& setup);
 
 // The same if each thread claimed each block from the world.
-[[nodiscard]] ScalePrediction predict_one_counter(ScaleSetup setup);
+[[nodiscard]] ScalePrediction predict_one_counter(const ScaleSetup& setup);
 
-// The largest RunOptions::block that takes at most 1 % longer than the best one.
-[[nodiscard]] std::uint64_t block_to_take(ScaleSetup setup);
+// The largest RunOptions::block that takes at most 0.2 % longer than the best one.
+[[nodiscard]] std::uint64_t block_to_take(ScaleSetup setup,
+                                          ScalePrediction (*predicted)(const ScaleSetup&));
 
 }  // namespace handoff::lab
