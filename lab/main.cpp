@@ -382,7 +382,7 @@ CLI::App* add_scale(CLI::App& program, ScaleOptions& options) {
   value(*scale, "--node-claim", options.node_claim, "a node's counter takes (default 100ns)",
         "TIME");
   value(*scale, "--message", options.message, "rank 0 takes for a message (default 1us)", "TIME");
-  value(*scale, "--wake", options.wake, "to wake threads that have rows again (default 10us)",
+  value(*scale, "--wake", options.wake, "until a thread sees that there is something to do (default 10us)",
         "TIME");
   number(*scale, "--seed", options.seed, "seed of the imbalance (default 1)");
   value(*scale, "--output", options.output, "write the figures to FILE, a result file", "FILE");

@@ -84,10 +84,8 @@ std::string counter_text(const Steps& steps) {
     return step.one_counter.ns > as_good * step.two_levels.ns;
   });
   if (stops == steps.end()) return "a single counter for all would do as well";
-  return fmt::format(
-      "a single counter for all stops at {} ranks, where it takes {:.2f} times as "
-      "long",
-      stops->setup.ranks, stops->one_counter.ns / stops->two_levels.ns);
+  return fmt::format("a single counter for all stops at {} ({:.2f} times as long)",
+                     stops->setup.ranks, stops->one_counter.ns / stops->two_levels.ns);
 }
 
 // What to do.
@@ -95,20 +93,17 @@ std::string sentence_of(const Steps& steps) {
   const auto fits = [](const Step& step) { return step.two_levels.efficiency >= least_efficiency; };
   const auto taken = std::find_if(steps.rbegin(), steps.rend(), fits);
   const Step& last = steps.back();
-  std::string text;
+  const std::string at_last =
+      fmt::format("{}: {}, as {}", last.setup.ranks, percent(last.two_levels.efficiency),
+                  limit_of(last.two_levels));
   if (taken == steps.rend()) {
-    text = fmt::format("Take no ranks: already {} leave more than half of their time unused ({})",
-                       steps.front().setup.ranks, limit_of(steps.front().two_levels));
-  } else {
-    text = fmt::format("Take {} ranks with .block = {}: {}, {} of their time is work",
-                       taken->setup.ranks, taken->setup.block, short_duration(taken->two_levels.ns),
-                       percent(taken->two_levels.efficiency));
-    if (&*taken != &last) {
-      text += fmt::format("; of {} ranks' only {} would be ({})", last.setup.ranks,
-                          percent(last.two_levels.efficiency), limit_of(last.two_levels));
-    }
+    return fmt::format(
+        "Stay with one machine: ranks would work less than half of their time ({}).\n", at_last);
   }
-  return text + "; " + counter_text(steps) + ".\n\n";
+  return fmt::format("Take {} ranks with .block = {}: {}, {} of their time is work{}; {}.\n",
+                     taken->setup.ranks, taken->setup.block, short_duration(taken->two_levels.ns),
+                     percent(taken->two_levels.efficiency),
+                     &*taken == &last ? "" : fmt::format(" ({})", at_last), counter_text(steps));
 }
 
 std::string table_of(const Steps& steps) {
@@ -166,7 +161,7 @@ int scale(const ScaleOptions& options) {
         kept.output = options.output;
         write_result(kept, result_of(steps, options));
       },
-      [&] { write_text({}, sentence_of(steps) + table_of(steps)); });
+      [&] { write_text({}, sentence_of(steps) + "\n" + table_of(steps)); });
   return exit_code::ok;
 }
 

@@ -61,14 +61,25 @@ struct Event {
   }
 };
 
+// As RankTeam bounds a block with results.
+std::uint64_t largest_block(double row_bytes) {
+  constexpr double most_bytes = 1 << 20;
+  if (row_bytes == 0) return UINT64_MAX;
+  return static_cast<std::uint64_t>(std::max(most_bytes / row_bytes, 1.0));
+}
+
 class Simulation {
  public:
   explicit Simulation(const ScaleSetup& setup, Claims claims)
-      : setup_(setup), claims_(claims), nodes_(setup.nodes()) {
+      : setup_(setup),
+        claims_(claims),
+        nodes_(setup.nodes()),
+        threads_(setup.ranks, setup.threads) {
     plans_ = {.count = setup.rows,
               .nodes = nodes_.size(),
               .width = std::min(setup.ranks_a_node, setup.ranks) * setup.threads,
-              .smallest = std::max<std::uint64_t>(setup.block, 1)};
+              .smallest = std::max<std::uint64_t>(setup.block, 1),
+              .largest = largest_block(setup.row_bytes)};
     world_ =
         claims == Claims::by_node
             ? plans_.of_world()
@@ -77,11 +88,10 @@ class Simulation {
   }
 
   ScalePrediction run() {
-    if (nodes_.size() == 1 && claims_ == Claims::by_node) {
-      nodes_.front().part = part_of(world_.block(0));
+    if (claims_ == Claims::by_node && nodes_.size() == 1) {
+      nodes_.front().part = part_of(world_.block(0));  // all, without a claim
       nodes_.front().ended = true;
-      result_.claims = 1;
-    } else {
+    } else if (claims_ == Claims::by_node) {
       for (std::uint32_t node = 0; node < nodes_.size(); ++node) ask_world(node, 0);
     }
     const auto threads = static_cast<std::uint32_t>(setup_.ranks * setup_.threads);
@@ -119,51 +129,61 @@ class Simulation {
     return setup_.row_ns * rows * (1 + setup_.skew * by_index) * (1 + setup_.imbalance * draw);
   }
 
-  void send(std::uint32_t thread, IndexRange block, double at) {
-    const std::uint64_t rank = thread / setup_.threads;
-    if (rank == 0 || block.empty() || setup_.row_bytes == 0) return;
-    ++result_.messages;
-    const double bytes = static_cast<double>(block.size()) * setup_.row_bytes;
+  // At rank 0, which takes so many messages at a time.
+  void send(std::uint64_t rank, double messages, double bytes, double at) {
     link_.serve(at + setup_.wake_ns + latency_to_rank_0(rank / setup_.ranks_a_node),
-                setup_.message_ns + bytes / setup_.bytes_per_ns);
+                messages * setup_.message_ns + bytes / setup_.bytes_per_ns);
+  }
+
+  // A report, and the results.
+  void send_results(std::uint64_t rank, IndexRange block, double at) {
+    if (rank == 0 || block.empty() || setup_.row_bytes == 0) return;
+    constexpr double most_bytes = 1 << 30;
+    const double bytes = static_cast<double>(block.size()) * setup_.row_bytes;
+    const double messages = 1 + std::ceil(bytes / most_bytes);
+    result_.messages += static_cast<std::uint64_t>(messages);
+    send(rank, messages, bytes, at);
+  }
+
+  // A rank without rows tells rank 0.
+  void end_thread(std::uint64_t rank, double at) {
+    last_ = std::max(last_, at);
+    if (--threads_[rank] == 0 && rank != 0) send(rank, 1, 0, at);
   }
 
   void thread_wants(const Event& event) {
-    send(event.who, event.range, event.at);
-    const auto number =
-        static_cast<std::uint32_t>(event.who / setup_.threads / setup_.ranks_a_node);
+    const std::uint64_t rank = event.who / setup_.threads;
+    const auto number = static_cast<std::uint32_t>(rank / setup_.ranks_a_node);
+    send_results(rank, event.range, event.at);
+    if (claims_ == Claims::by_thread) return ask_world(number, event.at);
     Node& node = nodes_[number];
     const double at = node.counter.serve(event.at, setup_.node_claim_ns);
-    last_ = std::max(last_, at);
     const bool used_up = node.part.claimed == node.part.plan.blocks();
     if (used_up && node.spare.empty()) {
-      if (!node.ended) node.waiting.push_back(event.who);
-      return;
+      if (node.ended) return end_thread(rank, at);
+      return node.waiting.push_back(event.who);
     }
     if (used_up) {
       node.part = part_of(std::exchange(node.spare, {}));
-      ask_world(number, at);
+      // By the first rank of the node, which has to see first that it is time.
+      ask_world(number, at + setup_.wake_ns);
     }
     const IndexRange block = node.part.plan.block(node.part.claimed++);
-    ++result_.blocks;
     const std::size_t first = node.part.range.first;
     work(event.who, {first + block.first, first + block.last}, at);
   }
 
   void work(std::uint32_t thread, IndexRange block, double at) {
+    ++result_.blocks;
     const double work = work_of(block);
     work_ns_ += work;
     add(at + work, Step::thread_wants, thread, block);
   }
 
-  [[nodiscard]] Part part_of(IndexRange range) const {
-    if (claims_ == Claims::by_node) return {range, plans_.of_node(range)};
-    return {range, BlockPlan({.count = range.size(), .smallest = range.size()})};
-  }
+  [[nodiscard]] Part part_of(IndexRange range) const { return {range, plans_.of_node(range)}; }
 
-  // The first rank of a node does, which has to see first that it is time.
   void ask_world(std::uint32_t node, double at) {
-    add(at + setup_.wake_ns + latency_to_rank_0(node), Step::claim_arrives, node);
+    add(at + latency_to_rank_0(node), Step::claim_arrives, node);
   }
 
   void claim_arrives(const Event& event) {
@@ -174,20 +194,24 @@ class Simulation {
   }
 
   void answer_arrives(const Event& event) {
+    if (claims_ == Claims::by_thread) {
+      if (event.range.empty()) return end_thread(event.who, event.at);
+      return work(event.who, event.range, event.at);
+    }
     Node& node = nodes_[event.who];
     node.spare = event.range;
     node.ended = event.range.empty();
-    last_ = std::max(last_, event.at);
     for (const std::uint32_t thread : node.waiting) {
       add(event.at + setup_.wake_ns, Step::thread_wants, thread);
     }
     node.waiting.clear();
   }
 
-  // Each rank hears from the others that all is done, by a tree.
+  // Rank 0, when all have told it, tells each that it is done.
   void finish(double threads) {
-    const auto steps = static_cast<double>(std::bit_width(nodes_.size() - 1));
-    const double end = std::max(last_, link_.free_at) + 2 * steps * setup_.latency_ns;
+    double end = std::max(last_, link_.free_at);
+    if (setup_.ranks > 1) end += static_cast<double>(setup_.ranks - 1) * setup_.message_ns;
+    if (nodes_.size() > 1) end += setup_.latency_ns;
     result_.ns = end;
     if (!(end > 0)) return;
     result_.efficiency = work_ns_ / (end * threads);
@@ -198,6 +222,7 @@ class Simulation {
   const ScaleSetup setup_;
   const Claims claims_;
   std::vector<Node> nodes_;
+  std::vector<std::uint64_t> threads_;  // of each rank, that may still find rows
   RankPlans plans_;
   BlockPlan world_;
   std::uint64_t claimed_ = 0;  // of its blocks
@@ -227,10 +252,12 @@ ScalePrediction predict_one_counter(const ScaleSetup& setup) {
 
 std::uint64_t block_to_take(ScaleSetup setup, ScalePrediction (*predicted)(const ScaleSetup&)) {
   constexpr double as_good = 1.002;
-  const std::uint64_t most = std::max<std::uint64_t>(setup.rows / setup.ranks, 1);
+  constexpr std::uint64_t most_each = 1024;  // more, and smaller ones, even out nothing
+  const std::uint64_t each = std::max<std::uint64_t>(setup.rows / (setup.ranks * setup.threads), 1);
   std::vector<std::pair<std::uint64_t, double>> tried;
   double best = HUGE_VAL;
-  for (setup.block = 1; setup.block <= most; setup.block *= 2) {
+  for (setup.block = std::bit_ceil(each / most_each + 1); setup.block <= each || tried.empty();
+       setup.block *= 2) {
     tried.emplace_back(setup.block, predicted(setup).ns);
     best = std::min(best, tried.back().second);
   }

@@ -2,10 +2,10 @@
 // A model of scale: the claims and messages of RankTeam on machines that are not there, as a
 // simulation of discrete events. It predicts how long a loop takes on so many ranks.
 //
-// A thread claims a block from its node, which claims from the world when it has none left. A
-// counter answers one claim after the other. The results of a block go to rank 0, which takes one
-// message after the other; meanwhile the thread goes on. The blocks are those of the library
-// itself.
+// A thread claims a block from its node, which claims from the world ahead of need. A counter
+// answers one claim after the other. The results of a block go to rank 0, which takes one message
+// after the other; meanwhile the thread goes on. The blocks are those of the library itself. At
+// last all ranks tell rank 0 that they are done, and it tells them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ScaleSetup {
   double claim_ns = 500;      // the world's counter is busy with one claim
   double node_claim_ns = 100;  // the same of a node's
   double message_ns = 1'000;   // rank 0 is busy with one message
-  double wake_ns = 10'000;     // of threads, at the beginning and when their node has rows again
+  double wake_ns = 10'000;     // until a thread sees that there is something to do
   std::uint64_t seed = 1;
 
   [[nodiscard]] std::uint64_t nodes() const { return (ranks - 1) / ranks_a_node + 1; }
@@ -36,7 +36,7 @@ struct ScaleSetup {
 struct ScalePrediction {
   double ns = 0;
   double efficiency = 1;       // work over what all threads could have done
-  std::uint64_t claims = 0;    // from the world, that gave something
+  std::uint64_t claims = 0;    // from the world, that gave something; none by a single node
   std::uint64_t blocks = 0;    // claimed by a thread
   std::uint64_t messages = 0;  // with results, to rank 0
   double counter_busy = 0;  // of the time, with claims
