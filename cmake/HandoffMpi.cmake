@@ -27,6 +27,9 @@ endif()
 if(HANDOFF_HAS_MPI)
   set_target_properties(MPI::MPI_CXX PROPERTIES IMPORTED_GLOBAL TRUE)  # for users above
   add_library(handoff_mpi STATIC
+    src/mpi/rank_checkpoint.cpp
+    src/mpi/rank_link.cpp
+    src/mpi/rank_run.cpp
     src/mpi/rank_team.cpp)
   add_library(handoff::mpi ALIAS handoff_mpi)
   handoff_own_target(handoff_mpi)

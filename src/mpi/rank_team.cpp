@@ -1,101 +1,193 @@
 // SPDX-License-Identifier: MIT
-#include <mpi.h>
+#include <errno.h>
 
 #include <algorithm>
+#include <exception>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/mpi/rank_team.hpp>
-#include <handoff/sync/cpu_budget.hpp>
 #include <handoff/team/thread_team.hpp>
+#include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 
-#include "block_plan.hpp"
+#include "../core/internal/call_failed.hpp"
+#include "outbox.hpp"
+#include "rank_checkpoint.hpp"
+#include "rank_link.hpp"
+#include "rank_run.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
-void check(int code, const char* what) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  raise(std::system_error(EIO, std::generic_category(),
-                          std::string("RankTeam: ") + what + ": " + text));
+using detail::CallWords;
+using detail::RankJob;
+using detail::RankRunPlan;
+using detail::RankVerdict;
+using detail::StopCause;
+
+enum CallKind : std::uint64_t { kRun, kBroadcast };
+
+// What rank 0 alone knows when a run begins; or what is wrong there.
+struct Opening {
+  int error = 0;
+  detail::RankText text = {};
+  std::uint64_t bytes_per_index = 0;
+  std::uint64_t holes = 0;  // ranges that are left
+};
+
+std::uint64_t stop_of(const Until& until) {
+  if (until.stop_requested()) return static_cast<std::uint64_t>(StopCause::stopped);
+  const bool is_late = until.has_deadline() && sync::clock::now() >= until.deadline();
+  return static_cast<std::uint64_t>(is_late ? StopCause::expired : StopCause::none);
+}
+
+std::size_t bytes_per_index(const RankJob& job) {
+  if (job.value_bytes == 0 || job.count == 0) return 0;
+  const std::size_t values = job.results.size() / job.value_bytes;
+  if (values == 0 || values % job.count != 0) {
+    raise(detail::call_failed(EINVAL, "RankTeam: rank 0 has room for " + std::to_string(values) +
+                                          " results of " + std::to_string(job.count) +
+                                          " indices: give the same number for each"));
+  }
+  return values / job.count * job.value_bytes;
+}
+
+// As small that a block's results are soon on their way, and its loss costs little where it is to
+// be written down.
+std::size_t largest_block(const RankJob& job, const RankRunPlan& plan, std::size_t width) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 20;
+  constexpr std::size_t recorded_blocks_each = 16;
+  std::size_t largest = SIZE_MAX;
+  if (plan.bytes_per_index != 0) largest = most_bytes / plan.bytes_per_index;
+  if (plan.is_recorded) largest = std::min(largest, job.count / (recorded_blocks_each * width));
+  return std::max<std::size_t>(largest, 1);
 }
 
 }  // namespace
 
 class RankTeam::Ranks {
  public:
-  explicit Ranks(const RankTeamOptions& options) {
-    int is_initialised = 0;
-    MPI_Initialized(&is_initialised);
-    if (is_initialised == 0) {
-      int level = 0;
-      MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
-      owns_ = true;
-    }
-    check(MPI_Comm_dup(options.communicator != nullptr ? options.communicator : MPI_COMM_WORLD,
-                       &comm_),
-          "the communicator");
-    MPI_Comm_rank(comm_, &rank_);
-    MPI_Comm_size(comm_, &ranks_);
-    threads_ = options.threads != 0 ? options.threads : sync::cpu_budget().width();
-    team_ = std::make_unique<ThreadTeam>(threads_);
-    std::size_t width = 0;
-    MPI_Allreduce(&threads_, &width, 1, MPI_UNSIGNED_LONG, MPI_SUM, comm_);
-    width_ = width;
+  explicit Ranks(const RankTeamOptions& options)
+      : patience_(options.patience),
+        link_(options),
+        team_({.name = "handoff-rank", .width = link_.threads() + 1}) {
+    // The caller calls MPI, and the others compute: one at least.
+    link_.agree(EAGAIN, team_.width() < 2 ? "the system refused the threads" : "");
   }
-  ~Ranks() {
-    team_.reset();
-    MPI_Comm_free(&comm_);
-    if (owns_) MPI_Finalize();
-  }
-  Ranks(const Ranks&) = delete;
-  Ranks& operator=(const Ranks&) = delete;
 
-  Tally run(const detail::RankJob& job, const RankRunOptions& options) {
-    unsigned long per_index = job.count == 0 ? 0 : job.results.size() / job.count;
-    MPI_Bcast(&per_index, 1, MPI_UNSIGNED_LONG, 0, comm_);
-    const std::size_t ranks = static_cast<std::size_t>(ranks_);
-    const std::size_t rank = static_cast<std::size_t>(rank_);
-    const std::size_t first = job.count * rank / ranks;
-    const std::size_t last = job.count * (rank + 1) / ranks;
-    std::vector<std::byte> part(rank == 0 ? 0 : (last - first) * per_index);
-    std::byte* const out = rank == 0 ? job.results.data() : part.data();
-    tally_ = team_->run(last - first,
-                        [&](IndexRange range) {
-                          job.call(job.body, {first + range.first, first + range.last},
-                                   out + range.first * per_index, per_index);
-                        },
-                        {.block = options.block, .until = options.until});
-    for (std::uint64_t* figure :
-         {&tally_.accepted, &tally_.done, &tally_.cancelled, &tally_.expired, &tally_.failed}) {
-      MPI_Allreduce(MPI_IN_PLACE, figure, 1, MPI_UINT64_T, MPI_SUM, comm_);
-    }
-    if (rank != 0) {
-      MPI_Send(part.data(), static_cast<int>(part.size()), MPI_BYTE, 0, 1, comm_);
-    } else {
-      for (std::size_t from = 1; from < ranks; ++from) {
-        const std::size_t at = job.count * from / ranks * per_index;
-        const std::size_t end = job.count * (from + 1) / ranks * per_index;
-        MPI_Recv(job.results.data() + at, static_cast<int>(end - at), MPI_BYTE,
-                 static_cast<int>(from), 1, comm_, MPI_STATUS_IGNORE);
+  const detail::RankLink& link() const noexcept { return link_; }
+  std::size_t threads() const noexcept { return team_.width() - 1; }
+  Tally tally() const noexcept { return tally_; }
+  RankStatistics statistics() const noexcept { return statistics_; }
+
+  Tally run(const RankJob& job, const RankRunOptions& options) {
+    if (is_running_) misuse("RankTeam: run() from inside a block");
+    tally_ = {};
+    statistics_ = {};
+    CallWords call{.words = {kRun, job.count, options.block, job.value_bytes,
+                             options.checkpoint.empty() ? 0U : 1U, options.input},
+                   .stop = stop_of(options.until)};
+    const auto cause = static_cast<StopCause>(link_.meet(call));
+    std::optional<detail::RankCheckpoint> checkpoint;
+    RankRunPlan plan = open(job, options, checkpoint);
+    std::size_t left = 0;
+    for (const IndexRange range : plan.left) left += range.size();
+    plan.plans = {.count = left,
+                  .nodes = link_.nodes(),
+                  .width = link_.widest_node(),
+                  .smallest = std::max(options.block, left / kMostBlocks + 1),
+                  .largest = largest_block(job, plan, link_.width())};
+    detail::RankRun run(link_, team_, outbox_, job, std::move(plan), options.until, cause,
+                        checkpoint ? &*checkpoint : nullptr);
+    const RankVerdict verdict = lead(run);
+    return settle(job.count, left, verdict);
+  }
+
+  void broadcast(std::span<std::byte> bytes) {
+    if (is_running_) misuse("RankTeam: broadcast() from inside a block");
+    (void)link_.meet({.words = {kBroadcast, bytes.size()}});
+    link_.broadcast(bytes);
+  }
+
+ private:
+  // A counter of a node has 32 bits; some of them for threads that ask in vain.
+  static constexpr std::size_t kMostBlocks = std::size_t{1} << 30;
+
+  RankRunPlan open(const RankJob& job, const RankRunOptions& options,
+                   std::optional<detail::RankCheckpoint>& checkpoint) {
+    RankRunPlan plan;
+    plan.patience = patience_;
+    plan.is_recorded = !options.checkpoint.empty();
+    plan.reports = job.value_bytes != 0 || plan.is_recorded;
+    Opening opening;
+    if (link_.rank() == 0) {
+      try {
+        opening.bytes_per_index = bytes_per_index(job);
+        plan.left = {{0, job.count}};
+        if (plan.is_recorded) {
+          const detail::RankCheckpoint::Input input{job.count, opening.bytes_per_index,
+                                                    options.input};
+          checkpoint.emplace(options.checkpoint, input, job.results);
+          plan.left = checkpoint->left();
+        }
+        opening.holes = plan.left.size();
+      } catch (const std::system_error& error) {
+        opening.error = error.code().value();
+        opening.text = detail::rank_text(error.what());
+      } catch (const std::exception& error) {
+        opening.error = ENOMEM;
+        opening.text = detail::rank_text(error.what());
       }
+    }
+    link_.broadcast(std::as_writable_bytes(std::span(&opening, 1)));
+    fail_if(opening.error, opening.text);
+    plan.bytes_per_index = opening.bytes_per_index;
+    plan.left.resize(opening.holes);
+    link_.broadcast(std::as_writable_bytes(std::span(plan.left)));
+    return plan;
+  }
+
+  RankVerdict lead(detail::RankRun& run) {
+    is_running_ = true;
+    RankVerdict verdict;
+    detail::call_or([&] { verdict = run.lead(); }, [&]() noexcept { is_running_ = false; });
+    is_running_ = false;
+    // All ranks have left the counters.
+    if (link_.is_first_of_node()) link_.node().open(link_.nodes() == 1);
+    if (link_.rank() == 0 && link_.nodes() > 1) link_.reset_world();
+    return verdict;
+  }
+
+  Tally settle(std::size_t count, std::size_t left, const RankVerdict& verdict) {
+    fail_if(verdict.error, verdict.text);
+    tally_.accepted = count;
+    tally_.done = count - left + verdict.figures.done;
+    tally_.failed = verdict.figures.failed;
+    const std::uint64_t rest = count - tally_.done - tally_.failed;
+    (verdict.cause == StopCause::expired ? tally_.expired : tally_.cancelled) = rest;
+    statistics_ = verdict.figures.statistics;
+    statistics_.restored = count - left;
+    if (tally_.failed != 0) {
+      tally_.first_failure = std::make_exception_ptr(WorkFailed(verdict.text.data()));
+      link_.thrown_on_all();
+      std::rethrow_exception(tally_.first_failure);
     }
     return tally_;
   }
-  void broadcast(std::span<std::byte> bytes) {
-    MPI_Bcast(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, 0, comm_);
+
+  void fail_if(int error, const detail::RankText& text) {
+    if (error == 0) return;
+    link_.thrown_on_all();
+    detail::raise_told(error, text.data());
   }
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
-  int rank_ = 0;
-  int ranks_ = 1;
-  bool owns_ = false;
-  std::size_t threads_ = 1;
-  std::size_t width_ = 1;
-  std::unique_ptr<ThreadTeam> team_;
+  const std::chrono::nanoseconds patience_;
+  detail::RankLink link_;
+  detail::Outbox outbox_;
+  ThreadTeam team_;
+  bool is_running_ = false;  // read in blocks, which the run orders
   Tally tally_;
   RankStatistics statistics_;
 };
@@ -105,12 +197,16 @@ RankTeam::~RankTeam() = default;
 RankTeam::RankTeam(RankTeam&&) noexcept = default;
 RankTeam& RankTeam::operator=(RankTeam&&) noexcept = default;
 
-std::size_t RankTeam::rank() const noexcept { return static_cast<std::size_t>(ranks_->rank_); }
-std::size_t RankTeam::ranks() const noexcept { return static_cast<std::size_t>(ranks_->ranks_); }
-std::size_t RankTeam::threads() const noexcept { return ranks_->threads_; }
-std::size_t RankTeam::width() const noexcept { return ranks_->width_; }
-Tally RankTeam::tally() const noexcept { return ranks_->tally_; }
-RankStatistics RankTeam::statistics() const noexcept { return ranks_->statistics_; }
+std::size_t RankTeam::rank() const noexcept {
+  return static_cast<std::size_t>(ranks_->link().rank());
+}
+std::size_t RankTeam::ranks() const noexcept {
+  return static_cast<std::size_t>(ranks_->link().ranks());
+}
+std::size_t RankTeam::threads() const noexcept { return ranks_->threads(); }
+std::size_t RankTeam::width() const noexcept { return ranks_->link().width(); }
+Tally RankTeam::tally() const noexcept { return ranks_->tally(); }
+RankStatistics RankTeam::statistics() const noexcept { return ranks_->statistics(); }
 
 Tally RankTeam::run_job(const detail::RankJob& job, const RankRunOptions& options) {
   return ranks_->run(job, options);

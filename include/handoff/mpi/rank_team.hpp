@@ -64,7 +64,7 @@ struct RankJob {
   RankBlockCall call = nullptr;
   const void* body = nullptr;
   std::span<std::byte> results = {};  // on rank 0
-  bool has_results = false;
+  std::size_t value_bytes = 0;  // of each; 0: no results
 };
 
 }  // namespace detail
@@ -124,7 +124,7 @@ class RankTeam {
     };
     detail::RankJob job = job_of(count, block);
     job.results = std::as_writable_bytes(std::span(results));
-    job.has_results = true;
+    job.value_bytes = sizeof(T);
     return run_job(job, options);
   }
 
