@@ -175,6 +175,7 @@ class Simulation {
 
   void work(std::uint32_t thread, IndexRange block, double at) {
     ++result_.blocks;
+    if (thread < setup_.threads) ++result_.own_blocks;
     const double work = work_of(block);
     work_ns_ += work;
     add(at + work, Step::thread_wants, thread, block);

@@ -38,6 +38,7 @@ struct ScalePrediction {
   double efficiency = 1;       // work over what all threads could have done
   std::uint64_t claims = 0;    // from the world, that gave something; none by a single node
   std::uint64_t blocks = 0;    // claimed by a thread
+  std::uint64_t own_blocks = 0;  // those of rank 0 among them
   std::uint64_t messages = 0;  // with results, to rank 0
   double counter_busy = 0;  // of the time, with claims
   double link_busy = 0;     // of the time, with results
