@@ -357,11 +357,13 @@ CLI::App* add_trace(CLI::App& program, TraceOptions& options) {
 }
 
 CLI::App* add_scale(CLI::App& program, ScaleOptions& options) {
-  CLI::App* scale = program.add_subcommand(
-      "scale", "predict a loop of RankTeam on 2 to 4096 ranks, by a model (no MPI needed)");
+  CLI::App* scale =
+      program.add_subcommand("scale", "predict a loop of RankTeam on 2 to 4096 ranks by a model");
   scale->footer(
-      "The defaults are a cluster of today. Costs of your own machines: docs/guide/machines.md.\n"
-      "`handoff report FILE` draws what --output FILE keeps.");
+      "The defaults are a cluster of today. A result file with own.rank_team in matmul gives the\n"
+      "rows, their time and their bytes. `handoff report FILE` draws what --output FILE keeps.");
+  value(*scale, "result", options.measured, "a result file of `run matmul` (default: none)",
+        "FILE");
   number(*scale, "--ranks", options.ranks, "the most ranks (default 4096)");
   number(*scale, "--ranks-a-node", options.ranks_a_node, "ranks of one node (default 64)");
   number(*scale, "--threads", options.threads, "threads of a rank (default 1)");
@@ -370,7 +372,7 @@ CLI::App* add_scale(CLI::App& program, ScaleOptions& options) {
         "TIME");
   value(*scale, "--row-bytes", options.row_bytes,
         "results of a row that rank 0 gathers (default 8; 0: none)", "SIZE");
-  number(*scale, "--block", options.block, "RunOptions::block (default: the one to take)");
+  number(*scale, "--block", options.block, "RankRunOptions::block (default: the one to take)");
   scale->add_option("--skew", options.skew,
                     "0: rows cost the same (default), to 1: in proportion to their index");
   scale->add_option("--imbalance", options.imbalance,
@@ -382,8 +384,8 @@ CLI::App* add_scale(CLI::App& program, ScaleOptions& options) {
   value(*scale, "--node-claim", options.node_claim, "a node's counter takes (default 100ns)",
         "TIME");
   value(*scale, "--message", options.message, "rank 0 takes for a message (default 1us)", "TIME");
-  value(*scale, "--wake", options.wake, "until a thread sees that there is something to do (default 10us)",
-        "TIME");
+  value(*scale, "--wake", options.wake,
+        "until a thread sees that there is something to do (default 10us)", "TIME");
   number(*scale, "--seed", options.seed, "seed of the imbalance (default 1)");
   value(*scale, "--output", options.output, "write the figures to FILE, a result file", "FILE");
   return scale;

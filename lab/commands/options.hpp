@@ -187,15 +187,16 @@ struct TraceOptions {
   std::vector<std::filesystem::path> manifests;
 };
 
-// Times, sizes and rates as they were given.
+// Times, sizes and rates as they were given; of what is empty the row of `measured` tells.
 struct ScaleOptions {
+  std::filesystem::path measured;  // a result file; empty: none
   std::uint64_t ranks = 4096;
   std::uint64_t ranks_a_node = 64;
   std::uint64_t threads = 1;
-  std::uint64_t rows = 1'000'000;
+  std::optional<std::uint64_t> rows;
   std::uint64_t block = 0;  // 0: the one to take
-  std::string row_time = "100us";
-  std::string row_bytes = "8";
+  std::string row_time;
+  std::string row_bytes;
   double skew = 0;
   double imbalance = 0;
   std::string latency = "2us";

@@ -17,7 +17,7 @@ struct ScaleSetup {
   std::uint64_t ranks_a_node = 64;
   std::uint64_t threads = 1;  // of a rank
   std::uint64_t rows = 1'000'000;
-  std::uint64_t block = 1;  // RunOptions::block: the fewest rows worth a claim
+  std::uint64_t block = 1;  // RankRunOptions::block: the fewest rows worth a claim
   double row_ns = 100'000;  // of one thread, on average
   double skew = 0;       // 0: rows cost the same; 1: in proportion to their index
   double imbalance = 0;  // blocks cost so much more or less, at random: 0.1 is up to 10 %
@@ -50,7 +50,7 @@ struct ScalePrediction {
 // The same if each thread claimed each block from the world.
 [[nodiscard]] ScalePrediction predict_one_counter(const ScaleSetup& setup);
 
-// The largest RunOptions::block that takes at most 0.2 % longer than the best one.
+// The largest RankRunOptions::block that takes at most 0.2 % longer than the best one.
 [[nodiscard]] std::uint64_t block_to_take(ScaleSetup setup,
                                           ScalePrediction (*predicted)(const ScaleSetup&));
 
