@@ -1,6 +1,6 @@
 # Install rules of the library: headers, the compiled part (static, or shared by BUILD_SHARED_LIBS),
 # find_package(handoff) and pkg-config. The installed tree may be moved as a whole. All of it is the
-# component `library`; `doc` is what people read, and `lab` the programs.
+# component `library`; `mpi` is handoff::mpi, `doc` what people read, and `lab` the programs.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -20,7 +20,8 @@ install(TARGETS handoff EXPORT handoffTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/handoff ${PROJECT_BINARY_DIR}/include/handoff
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h)
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.hpp PATTERN *.h
+  PATTERN handoff/mpi EXCLUDE)
 # Apart, so that a program gets another library's names only if it asks for them.
 set(handoff_compat_dir ${CMAKE_INSTALL_INCLUDEDIR}/handoff-compat)
 foreach(name folder IN ZIP_LISTS handoff_compat_names handoff_compat_folders)
@@ -30,6 +31,16 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/
   DESTINATION ${handoff_compat_dir} FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 install(EXPORT handoffTargets NAMESPACE handoff:: DESTINATION ${handoff_package_dir})
+
+# Where there is Open MPI, its room as a library and a component of its own.
+if(HANDOFF_HAS_MPI)
+  install(TARGETS handoff_mpi EXPORT handoffMpiTargets COMPONENT mpi
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/handoff/mpi COMPONENT mpi
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/handoff FILES_MATCHING PATTERN *.hpp)
+  install(EXPORT handoffMpiTargets NAMESPACE handoff:: DESTINATION ${handoff_package_dir}
+    COMPONENT mpi)
+endif()
 
 # Before 1.0 a minor version may change the interface, from then on only a major one may.
 if(PROJECT_VERSION_MAJOR EQUAL 0)

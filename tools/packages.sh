@@ -15,9 +15,12 @@ packages_peers=(libboost-dev libasio-dev libconcurrentqueue-dev libreaderwriterq
 # A renderer among the examples; all else is complete without them.
 packages_render=(libegl-dev libgles-dev libegl-mesa0 libgl1-mesa-dri libpng-dev)
 
+# RankTeam, the room mpi/; all else is complete without it.
+packages_mpi=(libopenmpi-dev openmpi-bin)
+
 packages_run=("${packages_build[@]}" "${packages_lab[@]}" "${packages_contenders[@]}")
 packages_check=("${packages_run[@]}" "${packages_library[@]}" "${packages_peers[@]}"
-  "${packages_render[@]}" systemtap-sdt-dev libgtest-dev librapidcheck-dev make
+  "${packages_render[@]}" "${packages_mpi[@]}" systemtap-sdt-dev libgtest-dev librapidcheck-dev make
   clang-19 clang-format-19 clang-tidy-19 libclang-rt-19-dev libc++-19-dev libc++abi-19-dev
   valgrind python3 python3-clang-19 python3-numpy python3-jsonschema chromium doxygen git
   groff-base debootstrap debhelper lintian)

@@ -119,8 +119,9 @@ class RankTeam {
     static_assert(std::is_invocable_v<const Body&, IndexRange, std::span<T>>,
                   "run: with results the body takes a handoff::IndexRange and a std::span of them");
     const auto block = [&](IndexRange range, std::byte* out, std::size_t bytes_per_index) {
-      body(range,
-           std::span<T>(reinterpret_cast<T*>(out), range.size() * (bytes_per_index / sizeof(T))));
+      detail::call_and_drop(
+          body, range,
+          std::span<T>(reinterpret_cast<T*>(out), range.size() * (bytes_per_index / sizeof(T))));
     };
     detail::RankJob job = job_of(count, block);
     job.results = std::as_writable_bytes(std::span(results));
