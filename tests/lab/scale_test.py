@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""`handoff scale`: the answer first, a row for each number of ranks, what it is fed with, a file that
-the report draws. What the model says stands in scale_model_test.cpp."""
+"""`handoff scale`: the answer first, a row for each number of ranks, what feeds it, a file that the
+report draws. What the model says stands in scale_model_test.cpp."""
 
 import json
 import re
