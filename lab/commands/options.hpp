@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "report/scale_model.hpp"
+
 namespace handoff::lab {
 
 // How to measure; `run` and `gate` share it.
@@ -187,26 +189,10 @@ struct TraceOptions {
   std::vector<std::filesystem::path> manifests;
 };
 
-// Times, sizes and rates as they were given; of what is empty the row of `measured` tells.
 struct ScaleOptions {
-  std::filesystem::path measured;  // a result file; empty: none
-  std::uint64_t ranks = 4096;
-  std::uint64_t ranks_a_node = 64;
-  std::uint64_t threads = 1;
-  std::optional<std::uint64_t> rows;
-  std::uint64_t block = 0;  // 0: the one to take
-  std::string row_time;
-  std::string row_bytes;
-  double skew = 0;
-  double imbalance = 0;
-  std::string latency = "2us";
-  std::string bandwidth = "12GB/s";
-  std::string claim = "500ns";
-  std::string node_claim = "100ns";
-  std::string message = "1us";
-  std::string wake = "10us";
-  std::uint64_t seed = 1;
-  std::filesystem::path output;  // empty: no result file
+  std::filesystem::path measured;  // a result file with the rows; empty: none
+  ScaleSetup setup;                // `block` 0: the one to take
+  std::filesystem::path output;    // empty: no result file
   std::vector<std::string> command_line;
 };
 

@@ -27,6 +27,10 @@ double number_with_unit(const std::string& text,
   return NAN;
 }
 
+double number_alone(const std::string& text) {
+  return number_with_unit(text, std::array<std::pair<std::string_view, double>, 1>{{{"", 1}}});
+}
+
 double size_of(const std::string& text) {
   constexpr double kilo = 1024;
   constexpr double mega = kilo * kilo;
@@ -69,9 +73,14 @@ double bytes_per_ns_of(const std::string& option, const std::string& text) {
                               option, text));
 }
 
+double share_of(const std::string& option, const std::string& text) {
+  const double share = number_alone(text);
+  if (share >= 0 && share <= 1) return share;
+  throw UserError(fmt::format("{} takes 0 to 1, not {}", option, text));
+}
+
 double plain_number(const std::string& text) {
-  const double number =
-      number_with_unit(text, std::array<std::pair<std::string_view, double>, 1>{{{"", 1}}});
+  const double number = number_alone(text);
   if (!std::isnan(number)) return number;
   throw UserError(fmt::format("that takes a number, not '{}'", text));
 }

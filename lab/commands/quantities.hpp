@@ -14,6 +14,8 @@ namespace handoff::lab {
 [[nodiscard]] double bytes_of(const std::string& option, const std::string& text);
 // 12GB/s, 100MB/s. In bytes per ns.
 [[nodiscard]] double bytes_per_ns_of(const std::string& option, const std::string& text);
+// 0 to 1.
+[[nodiscard]] double share_of(const std::string& option, const std::string& text);
 [[nodiscard]] double plain_number(const std::string& text);
 
 // The number, if it is 1 to `most`.

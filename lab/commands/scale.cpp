@@ -3,7 +3,7 @@
 #include "commands/commands.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -27,67 +27,38 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-double share_of(const char* option, double share) {
-  if (share >= 0 && share <= 1) return share;
-  throw UserError(fmt::format("{} takes 0 to 1, not {}", option, share));
-}
-
 // The loop as it was measured: of the most rows, on the fewest ranks.
-const Row& measured_row(const Result& result, const std::filesystem::path& path) {
-  const Row* found = nullptr;
-  const auto place = [](const Row& row) {
-    return std::pair(-value_named(row.parameters, "n").number(),
-                     value_named(row.parameters, "width").number());
-  };
+void take_measured(const std::filesystem::path& path, ScaleSetup& setup) {
+  const Result result = read_result(path);
+  say_if_interrupted(result, path);
+  double fewest = HUGE_VAL;
+  setup.rows = 0;
   for (const Row& row : result.rows) {
-    const bool counts = row.scenario == "matmul" && row.contender == "own.rank_team" &&
-                        row.wall_ns_per_op > 0 && value_named(row.parameters, "n").whole() &&
-                        value_named(row.parameters, "width").whole();
-    if (counts && (found == nullptr || place(row) < place(*found))) found = &row;
+    const auto rows = value_named(row.parameters, "n").whole().value_or(0);
+    const double ranks = value_named(row.parameters, "width").number();
+    if (row.scenario != "matmul" || row.contender != "own.rank_team") continue;
+    if (!(row.wall_ns_per_op > 0 && ranks > 0) || rows < setup.rows) continue;
+    if (rows == setup.rows && ranks >= fewest) continue;
+    fewest = ranks;
+    setup.rows = rows;
+    setup.row_ns = row.wall_ns_per_op * ranks / static_cast<double>(rows);
+    setup.row_bytes = sizeof(float) * static_cast<double>(rows);
   }
-  if (found != nullptr) return *found;
+  if (setup.rows != 0) return;
   throw UserError(
       fmt::format("{} has no measured row of own.rank_team in matmul; `handoff run "
                   "matmul --contenders own.rank_team --output FILE` measures some",
                   path.string()));
 }
 
-void take_measured(const std::filesystem::path& path, ScaleSetup& setup) {
-  const Result result = read_result(path);
-  say_if_interrupted(result, path);
-  const Row& row = measured_row(result, path);
-  const double n = value_named(row.parameters, "n").number();
-  setup.rows = *value_named(row.parameters, "n").whole();
-  setup.row_ns = row.wall_ns_per_op * value_named(row.parameters, "width").number() / n;
-  setup.row_bytes = n * sizeof(float);
-}
-
 ScaleSetup setup_of(const ScaleOptions& options) {
   constexpr std::uint64_t most_ranks = 4096;
-  constexpr std::uint64_t most_threads = 64;
-  constexpr std::uint64_t most_rows = 1'000'000'000;
-  ScaleSetup setup;
+  ScaleSetup setup = options.setup;
   if (!options.measured.empty()) take_measured(options.measured, setup);
-  setup.ranks = whole_of("--ranks", options.ranks, most_ranks);
-  setup.ranks_a_node = whole_of("--ranks-a-node", options.ranks_a_node, most_ranks);
-  setup.threads = whole_of("--threads", options.threads, most_threads);
-  setup.rows = whole_of("--rows", options.rows.value_or(setup.rows), most_rows);
-  setup.block = options.block;
-  if (!options.row_time.empty()) setup.row_ns = duration_ns_of("--row-time", options.row_time);
-  if (options.row_bytes == "0") {
-    setup.row_bytes = 0;
-  } else if (!options.row_bytes.empty()) {
-    setup.row_bytes = bytes_of("--row-bytes", options.row_bytes);
-  }
-  setup.skew = share_of("--skew", options.skew);
-  setup.imbalance = share_of("--imbalance", options.imbalance);
-  setup.latency_ns = duration_ns_of("--latency", options.latency);
-  setup.bytes_per_ns = bytes_per_ns_of("--bandwidth", options.bandwidth);
-  setup.claim_ns = duration_ns_of("--claim", options.claim);
-  setup.node_claim_ns = duration_ns_of("--node-claim", options.node_claim);
-  setup.message_ns = duration_ns_of("--message", options.message);
-  setup.wake_ns = duration_ns_of("--wake", options.wake);
-  setup.seed = options.seed;
+  static_cast<void>(whole_of("--ranks", setup.ranks, most_ranks));
+  static_cast<void>(whole_of("--ranks-a-node", setup.ranks_a_node, most_ranks));
+  static_cast<void>(whole_of("--threads", setup.threads, 64));
+  static_cast<void>(whole_of("--rows", setup.rows, 1'000'000'000));
   return setup;
 }
 
@@ -180,7 +151,7 @@ Row row_of(const ScaleSetup& setup, const ScalePrediction& predicted, const char
 // For the report, which draws a line for each contender.
 Result result_of(const Steps& steps, const ScaleOptions& options) {
   Result result;
-  result.environment = Environment::here(options.command_line, options.seed, {});
+  result.environment = Environment::here(options.command_line, options.setup.seed, {});
   for (const auto& [setup, predicted, one_counter] : steps) {
     result.rows.push_back(row_of(setup, predicted, "own.rank_team"));
     result.rows.push_back(row_of(setup, one_counter, "own.rank_team.one_counter"));
@@ -195,9 +166,9 @@ int scale(const ScaleOptions& options) {
   const Steps steps = steps_of(setup_of(options));
   keep_and_show(
       [&] {
-        MeasureOptions kept;
-        kept.output = options.output;
-        write_result(kept, result_of(steps, options));
+        if (!options.output.empty()) {
+          write_text(options.output, to_json_text(result_of(steps, options)));
+        }
       },
       [&] { write_text({}, sentence_of(steps) + "\n" + table_of(steps)); });
   return exit_code::ok;

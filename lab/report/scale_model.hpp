@@ -13,11 +13,11 @@
 namespace handoff::lab {
 
 struct ScaleSetup {
-  std::uint64_t ranks = 1;
+  std::uint64_t ranks = 4096;
   std::uint64_t ranks_a_node = 64;
   std::uint64_t threads = 1;  // of a rank
   std::uint64_t rows = 1'000'000;
-  std::uint64_t block = 1;  // RankRunOptions::block: the fewest rows worth a claim
+  std::uint64_t block = 0;  // RankRunOptions::block: the fewest rows worth a claim
   double row_ns = 100'000;  // of one thread, on average
   double skew = 0;       // 0: rows cost the same; 1: in proportion to their index
   double imbalance = 0;  // blocks cost so much more or less, at random: 0.1 is up to 10 %

@@ -38,17 +38,13 @@ TEST(ScaleModel, OneRankTakesTheSumOfItsRowsAndClaims) {
 TEST(ScaleModel, TwoRanksTakeHalfOfItAndTheirClaims) {
   ScaleSetup setup = free_of_costs(2);
   EXPECT_DOUBLE_EQ(predict(setup).ns, 512e3);
+  setup.threads = 2;
+  setup.ranks = 1;
+  EXPECT_DOUBLE_EQ(predict(setup).ns, 512e3) << "or two threads";
   setup.node_claim_ns = 10;
   const ScalePrediction predicted = predict(setup);
   EXPECT_EQ(predicted.blocks, 20U) << "two each of 256, 128 and so on, 2, 1, 1";
   EXPECT_DOUBLE_EQ(predicted.ns, 10 + 512e3 + 11 * 10) << "one of them comes second";
-}
-
-TEST(ScaleModel, ThreadsShareABlockAsRanksDo) {
-  ScaleSetup threads = free_of_costs(1);
-  threads.threads = 2;
-  EXPECT_DOUBLE_EQ(predict(threads).ns, 512e3);
-  EXPECT_EQ(predict(threads).blocks, predict(free_of_costs(2)).blocks);
 }
 
 TEST(ScaleModel, ACounterThatIsSaturatedTakesItsTimeForEachClaim) {
@@ -101,18 +97,11 @@ TEST(ScaleModel, ANodeHearsOfItsRowsAfterTwoLatencies) {
 }
 
 TEST(ScaleModel, SkewMovesWorkAndMakesNone) {
-  for (const double skew : {0.0, 0.5, 1.0}) {
-    ScaleSetup setup = free_of_costs(1);
-    setup.skew = skew;
-    EXPECT_NEAR(predict(setup).ns, 1024e3, 1e-3);
-  }
   ScaleSetup setup = free_of_costs(1);
   setup.rows = 2;
   setup.skew = 1;
-  setup.node_claim_ns = 0;
-  const ScalePrediction by_index = predict(setup);
+  EXPECT_DOUBLE_EQ(predict(setup).ns, 2000);
   setup.ranks = 2;
-  EXPECT_DOUBLE_EQ(by_index.ns, 2000);
   EXPECT_DOUBLE_EQ(predict(setup).ns, 1500) << "500 and 1500";
 }
 

@@ -78,10 +78,8 @@ bool is_counted(const Case& given, std::size_t other_rows) {
                         predicted.messages == messages_without(predicted.own_blocks);
   if (!is_right && team.rank() == 0) {
     std::fprintf(stderr,
-                 "%zu ranks, %zu rows, block %zu, %zu bytes, %zu ranks a node, %zu threads: "
-                 "claims %ju, predicted %ju; blocks %ju, %ju; messages %ju, %ju\n",
-                 team.ranks(), given.rows, given.block, given.row_bytes, given.ranks_per_node,
-                 given.threads, std::uintmax_t{counted.node_blocks},
+                 "%zu ranks, %zu rows: claims %ju, %ju; blocks %ju, %ju; messages %ju, %ju\n",
+                 team.ranks(), given.rows, std::uintmax_t{counted.node_blocks},
                  std::uintmax_t{predicted.claims}, std::uintmax_t{counted.blocks},
                  std::uintmax_t{predicted.blocks}, std::uintmax_t{counted.messages},
                  std::uintmax_t{messages});
