@@ -49,7 +49,7 @@ RankCheckpoint::RankCheckpoint(const std::string& path, const Input& input,
     std::filesystem::rename(unfinished, path);
   }
   check_first_record();
-  log_.emplace(path, log_options(input));
+  log_ = std::make_unique<AppendLog>(path, log_options(input));
   read(results);
 }
 

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,7 +48,7 @@ class RankCheckpoint {
 
   const std::string path_;
   const Input input_;
-  std::optional<AppendLog> log_;
+  std::unique_ptr<AppendLog> log_;
   std::vector<IndexRange> left_;
   std::vector<std::byte> record_;
   std::optional<Future<AppendResult>> written_;  // the newest

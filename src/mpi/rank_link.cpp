@@ -163,8 +163,9 @@ void RankLink::free_all() noexcept {
 }
 
 void RankLink::connect(const RankTeamOptions& options) {
-  const MPI_Comm given = options.communicator != nullptr ? options.communicator : MPI_COMM_WORLD;
-  check_mpi(MPI_Comm_dup(given, &comm_), "a copy of the communicator");
+  const bool is_given = options.communicator != nullptr;
+  check_mpi(MPI_Comm_dup(is_given ? options.communicator : MPI_COMM_WORLD, &comm_),
+            "a copy of the communicator");
   check_mpi(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "the communicator");
   MPI_Comm_rank(comm_, &rank_);
   MPI_Comm_size(comm_, &ranks_);

@@ -436,8 +436,8 @@ void RankRun::leave() noexcept {
   for (Transfer& arrival : arrivals_) {
     for (MPI_Request& request : arrival.requests) cancel(request);
   }
-  (void)new std::list<Transfer>(std::move(sends_));
-  (void)new std::list<Telling>(std::move(tellings_));
+  (void)own_sends_.release();
+  (void)own_tellings_.release();
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -111,9 +111,11 @@ class RankRun {
   std::uint64_t node_blocks_ = 0;
   std::optional<RankVerdict> verdict_;  // the last one
 
-  std::list<Transfer> sends_;
+  std::unique_ptr<std::list<Transfer>> own_sends_ = std::make_unique<std::list<Transfer>>();
+  std::unique_ptr<std::list<Telling>> own_tellings_ = std::make_unique<std::list<Telling>>();
+  std::list<Transfer>& sends_ = *own_sends_;
+  std::list<Telling>& tellings_ = *own_tellings_;
   std::list<Transfer> arrivals_;
-  std::list<Telling> tellings_;
   MPI_Request expected_ = MPI_REQUEST_NULL;
   RankReport report_;  // comes next, to rank 0
   RankVerdict heard_;  // comes next, from it

@@ -96,6 +96,29 @@ class FindPackage(Consumer):
         self.assertTrue((prefix / "share/doc/handoff/docs/guide/install.md").exists())
         self.assertFalse((prefix / "include").exists())
 
+    def test_ranks_are_a_component_of_their_own(self):
+        prefix = self.install(settings.build)
+        self.assertFalse((prefix / "include/handoff/mpi").exists())
+        call("cmake", "--install", settings.build, "--component", "mpi", "--prefix", prefix)
+        if not (prefix / "include/handoff/mpi").exists():
+            self.skipTest("no Open MPI where this was built")
+        source = self.folder / "ranks"
+        source.mkdir()
+        (source / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(ranks CXX)\n"
+            "find_package(handoff REQUIRED COMPONENTS mpi)\n"
+            "add_executable(ranks ranks.cpp)\n"
+            "target_link_libraries(ranks PRIVATE handoff::mpi)\n")
+        (source / "ranks.cpp").write_text(
+            "#include <handoff/mpi/rank_team.hpp>\n"
+            "int main() {\n"
+            "  handoff::RankTeam team;\n"
+            "  return team.run(10, [](handoff::IndexRange) {}).done == 10 ? 0 : 1;\n"
+            "}\n")
+        call(*configure(source, self.build, f"-DCMAKE_PREFIX_PATH={prefix}", "--fresh"))
+        call("cmake", "--build", self.build)
+        call(self.build / "ranks")
+
     def test_another_version_and_unknown_components_are_refused(self):
         prefix = self.install(settings.build)
         for wanted, words in (("-DWANTED_VERSION=99", "requested version"),

@@ -78,7 +78,7 @@ def examples():
         for first, code in blocks_of_text(path.read_text()):
             yield path.relative_to(ROOT).as_posix(), first, code
     for room in ("sync", "core", "memory", "queue", "pool", "event", "team", "bus", "command",
-                 "file", "process", "graph"):
+                 "file", "process", "graph", "mpi"):
         for path in sorted(ROOT.glob(f"include/handoff/{room}/*.hpp")):
             for first, code in blocks_of_head(path.read_text()):
                 if SENDERS not in code:
@@ -152,10 +152,11 @@ def compile_unit(text):
 
 
 def public_headers():
-    """ROOM/X.hpp and what stands below the rooms; version.hpp is made when it is built."""
+    """ROOM/X.hpp and what stands below the rooms, but for mpi/, which belongs to a library of its
+    own; version.hpp is made when it is built."""
     folder = ROOT / "include"
     found = [path.relative_to(folder).as_posix() for path in folder.glob("handoff/**/*.hpp")
-             if not {"detail", "internal"}.intersection(path.parts) and path != folder / UMBRELLA]
+             if not {"detail", "internal", "mpi"}.intersection(path.parts) and path != folder / UMBRELLA]
     return {*found, "handoff/version.hpp"}
 
 
