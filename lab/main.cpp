@@ -18,6 +18,7 @@
 
 #include "commands/commands.hpp"
 #include "commands/guard.hpp"
+#include "commands/quantities.hpp"
 #include "harness/environment.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/plain_text.hpp"
@@ -365,6 +366,54 @@ CLI::App* add_trace(CLI::App& program, TraceOptions& options) {
   return trace;
 }
 
+using Parse = double(const std::string& option, const std::string& text);
+
+void quantity(CLI::App& command, const char* name, double& target, Parse* parse, const char* help,
+              const char* type) {
+  const auto take = [=, &target](const std::string& text) { target = parse(name, text); };
+  command.add_option_function<std::string>(name, take, help)->type_name(type);
+}
+
+CLI::App* add_scale(CLI::App& program, ScaleOptions& options) {
+  ScaleSetup& setup = options.setup;
+  CLI::App* scale =
+      program.add_subcommand("scale", "predict a loop of RankTeam on 2 to 4096 ranks by a model");
+  scale->footer(
+      "The defaults are a cluster of today. `handoff report FILE` draws what --output FILE keeps\n"
+      "(docs/guide/machines.md).");
+  value(*scale, "result", options.measured,
+        "take the rows from own.rank_team in a result file of `run matmul`", "FILE");
+  number(*scale, "--ranks", setup.ranks, "the most ranks (default 4096)");
+  number(*scale, "--ranks-a-node", setup.ranks_a_node, "ranks of one node (default 64)");
+  number(*scale, "--threads", setup.threads, "threads of a rank (default 1)");
+  number(*scale, "--rows", setup.rows, "rows of the loop (default 1000000)");
+  number(*scale, "--block", setup.block, "RankRunOptions::block (default: the one to take)");
+  quantity(*scale, "--row-time", setup.row_ns, duration_ns_of,
+           "work in a row, on average (default 100us)", "TIME");
+  Parse* const bytes_or_none = [](const std::string& option, const std::string& text) {
+    return text == "0" ? 0 : bytes_of(option, text);
+  };
+  quantity(*scale, "--row-bytes", setup.row_bytes, bytes_or_none,
+           "results of a row, which rank 0 gathers (default 8; 0: none)", "SIZE");
+  quantity(*scale, "--skew", setup.skew, share_of,
+           "0: rows cost the same (default), to 1: in proportion to their index", "SHARE");
+  quantity(*scale, "--imbalance", setup.imbalance, share_of,
+           "blocks cost up to so much more or less, at random (default 0)", "SHARE");
+  const auto time = [&](const char* name, double& target, const char* help) {
+    quantity(*scale, name, target, duration_ns_of, help, "TIME");
+  };
+  time("--latency", setup.latency_ns, "between two nodes, one way (default 2us)");
+  quantity(*scale, "--bandwidth", setup.bytes_per_ns, bytes_per_ns_of,
+           "of the link of rank 0 (default 12GB/s)", "RATE");
+  time("--claim", setup.claim_ns, "the world's counter takes for a claim (default 500ns)");
+  time("--node-claim", setup.node_claim_ns, "a node's counter takes (default 100ns)");
+  time("--message", setup.message_ns, "rank 0 takes for a message (default 1us)");
+  time("--wake", setup.wake_ns, "until a thread sees that it has something to do (default 10us)");
+  number(*scale, "--seed", setup.seed, "seed of the imbalance (default 1)");
+  value(*scale, "--output", options.output, "write the figures to FILE, a result file", "FILE");
+  return scale;
+}
+
 CLI::App* add_list(CLI::App& program, ListOptions& options) {
   CLI::App* list =
       program.add_subcommand("list", "list scenarios, metrics, parameters and contenders");
@@ -427,7 +476,7 @@ int command(int argc, char** argv) {
       made(program, add_doctor, doctor),    made(program, add_advise, advise),
       made(program, add_try, try_kernel),   made(program, add_replay, replay_trace),
       made(program, add_trace, show_trace), made(program, add_check_advice, check_advice),
-      made(program, add_list, list)};
+      made(program, add_scale, scale),      made(program, add_list, list)};
   program.add_subcommand("copy", "copy trees of files, as the program handoff-copy does")
       ->prefix_command();
   try {

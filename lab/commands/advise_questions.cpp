@@ -10,51 +10,11 @@
 
 #include <fmt/format.h>
 
+#include "commands/quantities.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
 namespace {
-
-// A number and its unit, which is one of a few; NaN if it is neither.
-template <std::size_t kUnits>
-double number_with_unit(const std::string& text,
-                        const std::array<std::pair<std::string_view, double>, kUnits>& units) {
-  double number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(rest, text.data() + text.size());
-  for (const auto& [name, factor] : units) {
-    if (error == std::errc{} && unit == name) return number * factor;
-  }
-  return NAN;
-}
-
-// 300ns, 1.5us, 20ms, 2s. The micro sign and the letter mu look the same.
-double duration_ns_of(const std::string& text) {
-  constexpr double longest = 1e12;
-  constexpr std::array<std::pair<std::string_view, double>, 6> units{
-      {{"ns", 1}, {"us", 1e3}, {"\u00b5s", 1e3}, {"\u03bcs", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
-  const double ns = number_with_unit(text, units);
-  if (ns >= 0 && ns <= longest) return ns;
-  throw UserError(fmt::format(
-      "--grain takes a time from 0ns to 1000s, as in 300ns, 20us or 1.5ms, not '{}'", text));
-}
-
-// 72, 4k, 16M, 1G; 4KiB is 4k, and 4kB is 4000.
-double bytes_of(const std::string& text) {
-  constexpr double most = 1e12;
-  constexpr double kilo = 1024;
-  constexpr double mega = kilo * kilo;
-  constexpr double giga = kilo * mega;
-  using Size = std::pair<std::string_view, double>;
-  constexpr std::array units{Size{"", 1},       Size{"k", kilo}, Size{"K", kilo},
-                             Size{"KiB", kilo}, Size{"kB", 1e3}, Size{"M", mega},
-                             Size{"MiB", mega}, Size{"MB", 1e6}, Size{"G", giga},
-                             Size{"GiB", giga}, Size{"GB", 1e9}};
-  const double bytes = number_with_unit(text, units);
-  if (bytes >= 1 && bytes <= most) return bytes;
-  throw UserError(
-      fmt::format("--bytes takes a size from 1 to 900G, as in 72, 4k or 16M, not '{}'", text));
-}
 
 // Which of some words it is; the first one where nothing is said.
 template <std::size_t kCount>
@@ -67,12 +27,6 @@ std::size_t which(const char* option, const std::optional<std::string>& text,
   throw UserError(fmt::format("{} takes {} or {}, not '{}'", option,
                               fmt::join(words.begin(), words.end() - 1, ", "), words.back(),
                               *text));
-}
-
-std::uint64_t whole_of(const char* option, std::optional<std::uint64_t> value, std::uint64_t most) {
-  const std::uint64_t number = value.value_or(1);
-  if (number >= 1 && number <= most) return number;
-  throw UserError(fmt::format("{} takes 1 to {}, not {}", option, most, number));
 }
 
 constexpr std::array<const char*, 6> kUnitNames{"task",    "index",   "event",
@@ -125,13 +79,6 @@ std::uint64_t whole_number(const std::string& text) {
   throw UserError(fmt::format("that takes a whole number, not '{}'", text));
 }
 
-double plain_number(const std::string& text) {
-  const double number =
-      number_with_unit(text, std::array<std::pair<std::string_view, double>, 1>{{{"", 1}}});
-  if (!std::isnan(number)) return number;
-  throw UserError(fmt::format("that takes a number, not '{}'", text));
-}
-
 void answer_with(const std::string& text, AdviseOptions& options, const AdviseAnswer& answer) {
   if (const auto* const words = std::get_if<TextAnswer>(&answer)) {
     options.*(*words) = text;
@@ -178,8 +125,8 @@ Question question_of(const AdviseOptions& options) {
   constexpr std::uint64_t most_hands = 4096;
   Question question;
   set_unit(options, question);
-  question.task_ns = duration_ns_of(options.grain.value_or("0ns"));
-  question.count = whole_of("--count", options.count, most);
+  question.task_ns = duration_ns_of("--grain", options.grain.value_or("0ns"));
+  question.count = whole_of("--count", options.count.value_or(1), most);
   question.nested = which<2>("--nesting", options.nesting, {"none", "tasks"}) == 1;
   const std::size_t order = which<3>("--order", options.order, {"any", "fifo", "producer"});
   question.in_order = order > 0;
@@ -189,10 +136,10 @@ Question question_of(const AdviseOptions& options) {
   question.bounded = which<2>("--memory", options.memory, {"any", "bounded"}) == 1;
   question.by_memory = which<2>("--bound", options.bound, {"compute", "memory"}) == 1;
   question.durable = which<2>("--durable", options.durable, {"no", "yes"}) == 1;
-  if (options.bytes) question.bytes = bytes_of(*options.bytes);
-  question.kinds = whole_of("--kinds", options.kinds, most);
-  question.producers = whole_of("--producers", options.producers, most_hands);
-  question.waves = whole_of("--waves", options.waves, most);
+  if (options.bytes) question.bytes = bytes_of("--bytes", *options.bytes);
+  question.kinds = whole_of("--kinds", options.kinds.value_or(1), most);
+  question.producers = whole_of("--producers", options.producers.value_or(1), most_hands);
+  question.waves = whole_of("--waves", options.waves.value_or(1), most);
   question.largest = options.largest.value_or(1);
   if (!(question.largest >= 1 && question.largest <= static_cast<double>(question.count))) {
     throw UserError(

@@ -26,6 +26,7 @@ void make_try_project(const std::filesystem::path& folder);  // new_project.cpp
 int replay_trace(const ReplayOptions& options);
 int report(const ReportOptions& options);
 int run(const RunOptions& options);
+int scale(const ScaleOptions& options);
 int show_trace(const TraceOptions& options);
 
 // `handoff try`: the user's own loop under every way, or a project with such a loop.

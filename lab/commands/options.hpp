@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "report/scale_model.hpp"
+
 namespace handoff::lab {
 
 // How to measure; `run` and `gate` share it.
@@ -188,6 +190,13 @@ struct TraceOptions {
   std::filesystem::path off_cpu;
   bool json = false;
   std::vector<std::filesystem::path> manifests;
+};
+
+struct ScaleOptions {
+  std::filesystem::path measured;  // a result file with the rows; empty: none
+  ScaleSetup setup;                // `block` 0: the one to take
+  std::filesystem::path output;    // empty: no result file
+  std::vector<std::string> command_line;
 };
 
 struct CheckAdviceOptions {

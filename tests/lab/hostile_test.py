@@ -34,6 +34,7 @@ COMMANDS = {
     "export": [["bad.json", "--to"]],  # and each form
     "advise": [["bad.json", "--grain", "20us", "--count", "100"],
                ["good.json", "bad.json", "--grain", "20us", "--count", "100", "--json"]],
+    "scale": [["bad.json", "--ranks", "4"]],
     "check-advice": [["bad.json", "good.json", "--verbose"], ["good.json", "bad.json"]],
 }
 ACTING = ["\x1b]0;taken\x07", "a\x9b2Jb", "\x7f", "a\nb", "a\rb", "\x00", "\x85", "a\u2028b",
