@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "commands/advise_questions.hpp"
-
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdio>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -35,8 +25,8 @@ double duration_ns_of(const std::string& text) {
       {{"ns", 1}, {"us", 1e3}, {"\u00b5s", 1e3}, {"\u03bcs", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
   const double ns = number_with_unit(text, units);
   if (ns >= 0 && ns <= longest) return ns;
-  throw UserError(fmt::format(
-      "--grain takes a time from 0ns to 1000s, as in 300ns, 20us or 1.5ms, not '{}'", text));
+  throw UserError("--grain takes a time from 0ns to 1000s, as in 300ns, 20us or 1.5ms, not '{}'",
+                  text);
 }
 
 // 72, 4k, 16M, 1G; 4KiB is 4k, and 4kB is 4000.
@@ -52,8 +42,7 @@ double bytes_of(const std::string& text) {
                              Size{"GiB", giga}, Size{"GB", 1e9}};
   const double bytes = number_with_unit(text, units);
   if (bytes >= 1 && bytes <= most) return bytes;
-  throw UserError(
-      fmt::format("--bytes takes a size from 1 to 900G, as in 72, 4k or 16M, not '{}'", text));
+  throw UserError("--bytes takes a size from 1 to 900G, as in 72, 4k or 16M, not '{}'", text);
 }
 
 // Which of some words it is; the first one where nothing is said.
@@ -64,15 +53,14 @@ std::size_t which(const char* option, const std::optional<std::string>& text,
   for (std::size_t i = 0; i < kCount; ++i) {
     if (*text == words[i]) return i;
   }
-  throw UserError(fmt::format("{} takes {} or {}, not '{}'", option,
-                              fmt::join(words.begin(), words.end() - 1, ", "), words.back(),
-                              *text));
+  throw UserError("{} takes {} or {}, not '{}'", option,
+                  fmt::join(words.begin(), words.end() - 1, ", "), words.back(), *text);
 }
 
 std::uint64_t whole_of(const char* option, std::optional<std::uint64_t> value, std::uint64_t most) {
   const std::uint64_t number = value.value_or(1);
   if (number >= 1 && number <= most) return number;
-  throw UserError(fmt::format("{} takes 1 to {}, not {}", option, most, number));
+  throw UserError("{} takes 1 to {}, not {}", option, most, number);
 }
 
 constexpr std::array<const char*, 6> kUnitNames{"task",    "index",   "event",
@@ -112,8 +100,8 @@ void set_idle_cost(const AdviseOptions& options, Question& question) {
   const double percent = options.idle_cost.value_or(0);
   const long most_percent = 100 * std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
   if (!(percent >= 0 && percent <= static_cast<double>(most_percent))) {
-    throw UserError(fmt::format("--idle-cost takes % of one CPU, 0 to {} (all CPUs), not {}",
-                                most_percent, percent));
+    throw UserError("--idle-cost takes % of one CPU, 0 to {} (all CPUs), not {}", most_percent,
+                    percent);
   }
 }
 
@@ -122,14 +110,14 @@ std::uint64_t whole_number(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error == std::errc{} && rest == end) return number;
-  throw UserError(fmt::format("that takes a whole number, not '{}'", text));
+  throw UserError("that takes a whole number, not '{}'", text);
 }
 
 double plain_number(const std::string& text) {
   const double number =
       number_with_unit(text, std::array<std::pair<std::string_view, double>, 1>{{{"", 1}}});
   if (!std::isnan(number)) return number;
-  throw UserError(fmt::format("that takes a number, not '{}'", text));
+  throw UserError("that takes a number, not '{}'", text);
 }
 
 void answer_with(const std::string& text, AdviseOptions& options, const AdviseAnswer& answer) {
@@ -195,8 +183,7 @@ Question question_of(const AdviseOptions& options) {
   question.waves = whole_of("--waves", options.waves, most);
   question.largest = options.largest.value_or(1);
   if (!(question.largest >= 1 && question.largest <= static_cast<double>(question.count))) {
-    throw UserError(
-        fmt::format("--largest takes 1 to --count times the mean, not {}", question.largest));
+    throw UserError("--largest takes 1 to --count times the mean, not {}", question.largest);
   }
   set_idle_cost(options, question);
   question.width = options.width;
@@ -266,7 +253,7 @@ const std::vector<AdviseQuestion>& advise_questions() {
 
 bool has_answers(const AdviseOptions& options) {
   const auto& all = advise_questions();
-  return std::any_of(all.begin(), all.end(), [&](const AdviseQuestion& question) {
+  return std::ranges::any_of(all, [&](const AdviseQuestion& question) {
     return std::visit([&](auto answer) { return (options.*answer).has_value(); }, question.answer);
   });
 }

@@ -11,12 +11,6 @@
 // Before each frame 16 MB of other memory are written and read in no order, as in the article.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "harness/contender.hpp"
 #include "peers/crew.hpp"
 #include "scenarios/commands/work.hpp"

@@ -3,13 +3,7 @@
 // its list and its queue to measure.hpp.
 #pragma once
 
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
 #include <stop_token>
-#include <string>
-#include <thread>
 
 #include "harness/contender.hpp"
 #include "scenarios/events/work.hpp"

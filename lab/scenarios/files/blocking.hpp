@@ -6,17 +6,6 @@
 //   void run(std::size_t count, const std::function<void(std::size_t)>& job);
 #pragma once
 
-#include <cstddef>
-#include <exception>
-#include <functional>
-#include <mutex>
-#include <string>
-#include <vector>
-
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "scenarios/files/contender.hpp"
 #include "scenarios/files/disk.hpp"
 
 namespace handoff::lab::files {

@@ -3,12 +3,6 @@
 // whichever of the calls that measure.hpp names the contender has.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "harness/contender.hpp"
 #include "peers/threads.hpp"
 #include "scenarios/messages/work.hpp"

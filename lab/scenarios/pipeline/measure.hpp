@@ -4,11 +4,6 @@
 // order, and go through work.middle() and work.last(), whose mode `kind` says.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "harness/contender.hpp"
 #include "peers/job.hpp"
 #include "scenarios/pipeline/items.hpp"
 

@@ -9,15 +9,6 @@
 //   void run_then_wait(job)     in two calls: another thread may begin it between them
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include "harness/contender.hpp"
 #include "harness/cpus.hpp"
 #include "peers/job.hpp"
 #include "scenarios/tasks/batches.hpp"

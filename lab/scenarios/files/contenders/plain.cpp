@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The article's schemes, and what people write.
-#include <condition_variable>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <mutex>
-#include <queue>
-#include <thread>
-#include <vector>
 
 #include "scenarios/files/blocking.hpp"
-#include "scenarios/files/contender.hpp"
-#include "scenarios/files/disk.hpp"
 
 namespace handoff::lab::files {
 namespace {
@@ -19,7 +11,7 @@ namespace {
 // The article's IoThread: a queue of tasks, a mutex, a condition variable and one thread, which
 // takes all tasks that are there at once. Its data races are gone. As in the article, threads are
 // made for each run.
-class IoThread {
+class IoThread : Pinned {
  public:
   IoThread() : thread_([this] { run(); }) {}
   ~IoThread() {
@@ -30,8 +22,6 @@ class IoThread {
     there_.notify_one();
     thread_.join();
   }
-  IoThread(const IoThread&) = delete;
-  IoThread& operator=(const IoThread&) = delete;
 
   void post(std::function<void()> task) {
     {

@@ -7,30 +7,17 @@
 // when the contender does, also by a kill; then its folder is removed. That lies in /dev/shm, and
 // the ranks' shared memory in it. If its placeholders end while it starts, the launcher may never
 // end (4.1.4): it is killed two seconds after the contender has ended.
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstdlib>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define OMPI_SKIP_MPICXX 1  // its C++ bindings are gone from the standard
 #include <mpi.h>
 
-#include "peers/threads.hpp"
 #include "scenarios/processes/measure.hpp"
 
 namespace handoff::lab::processes {
 namespace {
 
-class Pipe {
+class Pipe : Pinned {
  public:
   Pipe() {
     if (pipe2(ends_.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw std::runtime_error("no pipe");
@@ -39,8 +26,6 @@ class Pipe {
     close(ends_[0]);
     close_writer();
   }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
 
   void close_writer() {
     if (ends_[1] >= 0) close(ends_[1]);
@@ -63,7 +48,7 @@ class Pipe {
 };
 
 // The launcher's job of two ranks.
-class Job {
+class Job : Pinned {
  public:
   Job() : launcher_(start()) {
     constexpr auto patience = std::chrono::seconds(20);
@@ -76,8 +61,6 @@ class Job {
     while (!has_ended() && waitpid(launcher_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  Job(const Job&) = delete;
-  Job& operator=(const Job&) = delete;
 
   // Makes this process one of the ranks, as far as Open MPI can tell.
   void take_place(int rank) const {
