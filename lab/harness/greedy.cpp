@@ -36,7 +36,7 @@ std::vector<Greedy> GreedyProcesses::greediest(std::size_t most) const {
   for (const auto& [name, seconds] : taken_) {
     if (seconds >= least_cpus * wall_s) all.push_back({name, seconds / wall_s});
   }
-  std::ranges::stable_sort(all, [](const Greedy& a, const Greedy& b) { return a.cpus > b.cpus; });
+  std::ranges::stable_sort(all, std::ranges::greater(), &Greedy::cpus);
   if (all.size() > most) all.resize(most);
   return all;
 }

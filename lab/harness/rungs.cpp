@@ -189,8 +189,7 @@ std::vector<std::string> rung_names() {
 
 const RungKind* rung_kind_named(const std::string& name) {
   const auto& kinds = rung_kinds();
-  const auto found =
-      std::ranges::find_if(kinds, [&](const RungKind& kind) { return kind.name == name; });
+  const auto found = std::ranges::find(kinds, name, &RungKind::name);
   return found == kinds.end() ? nullptr : &*found;
 }
 

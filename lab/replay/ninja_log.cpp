@@ -85,7 +85,7 @@ Trace read_ninja_log(TraceFile& file) {
   for (const auto& [times, line] : commands) {
     trace.pieces.push_back({std::get<0>(times), std::get<1>(times), line});
   }
-  std::ranges::sort(trace.pieces, [](const Piece& a, const Piece& b) { return a.line < b.line; });
+  std::ranges::sort(trace.pieces, {}, &Piece::line);
   trace.notes.emplace_back("a ninja log has no dependencies: no piece waits for another one");
   return trace;
 }

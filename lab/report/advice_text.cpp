@@ -51,7 +51,7 @@ std::string first_line(const Way& way) {
 }
 
 const Way& way_named(const Advice& advice, const std::string& name) {
-  return *std::ranges::find_if(advice.ways, [&](const Way& way) { return way.name == name; });
+  return *std::ranges::find(advice.ways, name, &Way::name);
 }
 
 // Why the first one stands before those that are equal: "this library's own and asleep when idle".

@@ -96,8 +96,7 @@ std::vector<Strip> strips_of(const MergedCell& cell) {
   std::vector<Strip> strips;
   for (const CellView& machine : cell.machines) {
     for (const Row* row : machine.rows) {
-      auto strip = std::ranges::find_if(
-          strips, [&](const Strip& s) { return s.contender == row->contender; });
+      auto strip = std::ranges::find(strips, row->contender, &Strip::contender);
       if (strip == strips.end()) {
         strip = strips.insert(strips.end(), {row->contender, row->kind, "", {}});
       }
@@ -175,8 +174,7 @@ std::vector<MergedScenario> merged(const std::vector<MachineView>& machines) {
   std::vector<MergedScenario> scenarios;
   for (std::size_t m = 0; m < machines.size(); ++m) {
     for (CellView& view : cells_of(machines[m].results)) {
-      auto scenario = std::ranges::find_if(
-          scenarios, [&](const MergedScenario& s) { return s.name == view.scenario; });
+      auto scenario = std::ranges::find(scenarios, view.scenario, &MergedScenario::name);
       if (scenario == scenarios.end()) {
         const std::string id = fmt::format("s{}", scenarios.size() + 1);
         scenario = scenarios.insert(scenarios.end(), {view.scenario, id, {}, {}});

@@ -14,8 +14,7 @@ struct Spelling {
 template <std::size_t Count>
 std::optional<std::string_view> word_for(const std::array<Spelling, Count>& words,
                                          std::string_view name) {
-  const auto found =
-      std::ranges::find_if(words, [&](const Spelling& one) { return one.name == name; });
+  const auto found = std::ranges::find(words, name, &Spelling::name);
   return found == words.end() ? std::nullopt : std::optional(found->word);
 }
 

@@ -352,9 +352,7 @@ class LadderDrawing {
   // What people write, or else another way of this library: beside its mark; where other marks
   // leave no room there, beside all of them.
   void label(const std::vector<Drawn>& ways, double y) {
-    const auto one_of = [&](Who who) {
-      return std::ranges::find_if(ways, [&](const Drawn& one) { return one.who == who; });
-    };
+    const auto one_of = [&](Who who) { return std::ranges::find(ways, who, &Drawn::who); };
     auto labelled = one_of(Who::today);
     if (labelled == ways.end()) labelled = one_of(Who::own_named);
     if (labelled == ways.end() || layout_.wide) return;

@@ -19,8 +19,7 @@ double rounded_up(double ns) {
 }
 
 const Rung* rung_named(const std::vector<Rung>& rungs, std::string_view name) {
-  const auto found =
-      std::ranges::find_if(rungs, [&](const Rung& rung) { return rung.name == name; });
+  const auto found = std::ranges::find(rungs, name, &Rung::name);
   return found == rungs.end() ? nullptr : &*found;
 }
 

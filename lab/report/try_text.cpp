@@ -116,7 +116,7 @@ class Ranking {
       if (is_left_out) left_out_.push_back(&row);
       if (row.is_measured()) measured_.push_back(&row);
     }
-    std::ranges::sort(measured_, [](const Row* a, const Row* b) { return a->median < b->median; });
+    std::ranges::sort(measured_, {}, &Row::median);
   }
 
   [[nodiscard]] bool told() const {

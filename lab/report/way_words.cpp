@@ -76,8 +76,7 @@ constexpr std::string_view name_of_pools = "own.pool.";
 bool is_of_pool(const std::string& name) { return name.starts_with(name_of_pools); }
 
 const WordsOfWay* words_of_way(const std::string& name) {
-  const auto found = std::ranges::find_if(
-      words_of_ways, [&](const WordsOfWay& words) { return words.name == name; });
+  const auto found = std::ranges::find(words_of_ways, name, &WordsOfWay::name);
   return found == words_of_ways.end() ? nullptr : &*found;
 }
 

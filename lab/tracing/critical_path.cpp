@@ -163,8 +163,7 @@ class Parts {
     for (std::size_t i = 0; i < outside_.size(); ++i) {
       if (outside_[i] > 0) parts.push_back({"", lanes[i], outside_[i], true});
     }
-    std::ranges::stable_sort(parts,
-                             [](const PathPart& a, const PathPart& b) { return a.ns > b.ns; });
+    std::ranges::stable_sort(parts, std::ranges::greater(), &PathPart::ns);
     return parts;
   }
 

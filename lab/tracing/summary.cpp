@@ -30,8 +30,7 @@ class SummaryText {
     for (std::size_t i = 0; i < usage_.lanes.size(); ++i) {
       if (recording_.lanes[i].size() > 0) lanes_.push_back(&usage_.lanes[i]);
     }
-    std::ranges::stable_sort(
-        lanes_, [](const LaneUsage* a, const LaneUsage* b) { return a->busy_ns > b->busy_ns; });
+    std::ranges::stable_sort(lanes_, std::ranges::greater(), &LaneUsage::busy_ns);
   }
 
   std::string text() {

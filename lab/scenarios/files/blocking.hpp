@@ -34,6 +34,12 @@ class Failure {
   std::exception_ptr first_;
 };
 
+struct OneThread {
+  static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
+    for (std::size_t i = 0; i < count; ++i) job(i);
+  }
+};
+
 template <class Scheme>
 class Blocking : public Way {
  public:

@@ -19,22 +19,21 @@ using peers::Board;
 using peers::Job;
 
 struct Task {
-  explicit Task(const Parameters& given)
-      : metric(given.text("metric")),
-        width(given.number("width")),
-        count(given.number("count", 1)),
-        steps(peers::burn_steps(given.number("work", usual_work_ns(metric)))),
-        idle(given.text("state", usual_state(metric)) == "idle") {
+  explicit Task(const Parameters& parameters) : given(parameters) {
     if (metric == "crowded" && !stay_on(sched_getcpu())) {
       throw std::runtime_error("cannot be pinned");
     }
   }
 
-  std::string metric;
-  std::size_t width;  // threads that execute, the waiting caller included where it helps
-  std::size_t count;
-  std::size_t steps;  // of work in a task
-  bool idle;          // each batch meets a pool that has been idle for a millisecond
+  Parameters given;
+  std::string metric = given.text("metric");
+  // Threads that execute, the waiting caller included where it helps.
+  std::size_t width = given.number("width");
+  std::size_t count = given.number("count", 1);
+  // Of work in a task.
+  std::size_t steps = peers::burn_steps(given.number("work", usual_work_ns(metric)));
+  // Each batch meets a pool that has been idle for a millisecond.
+  bool idle = given.text("state", usual_state(metric)) == "idle";
   peers::Answer* output = nullptr;
 };
 

@@ -85,12 +85,6 @@ constexpr std::size_t kWrites = 16;  // under way
 constexpr std::size_t kReads = 4;
 constexpr std::size_t kCachedBlock = 256 * 1024;
 
-struct OneThread {
-  static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
-    for (std::size_t i = 0; i < count; ++i) job(i);
-  }
-};
-
 struct TwoThreads {
   static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
     std::atomic<std::size_t> next{0};

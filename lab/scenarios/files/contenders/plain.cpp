@@ -61,13 +61,6 @@ struct IoThreads {
   }
 };
 
-// The article's one_thread_in_all: the caller writes one file after the other.
-struct Single {
-  static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
-    for (std::size_t i = 0; i < count; ++i) job(i);
-  }
-};
-
 // The article's one_thread_per_task: as many threads as files, all at once.
 struct ThreadPerFile {
   static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
@@ -145,7 +138,8 @@ class SyncEach final : public Way {
 
 std::unique_ptr<Way> contender(const Task& task) {
   return chosen<std::unique_ptr<Way>(const Task&)>(
-      {{"seed.single", way_of<Blocking<Single>, kArticleBlock>},
+      {// The article's one_thread_in_all: the caller writes one file after the other.
+       {"seed.single", way_of<Blocking<OneThread>, kArticleBlock>},
        // The article's one_io_thread: the caller posts the files to one thread.
        {"seed.io_thread", way_of<Blocking<IoThreads<1>>, kArticleBlock>},
        // The article's fake_thread_pool: the caller posts the files to three threads in turns.
