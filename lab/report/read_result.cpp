@@ -230,14 +230,16 @@ ArticleRow read_article_row(const ObjectReader& in) {
 }
 
 ArticleTable read_article(const ObjectReader& in) {
+  ArticleTable article{in.text("scenario"),
+                       in.text("title"),
+                       in.text_if_any("metric"),
+                       in.parameters(),
+                       in.figure("metric_ms"),
+                       in.figure("items"),
+                       {}};
   in.require("rows", {"a list", [](const json& v) { return v.is_array(); }});
-  return {in.text("scenario"),
-          in.text("title"),
-          in.text_if_any("metric"),
-          in.parameters(),
-          in.figure("metric_ms"),
-          in.figure("items"),
-          in.list("rows", read_article_row, in.where() + '.')};
+  article.rows = in.list("rows", read_article_row, in.where() + '.');
+  return article;
 }
 
 // Of its figures none is read: they are in the rows. Files of 0.2 and before name the best peer,
