@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The program `handoff`: reads the command line, runs a command, turns what went wrong into one
 // line on stderr and an exit code.
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <charconv>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <type_traits>
 
 #include <CLI/CLI.hpp>
 
@@ -441,7 +429,7 @@ std::string bad_usage(const CLI::ParseError& error, const CLI::App& program, int
     names.push_back(command->get_name());
   }
   const std::string first = argc > 1 ? argv[1] : "";
-  const bool known = std::find(names.begin(), names.end(), first) != names.end();
+  const bool known = contains(names, first);
   if (!first.empty() && first.front() != '-' && !known) {
     return fmt::format("there is no command '{}'; {}", first, nearest_name(first, names));
   }

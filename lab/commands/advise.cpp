@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `handoff advise`: which way fits some work, by what was measured on this machine.
-#include "commands/commands.hpp"
-
-#include <algorithm>
-#include <array>
-#include <cstdio>
-#include <sstream>
-
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "commands/advise_questions.hpp"
+#include "commands/commands.hpp"
 #include "commands/output.hpp"
 #include "commands/session.hpp"
 #include "harness/plain_text.hpp"
-#include "harness/progress.hpp"
-#include "harness/user_error.hpp"
-#include "report/advice.hpp"
 #include "report/json.hpp"
 
 namespace handoff::lab {

@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "commands/advise_questions.hpp"
-
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <cstdio>
-
-#include <fmt/format.h>
-
 #include "commands/quantities.hpp"
 #include "harness/user_error.hpp"
 
@@ -24,9 +14,8 @@ std::size_t which(const char* option, const std::optional<std::string>& text,
   for (std::size_t i = 0; i < kCount; ++i) {
     if (*text == words[i]) return i;
   }
-  throw UserError(fmt::format("{} takes {} or {}, not '{}'", option,
-                              fmt::join(words.begin(), words.end() - 1, ", "), words.back(),
-                              *text));
+  throw UserError("{} takes {} or {}, not '{}'", option,
+                  fmt::join(words.begin(), words.end() - 1, ", "), words.back(), *text);
 }
 
 constexpr std::array<const char*, 6> kUnitNames{"task",    "index",   "event",
@@ -66,8 +55,8 @@ void set_idle_cost(const AdviseOptions& options, Question& question) {
   const double percent = options.idle_cost.value_or(0);
   const long most_percent = 100 * std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
   if (!(percent >= 0 && percent <= static_cast<double>(most_percent))) {
-    throw UserError(fmt::format("--idle-cost takes % of one CPU, 0 to {} (all CPUs), not {}",
-                                most_percent, percent));
+    throw UserError("--idle-cost takes % of one CPU, 0 to {} (all CPUs), not {}", most_percent,
+                    percent);
   }
 }
 
@@ -76,7 +65,7 @@ std::uint64_t whole_number(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error == std::errc{} && rest == end) return number;
-  throw UserError(fmt::format("that takes a whole number, not '{}'", text));
+  throw UserError("that takes a whole number, not '{}'", text);
 }
 
 void answer_with(const std::string& text, AdviseOptions& options, const AdviseAnswer& answer) {
@@ -142,8 +131,7 @@ Question question_of(const AdviseOptions& options) {
   question.waves = whole_of("--waves", options.waves.value_or(1), most);
   question.largest = options.largest.value_or(1);
   if (!(question.largest >= 1 && question.largest <= static_cast<double>(question.count))) {
-    throw UserError(
-        fmt::format("--largest takes 1 to --count times the mean, not {}", question.largest));
+    throw UserError("--largest takes 1 to --count times the mean, not {}", question.largest);
   }
   set_idle_cost(options, question);
   question.width = options.width;
@@ -213,7 +201,7 @@ const std::vector<AdviseQuestion>& advise_questions() {
 
 bool has_answers(const AdviseOptions& options) {
   const auto& all = advise_questions();
-  return std::any_of(all.begin(), all.end(), [&](const AdviseQuestion& question) {
+  return std::ranges::any_of(all, [&](const AdviseQuestion& question) {
     return std::visit([&](auto answer) { return (options.*answer).has_value(); }, question.answer);
   });
 }

@@ -2,11 +2,7 @@
 // What `handoff advise` must know of the work: from flags, or asked one by one on a terminal.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "commands/options.hpp"
-#include "harness/interrupt.hpp"
 #include "report/advice.hpp"
 
 namespace handoff::lab {

@@ -2,19 +2,7 @@
 // `handoff check-advice`: whether advice holds, on loads drawn at random whose rows it has not
 // seen.
 #include "commands/commands.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <map>
-#include <numeric>
-
-#include <fmt/format.h>
-
 #include "commands/output.hpp"
-#include "harness/statistics.hpp"
-#include "harness/user_error.hpp"
-#include "report/advice.hpp"
 #include "report/json.hpp"
 #include "report/view.hpp"
 #include "report/way_rows.hpp"
@@ -55,8 +43,8 @@ WayTimes way_times(const LoadRows& rows, bool (*counts)(std::size_t launch, std:
 }
 
 const WayTimes::value_type& best_of(const WayTimes& times) {
-  return *std::min_element(times.begin(), times.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
+  return *std::ranges::min_element(
+      times, [](const auto& a, const auto& b) { return a.second < b.second; });
 }
 
 std::size_t launches_of(const LoadRows& rows) {
@@ -77,9 +65,8 @@ struct Trial {
 
 // The first way of the advice that the load was measured with.
 const Way& taken_of(const Advice& advice, const LoadRows& rows) {
-  return *std::find_if(advice.ways.begin(), advice.ways.end(), [&](const Way& way) {
-    return way.name == "here" || rows.contains(way.name);
-  });
+  return *std::ranges::find_if(
+      advice.ways, [&](const Way& way) { return way.name == "here" || rows.contains(way.name); });
 }
 
 Trial trial_of(const ParameterValues& parameters, const LoadRows& rows, const Results& known) {
@@ -173,13 +160,11 @@ int check_advice(const CheckAdviceOptions& options) {
   std::string lines;
   for (const auto& [parameters, rows] : loads) {
     if (seen.contains(parameters)) {
-      throw UserError(
-          fmt::format("{} is among the known rows: take another seed", text_of(parameters)));
+      throw UserError("{} is among the known rows: take another seed", text_of(parameters));
     }
     if (!rows.contains("own.serial")) continue;
     if (launches_of(rows) < 2) {
-      throw UserError(
-          fmt::format("{} has a single launch: regret needs two or more", text_of(parameters)));
+      throw UserError("{} has a single launch: regret needs two or more", text_of(parameters));
     }
     const Trial trial = trial_of(parameters, rows, {&known});
     trials.add(trial);

@@ -3,9 +3,6 @@
 // Interrupted where they measure.
 #pragma once
 
-#include <chrono>
-#include <filesystem>
-
 #include "commands/options.hpp"
 #include "harness/scenario.hpp"
 

@@ -2,20 +2,9 @@
 // `handoff compare`: two result files, or this build against another revision of the source,
 // measured interleaved.
 #include "commands/commands.hpp"
-
-#include <algorithm>
-#include <optional>
-#include <set>
-#include <utility>
-
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "commands/output.hpp"
 #include "commands/revision.hpp"
 #include "commands/session.hpp"
-#include "harness/user_error.hpp"
-#include "report/comparison.hpp"
 #include "report/json.hpp"
 
 namespace handoff::lab {
@@ -49,26 +38,24 @@ void say_what_differs(const Result& before, const Result& now) {
 
 int compare_files(const CompareOptions& options) {
   if (options.what.size() != 2) {
-    throw UserError(
-        fmt::format("compare takes two result files, or --ref GITREF; got {} (see --help)",
-                    options.what.size()));
+    throw UserError("compare takes two result files, or --ref GITREF; got {} (see --help)",
+                    options.what.size());
   }
   if (std::error_code not_there;
       std::filesystem::equivalent(options.what[0], options.what[1], not_there)) {
-    throw UserError(fmt::format("{} and {} are the same file: name an earlier result and a new one",
-                                options.what[0], options.what[1]));
+    throw UserError("{} and {} are the same file: name an earlier result and a new one",
+                    options.what[0], options.what[1]);
   }
   const Result before = read_result(options.what[0]);
   const Result now = read_result(options.what[1]);
   const std::vector<Compared> rows = compared_results(before, now);
   if (rows.empty()) {
-    throw UserError(fmt::format("{} and {} have no row in common: one measured {}, the other {}",
-                                options.what[0], options.what[1], scenarios_in(before),
-                                scenarios_in(now)));
+    throw UserError("{} and {} have no row in common: one measured {}, the other {}",
+                    options.what[0], options.what[1], scenarios_in(before), scenarios_in(now));
   }
-  if (std::none_of(rows.begin(), rows.end(), [](const Compared& row) { return row.change(); })) {
-    throw UserError(fmt::format("{} and {} have no row that both measured: {}", options.what[0],
-                                options.what[1], rows.front().remark));
+  if (std::ranges::none_of(rows, [](const Compared& row) { return row.change().has_value(); })) {
+    throw UserError("{} and {} have no row that both measured: {}", options.what[0],
+                    options.what[1], rows.front().remark);
   }
   say_if_interrupted(before, options.what[0]);
   say_if_interrupted(now, options.what[1]);
@@ -121,7 +108,7 @@ std::vector<Compared> compared_blocks(const Result& result) {
   for (const Row& before : rows) {
     const auto at = before.contender.find('@');
     if (at == std::string::npos) continue;
-    const auto now = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+    const auto now = std::ranges::find_if(rows, [&](const Row& row) {
       return row.block == before.block && row.contender == before.contender.substr(0, at);
     });
     if (now != rows.end()) all.push_back(compared(before, *now, result.environment.floor()));
@@ -157,9 +144,8 @@ int compare_revision(const CompareOptions& options) {
     if (!blocks.empty()) all.emplace_back(scenario, std::move(blocks));
   }
   if (all.empty()) {
-    throw UserError(
-        fmt::format("revision '{}' and this build have no own.* contender in common for {}",
-                    options.revision, fmt::join(names, ", ")));
+    throw UserError("revision '{}' and this build have no own.* contender in common for {}",
+                    options.revision, fmt::join(names, ", "));
   }
   fmt::print(stderr, "before: {} ({}); now: this build; launches {}, seed {}\n", options.revision,
              revision.commit(), session.plan().launches, session.plan().seed);

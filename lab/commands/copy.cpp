@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `handoff copy`: the program handoff-copy that stands beside this one, or in the path.
 #include "commands/commands.hpp"
-
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <string>
-#include <system_error>
-
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {

@@ -2,26 +2,13 @@
 // `handoff doctor`: is this machine fit to be measured on, and what is missing.
 #include "commands/commands.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <map>
-#include <random>
-#include <set>
-#include <thread>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "commands/output.hpp"
 #include "commands/self_test.hpp"
 #include "harness/atomic_file.hpp"
-#include "harness/contender_list.hpp"
 #include "harness/diagnosis.hpp"
-#include "harness/environment.hpp"
-#include "harness/machine.hpp"
 #include "harness/two_cores.hpp"
-#include "harness/user_error.hpp"
 #include "scenarios/registry.hpp"
 
 namespace handoff::lab {
@@ -87,9 +74,8 @@ Finding find_contenders(const std::vector<Contender>& contenders) {
   int not_built = 0;  // of those that no package was missing for
   int all = 0;
   for (const Contender& contender : contenders) {
-    const bool can_be_asked_for =
-        std::any_of(scenarios.begin(), scenarios.end(),
-                    [&](const auto& scenario) { return scenario->name() == contender.scenario; });
+    const bool can_be_asked_for = std::ranges::any_of(
+        scenarios, [&](const auto& scenario) { return scenario->name() == contender.scenario; });
     if (!can_be_asked_for) continue;
     ++all;
     if (contender.built()) {
@@ -165,7 +151,7 @@ int doctor(const DoctorOptions& options) {
   json data = json::object();
   for (const Finding& finding : findings) {
     std::string key = finding.name;
-    std::replace(key.begin(), key.end(), ' ', '_');
+    std::ranges::replace(key, ' ', '_');
     data[key] = {{"value", finding.value}, {"text", finding.text}, {"advice", finding.advice}};
   }
   std::string text;

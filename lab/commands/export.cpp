@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `handoff export`: a result file in the form of another program.
 #include "commands/commands.hpp"
-
-#include <fmt/format.h>
-
 #include "commands/output.hpp"
-#include "harness/user_error.hpp"
 #include "report/exports.hpp"
 #include "report/json.hpp"
 
@@ -13,12 +9,11 @@ namespace handoff::lab {
 namespace {
 
 const Export& export_named(const std::string& name) {
-  std::vector<std::string> names;
   for (const Export& form : all_exports()) {
     if (form.name == name) return form;
-    names.emplace_back(form.name);
   }
-  throw UserError(fmt::format("there is no form '{}'; {}", name, nearest_name(name, names)));
+  throw UserError("there is no form '{}'; {}", name,
+                  nearest_name(name, all_exports(), &Export::name));
 }
 
 }  // namespace

@@ -2,19 +2,11 @@
 // Judges figures that must hold by rows.
 #include "commands/figures.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <set>
-
-#include <fmt/format.h>
-
 namespace handoff::lab {
 namespace {
 
 bool is_in(const Row& row, const Cell& cell) {
-  return row.metric == cell.metric() &&
-         std::all_of(cell.begin(), cell.end(), [&](const auto& entry) {
+  return row.metric == cell.metric() && std::ranges::all_of(cell, [&](const auto& entry) {
            return value_named(row.parameters, entry.first).text == entry.second;
          });
 }
@@ -60,12 +52,10 @@ struct RowsOfBoth {
 // where the two sides never met in a block is all that each has taken.
 RowsOfBoth pair_up(const std::vector<const Row*>& own, const std::vector<const Row*>& other) {
   const auto met_in = [](const Row& row, const std::vector<const Row*>& others) {
-    return std::any_of(others.begin(), others.end(), [&](const Row* candidate) {
-      return row.block && candidate->block == row.block;
-    });
+    return std::ranges::any_of(
+        others, [&](const Row* candidate) { return row.block && candidate->block == row.block; });
   };
-  const bool met =
-      std::any_of(own.begin(), own.end(), [&](const Row* row) { return met_in(*row, other); });
+  const bool met = std::ranges::any_of(own, [&](const Row* row) { return met_in(*row, other); });
   const auto launches_of = [&](const std::vector<const Row*>& rows,
                                const std::vector<const Row*>& others) {
     Launches all;
@@ -79,8 +69,8 @@ RowsOfBoth pair_up(const std::vector<const Row*>& own, const std::vector<const R
 }
 
 bool all_above_0(const Launches& launches) {
-  return std::all_of(launches.begin(), launches.end(), [](const auto& bursts) {
-    return std::all_of(bursts.begin(), bursts.end(), [](double value) { return value > 0; });
+  return std::ranges::all_of(launches, [](const auto& bursts) {
+    return std::ranges::all_of(bursts, [](double value) { return value > 0; });
   });
 }
 

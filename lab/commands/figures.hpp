@@ -2,12 +2,6 @@
 // The figures that must hold, as tests/figures.toml states them, and how a measurement is judged.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <variant>
-#include <vector>
-
-#include "harness/statistics.hpp"
 #include "report/row.hpp"
 #include "scenarios/registry.hpp"
 

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `handoff gate`: the figures that must hold, each with a verdict.
 #include "commands/commands.hpp"
-
-#include <algorithm>
-#include <cstdio>
-#include <optional>
-#include <set>
-
-#include <fmt/format.h>
-
 #include "commands/figures.hpp"
 #include "commands/output.hpp"
 #include "commands/session.hpp"
 #include "harness/atomic_file.hpp"
-#include "harness/user_error.hpp"
 #include "report/json.hpp"
 
 namespace handoff::lab {
@@ -149,20 +140,19 @@ int exit_code_of(const Verdicts& verdicts) {
 void keep_only(std::vector<Figure>& figures, const std::vector<std::string>& parts) {
   if (parts.empty()) return;
   std::erase_if(figures, [&](const Figure& figure) {
-    return std::none_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return std::ranges::none_of(parts, [&](const std::string& part) {
       return figure.scenario->name() == part || figure.name.find(part) != std::string::npos;
     });
   });
   if (!figures.empty()) return;
-  throw UserError(
-      fmt::format("no figure has {} in its name or as its scenario", fmt::join(parts, " or ")));
+  throw UserError("no figure has {} in its name or as its scenario", fmt::join(parts, " or "));
 }
 
 }  // namespace
 
 int gate(const GateOptions& options) {
   if (options.passes < 1 || options.passes > most_passes) {
-    throw UserError(fmt::format("--passes takes 1 to {}, not {}", most_passes, options.passes));
+    throw UserError("--passes takes 1 to {}, not {}", most_passes, options.passes);
   }
   Interrupt interrupt;
   Session session(options.measure, interrupt);
@@ -178,8 +168,8 @@ int gate(const GateOptions& options) {
       std::error_code failed;
       std::filesystem::create_directories(options.keep, failed);
       if (failed) {
-        throw UserError(fmt::format("{}: the folder cannot be made: {}", options.keep.string(),
-                                    failed.message()));
+        throw UserError("{}: the folder cannot be made: {}", options.keep.string(),
+                        failed.message());
       }
       take_up_what_is_kept(session, options.keep);
     }

@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "commands/guard.hpp"
-
-#include <algorithm>
-#include <array>
-#include <optional>
-#include <random>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "commands/revision.hpp"
 #include "commands/session.hpp"
-#include "harness/bursts.hpp"
-#include "harness/protocol.hpp"
 #include "harness/user_error.hpp"
-#include "report/result.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -70,7 +58,7 @@ Contender in_run(Contender contender, int run) {
 // slow for both.
 bool is_disturbed(const std::optional<Disturbance>& seen, const std::vector<Measurement>& sides) {
   if (!seen || seen->reason.empty() || seen->only_slow) return false;
-  return !seen->only_foreign || !std::all_of(sides.begin(), sides.end(), [](const auto& side) {
+  return !seen->only_foreign || !std::ranges::all_of(sides, [](const auto& side) {
     return side.launches.empty() || kept_their_cpus(side.launches.back());
   });
 }
@@ -84,7 +72,7 @@ class Guard {
   void plant(int percent) {
     std::vector<GuardTrial*> all;
     for (GuardTrial& trial : trials_) all.push_back(&trial);
-    std::shuffle(all.begin(), all.end(), std::mt19937_64(session_.plan().seed));
+    std::ranges::shuffle(all, std::mt19937_64(session_.plan().seed));
     all.resize((all.size() + 1) / 2);
     for (GuardTrial* trial : all) trial->planted = true;
     planted_ = percent;
@@ -210,7 +198,7 @@ class Guard {
   [[nodiscard]] static Launches good_of(const GuardTrial& trial, std::size_t side) {
     Launches good;
     for (std::vector<double> bursts : metric_of(trial.sides[side])) {
-      std::sort(bursts.begin(), bursts.end());
+      std::ranges::sort(bursts);
       const std::size_t quarter = bursts.size() / 4;
       good.push_back({bursts[higher_is_better(trial) ? bursts.size() - 1 - quarter : quarter]});
     }
@@ -247,18 +235,17 @@ class Guard {
   [[nodiscard]] double margin() const { return std::max(kGuardMargin, floor_); }
 
   [[nodiscard]] int count(Outcome outcome) const {
-    return static_cast<int>(
-        std::count_if(trials_.begin(), trials_.end(),
-                      [&](const GuardTrial& trial) { return trial.outcome == outcome; }));
+    return static_cast<int>(std::ranges::count_if(
+        trials_, [&](const GuardTrial& trial) { return trial.outcome == outcome; }));
   }
   [[nodiscard]] int count_planted() const {
-    return static_cast<int>(std::count_if(trials_.begin(), trials_.end(),
-                                          [](const GuardTrial& trial) { return trial.planted; }));
+    return static_cast<int>(
+        std::ranges::count_if(trials_, [](const GuardTrial& trial) { return trial.planted; }));
   }
   [[nodiscard]] int found() const {
-    return static_cast<int>(std::count_if(
-        trials_.begin(), trials_.end(),
-        [](const GuardTrial& trial) { return trial.planted && trial.outcome == Outcome::worse; }));
+    return static_cast<int>(std::ranges::count_if(trials_, [](const GuardTrial& trial) {
+      return trial.planted && trial.outcome == Outcome::worse;
+    }));
   }
 
   Session& session_;
@@ -276,8 +263,8 @@ MeasureOptions measuring(MeasureOptions options) {
 Contender own_contender(const Session& session, const GuardedCell& cell) {
   const Contender& contender = session.contender_named(*cell.scenario, cell.contender);
   if (contender.kind() != "own" || !contender.applies(cell.cell)) {
-    throw UserError(fmt::format("cell '{}': {} is no contender of this library that does {} {}",
-                                cell.name, cell.contender, cell.cell.metric(), cell.cell.text()));
+    throw UserError("cell '{}': {} is no contender of this library that does {} {}", cell.name,
+                    cell.contender, cell.cell.metric(), cell.cell.text());
   }
   return contender;
 }

@@ -3,12 +3,6 @@
 // turns with the revision's build of the same contender, in a time that is known beforehand.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "commands/options.hpp"
 #include "scenarios/registry.hpp"
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `handoff list`: what can be measured, with what, and which contenders this build has.
 #include "commands/commands.hpp"
-
-#include <algorithm>
-#include <cstdio>
-
-#include <fmt/format.h>
-
 #include "harness/contender_list.hpp"
 #include "harness/rungs.hpp"
 #include "scenarios/registry.hpp"
@@ -19,8 +13,8 @@ bool in_overview(const Scenario& scenario, const Metric& metric) {
   const auto is_one = [&](const auto& part) {
     return part.scenario == scenario.name() && part.cell.metric() == metric.name;
   };
-  return std::any_of(rung_kinds().begin(), rung_kinds().end(), is_one) ||
-         std::any_of(cells_beside_the_rungs().begin(), cells_beside_the_rungs().end(), is_one);
+  return std::ranges::any_of(rung_kinds(), is_one) ||
+         std::ranges::any_of(cells_beside_the_rungs(), is_one);
 }
 
 void print(const Scenario& scenario, const Metric& metric) {

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "commands/live_ladder.hpp"
-
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
-
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "harness/progress.hpp"
 
 namespace handoff::lab {

@@ -3,19 +3,15 @@
 // and figures as soon as there are some.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 
-class LiveLadder {
+class LiveLadder : Pinned {
  public:
   // Draws them on stderr, above the line of the progress; only on a terminal that has room.
   explicit LiveLadder(std::vector<std::string> lines);
   ~LiveLadder();  // takes them away
-  LiveLadder(const LiveLadder&) = delete;
-  LiveLadder& operator=(const LiveLadder&) = delete;
 
   [[nodiscard]] bool is_drawn() const { return drawn_; }
   void set(std::size_t line, const std::string& text);

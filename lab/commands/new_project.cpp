@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: MIT
 // `handoff try --new DIR`: a project with a kernel, ready to be compiled.
 #include "commands/commands.hpp"
-
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <system_error>
-#include <vector>
-
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "harness/atomic_file.hpp"
 #include "harness/temporary_folder.hpp"
 #include "harness/user_error.hpp"
@@ -23,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_project(const fs::path& path, const std::string& why) {
-  throw UserError(fmt::format("{}: {}; nothing was written", path.string(), why));
+  throw UserError("{}: {}; nothing was written", path.string(), why);
 }
 
 void write_files(const fs::path& folder) {

@@ -2,14 +2,7 @@
 // What the command line said, for the commands.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <variant>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 #include "report/scale_model.hpp"
 

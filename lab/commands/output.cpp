@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "commands/output.hpp"
-
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <set>
-#include <sstream>
-
 #include "harness/atomic_file.hpp"
 #include "harness/plain_text.hpp"
-#include "harness/progress.hpp"
-#include "harness/user_error.hpp"
 #include "report/exports.hpp"
 #include "report/json.hpp"
-#include "report/ladder.hpp"
 #include "report/ladder_text.hpp"
 
 namespace handoff::lab {
@@ -26,8 +14,7 @@ void require_output(const std::filesystem::path& output,
   std::error_code not_there;
   for (const auto& input : inputs) {
     if (std::filesystem::equivalent(input, output, not_there)) {
-      throw UserError(
-          fmt::format("{}: it is read as a result; choose another {}", output.string(), option));
+      throw UserError("{}: it is read as a result; choose another {}", output.string(), option);
     }
   }
   require_writable(output);
@@ -57,7 +44,6 @@ void ReadProgress::show(std::uint64_t bytes) {
   progress_.show(fmt::format("{} MiB of {} read", bytes >> 20, name_));
 }
 
-// What `run` prints for people: of an overview the ladder, of all else the tables.
 namespace {
 
 // Debian's first, and then what must be fetched by hand, each once.

@@ -2,17 +2,7 @@
 // Where a command's text goes: to a file as a whole, or to stdout.
 #pragma once
 
-#include <cstdint>
-#include <exception>
-#include <filesystem>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "commands/options.hpp"
-#include "harness/contender_list.hpp"
-#include "harness/interrupt.hpp"
-#include "harness/progress.hpp"
 #include "harness/user_error.hpp"
 #include "report/result.hpp"
 

@@ -1,21 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "commands/overview.hpp"
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <limits>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "harness/bursts.hpp"
-#include "harness/rungs.hpp"
 #include "harness/user_error.hpp"
-#include "report/ladder.hpp"
 #include "report/ladder_text.hpp"
-#include "report/result.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -78,9 +64,8 @@ struct Overview::Part {
 Ways Overview::Part::judged() {
   Ways ways;
   for (Measurement& way : all) {
-    const auto& peers = choice.peers;
-    const bool is_peer = std::find(peers.begin(), peers.end(), way.contender.name) != peers.end();
-    if (is_peer || way.contender.name == choice.own) ways.push_back(&way);
+    const std::string& name = way.contender.name;
+    if (name == choice.own || contains(choice.peers, name)) ways.push_back(&way);
   }
   return ways;
 }
@@ -116,9 +101,8 @@ Scenario* Overview::scenario_with(const std::string& name, const Cell& cell) con
   for (const auto& known : session_.scenarios()) {
     if (known->name() != name) continue;
     const auto& metrics = known->metrics();
-    const bool has = std::any_of(metrics.begin(), metrics.end(), [&](const Metric& metric) {
-      return metric.name == cell.metric();
-    });
+    const bool has = std::ranges::any_of(
+        metrics, [&](const Metric& metric) { return metric.name == cell.metric(); });
     if (has) return known.get();
   }
   return nullptr;
@@ -165,10 +149,8 @@ void Overview::add_beside(const OverviewCell& beside, const std::vector<Contende
   part.scenario = scenario_with(beside.scenario, beside.cell);
   if (part.scenario == nullptr) return;
   for (const Contender& contender : contenders) {
-    const auto& names = beside.contenders;
-    const bool is_meant = std::find(names.begin(), names.end(), contender.name) != names.end();
-    if (is_meant && contender.scenario == beside.scenario && contender.built() &&
-        contender.applies(beside.cell)) {
+    if (contains(beside.contenders, contender.name) && contender.scenario == beside.scenario &&
+        contender.built() && contender.applies(beside.cell)) {
       part.block.push_back({contender, beside.cell});
     }
   }
@@ -180,8 +162,8 @@ double Overview::seconds_left() const {
 }
 
 double Overview::share_of_a_rung() const {
-  const auto rungs = std::count_if(parts_.begin(), parts_.end(),
-                                   [](const Part& part) { return part.kind != nullptr; });
+  const auto rungs =
+      std::ranges::count_if(parts_, [](const Part& part) { return part.kind != nullptr; });
   return kShares * time_s_ / static_cast<double>(rungs + 1);
 }
 
@@ -313,8 +295,8 @@ void Overview::finish() {
   ladder_.reset();
   for (Part& part : parts_) finish(part);
   for (const RungKind& kind : rung_kinds()) {
-    const auto found = std::find_if(parts_.begin(), parts_.end(),
-                                    [&](const Part& part) { return part.kind == &kind; });
+    const auto found =
+        std::ranges::find_if(parts_, [&](const Part& part) { return part.kind == &kind; });
     const bool measured = found != parts_.end() && found->state.launches > 0;
     if (measured) session_.add_rung(std::move(found->choice));
   }

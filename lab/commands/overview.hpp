@@ -7,14 +7,7 @@
 // them. Nothing is chosen, thrown away or repeated: every launch counts.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "commands/live_ladder.hpp"
-#include "commands/options.hpp"
 #include "commands/session.hpp"
 #include "harness/rungs.hpp"
 
@@ -23,15 +16,13 @@ namespace handoff::lab {
 // Of a burst in an overview; more launches tell more than longer ones.
 inline constexpr std::chrono::milliseconds kOverviewBurst{10};
 
-class Overview {
+class Overview : Pinned {
  public:
   // Of the contenders that match one of the patterns; no pattern: of all. Throws UserError if they
   // have nothing to do in it.
   Overview(const RunOptions& options, Session& session);
   ~Overview();
   [[nodiscard]] std::vector<Session::Block> blocks() const;  // of all that it measures
-  Overview(const Overview&) = delete;
-  Overview& operator=(const Overview&) = delete;
 
   // Appends rows and rungs to the session. Throws Interrupted, once what was measured until then is
   // there.

@@ -52,16 +52,15 @@ double duration_ns_of(const std::string& option, const std::string& text) {
       {{"ns", 1}, {"us", 1e3}, {"\u00b5s", 1e3}, {"\u03bcs", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
   const double ns = number_with_unit(text, units);
   if (ns >= 0 && ns <= longest) return ns;
-  throw UserError(fmt::format(
-      "{} takes a time from 0ns to 1000s, as in 300ns, 20us or 1.5ms, not '{}'", option, text));
+  throw UserError("{} takes a time from 0ns to 1000s, as in 300ns, 20us or 1.5ms, not '{}'", option,
+                  text);
 }
 
 double bytes_of(const std::string& option, const std::string& text) {
   constexpr double most = 1e12;
   const double bytes = size_of(text);
   if (bytes >= 1 && bytes <= most) return bytes;
-  throw UserError(
-      fmt::format("{} takes a size from 1 to 900G, as in 72, 4k or 16M, not '{}'", option, text));
+  throw UserError("{} takes a size from 1 to 900G, as in 72, 4k or 16M, not '{}'", option, text);
 }
 
 double bytes_per_ns_of(const std::string& option, const std::string& text) {
@@ -69,25 +68,24 @@ double bytes_per_ns_of(const std::string& option, const std::string& text) {
   const bool is_rate = slash != std::string::npos && text.substr(slash) == "/s";
   const double bytes = is_rate ? size_of(text.substr(0, slash)) : NAN;
   if (bytes >= 1e3 && bytes <= 1e15) return bytes / 1e9;
-  throw UserError(fmt::format("{} takes a rate from 1kB/s on, as in 100MB/s or 12GB/s, not '{}'",
-                              option, text));
+  throw UserError("{} takes a rate from 1kB/s on, as in 100MB/s or 12GB/s, not '{}'", option, text);
 }
 
 double share_of(const std::string& option, const std::string& text) {
   const double share = number_alone(text);
   if (share >= 0 && share <= 1) return share;
-  throw UserError(fmt::format("{} takes 0 to 1, not {}", option, text));
+  throw UserError("{} takes 0 to 1, not {}", option, text);
 }
 
 double plain_number(const std::string& text) {
   const double number = number_alone(text);
   if (!std::isnan(number)) return number;
-  throw UserError(fmt::format("that takes a number, not '{}'", text));
+  throw UserError("that takes a number, not '{}'", text);
 }
 
 std::uint64_t whole_of(const char* option, std::uint64_t number, std::uint64_t most) {
   if (number >= 1 && number <= most) return number;
-  throw UserError(fmt::format("{} takes 1 to {}, not {}", option, most, number));
+  throw UserError("{} takes 1 to {}, not {}", option, most, number);
 }
 
 }  // namespace handoff::lab

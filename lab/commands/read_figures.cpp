@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Reads figures that must hold, and cells of the guard, from TOML.
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-
-#include <fmt/format.h>
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
@@ -22,14 +17,13 @@ class TableReader {
       : path_(path), kind_(kind), table_(table) {}
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw UserError(
-        fmt::format("{}:{}: this {} {}", path_.string(), table_.source().begin.line, kind_, why));
+    throw UserError("{}:{}: this {} {}", path_.string(), table_.source().begin.line, kind_, why);
   }
 
   void require_known_keys(const std::vector<std::string>& known) const {
     for (const auto& [key, value] : table_) {
       const std::string name(key.str());
-      if (std::find(known.begin(), known.end(), name) == known.end()) {
+      if (!contains(known, name)) {
         refuse(fmt::format("has an unknown key '{}'; {}", name, nearest_name(name, known)));
       }
     }
@@ -59,7 +53,7 @@ class TableReader {
 
   std::string one_of(const char* key, const std::vector<std::string>& allowed) const {
     std::string value = text(key);
-    if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
+    if (!contains(allowed, value)) {
       refuse(fmt::format("has {} = '{}'; {}", key, value, nearest_name(value, allowed)));
     }
     return value;
@@ -156,17 +150,17 @@ GuardedCell guarded_cell_in(const TableReader& table, const Scenarios& scenarios
 // All tables of that name, of which there must be one.
 template <typename Read>
 void each_table(const std::filesystem::path& path, const char* name, Read read) {
-  if (!std::ifstream(path)) throw UserError(fmt::format("{}: cannot be read", path.string()));
+  if (!std::ifstream(path)) throw UserError("{}: cannot be read", path.string());
   toml::table file;
   try {
     file = toml::parse_file(path.string());
   } catch (const toml::parse_error& error) {
     const auto line = error.source().begin.line;
-    throw UserError(fmt::format("{}:{}: {}", path.string(), line, error.description()));
+    throw UserError("{}:{}: {}", path.string(), line, error.description());
   }
   const toml::array* tables = file[name].as_array();
   if (tables == nullptr || !tables->is_array_of_tables()) {
-    throw UserError(fmt::format("{}: it has no [[{}]]", path.string(), name));
+    throw UserError("{}: it has no [[{}]]", path.string(), name);
   }
   for (const toml::node& table : *tables) read(TableReader(path, name, *table.as_table()));
 }
@@ -186,9 +180,8 @@ std::vector<GuardedCell> read_guarded_cells(const std::filesystem::path& path,
   each_table(path, "cell", [&](const TableReader& table) {
     cells.push_back(guarded_cell_in(table, scenarios));
     const std::string& name = cells.back().name;
-    const bool is_new = std::none_of(cells.begin(), cells.end() - 1,
-                                     [&](const GuardedCell& cell) { return cell.name == name; });
-    if (!is_new) table.refuse(fmt::format("has the name of another one, '{}'", name));
+    if (std::ranges::count(cells, name, &GuardedCell::name) > 1)
+      table.refuse(fmt::format("has the name of another one, '{}'", name));
     if (cells.size() > kMostGuardedCells) {
       table.refuse(fmt::format("is one too many: there is time for {}", kMostGuardedCells));
     }

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `handoff report`: one page from result files, of one machine or of many.
 #include "commands/commands.hpp"
-
-#include <algorithm>
-
-#include <fmt/format.h>
-
 #include "commands/output.hpp"
-#include "harness/user_error.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/ladder_svg.hpp"
@@ -17,13 +11,13 @@ namespace {
 
 // Of the first result that has one.
 std::string ladder_in(const std::vector<Result>& files, const ReportOptions& options) {
-  const auto found = std::find_if(files.begin(), files.end(),
-                                  [](const Result& file) { return !file.rungs.empty(); });
+  const auto found =
+      std::ranges::find_if(files, [](const Result& file) { return !file.rungs.empty(); });
   if (found == files.end()) {
     throw UserError(
-        fmt::format("{} has no rungs, so --ladder has nothing to draw; `handoff run` "
-                    "without scenarios, as ./run does it, measures them",
-                    options.results.front().string()));
+        "{} has no rungs, so --ladder has nothing to draw; `handoff run` "
+        "without scenarios, as ./run does it, measures them",
+        options.results.front().string());
   }
   const Ladder ladder = ladder_of(*found);
   return ladder_svg(ladder, context_of(found->environment, ladder));

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "commands/revision.hpp"
-
-#include <algorithm>
-#include <set>
-
-#include <fmt/format.h>
-
 #include "build_info.hpp"
 #include "harness/build_tree.hpp"
 #include "harness/progress.hpp"
@@ -40,15 +34,15 @@ Revision::Revision(const std::string& reference, const std::vector<Contender>& c
 void Revision::check_out(const std::string& reference) {
   const auto top = run_tool({"git", "rev-parse", "--show-toplevel"}, &interrupt_);
   if (top.exit_code != 0) {
-    throw UserError(fmt::format("--ref needs git and a clone of handoff as the current folder: {}",
-                                why_failed({"git"}, top)));
+    throw UserError("--ref needs git and a clone of handoff as the current folder: {}",
+                    why_failed({"git"}, top));
   }
   const fs::path repository = first_line(top.output);
   const auto found = run_tool({"git", "-C", repository, "rev-parse", "--verify", "--quiet",
                                "--end-of-options", reference + "^{commit}"},
                               &interrupt_);
   if (found.exit_code != 0) {
-    throw UserError(fmt::format("there is no revision '{}' in {}", reference, repository.string()));
+    throw UserError("there is no revision '{}' in {}", reference, repository.string());
   }
   const std::string commit = first_line(found.output);
   commit_ = commit.substr(0, 12);
@@ -75,8 +69,7 @@ std::optional<Contender> Revision::like(const Contender& now) const {
 void Revision::build(const std::vector<Contender>& wanted) {
   const fs::path build = folder_.path() / "build";
   if (!fs::exists(folder_.path() / "source" / "lab" / "CMakeLists.txt")) {
-    throw UserError(
-        fmt::format("revision '{}' ({}) has no lab to compare with", reference_, commit_));
+    throw UserError("revision '{}' ({}) has no lab to compare with", reference_, commit_);
   }
   std::vector<std::string> configure{"cmake",
                                      "-G",
@@ -98,17 +91,16 @@ void Revision::build(const std::vector<Contender>& wanted) {
   std::set<fs::path> programs;
   for (Contender& contender : contenders_in(build / "libexec" / "handoff" / "contenders.json")) {
     const bool is_wanted =
-        contender.built() && std::any_of(wanted.begin(), wanted.end(), [&](const Contender& now) {
-          return is_like(contender, now);
-        });
+        contender.built() &&
+        std::ranges::any_of(wanted, [&](const Contender& now) { return is_like(contender, now); });
     if (!is_wanted) continue;
     // By its files, which several contenders may share: a revision names its targets as it likes.
     for (const fs::path& program : contender.executables) programs.insert(program);
     contenders_.push_back(std::move(contender));
   }
   if (contenders_.empty()) {
-    throw UserError(fmt::format("revision '{}' ({}) has none of the contenders that are wanted",
-                                reference_, commit_));
+    throw UserError("revision '{}' ({}) has none of the contenders that are wanted", reference_,
+                    commit_);
   }
   for (const fs::path& program : programs) compile.push_back(program.lexically_relative(build));
   step(compile, "building");
@@ -122,8 +114,8 @@ void Revision::step(const std::vector<std::string>& command, const char* doing) 
     progress.show(fmt::format("{}: {}", what, line));
   });
   if (done.exit_code == 0) return;
-  throw UserError(fmt::format("revision '{}' ({}): {} failed: {}", reference_, commit_, doing,
-                              why_failed(command, done)));
+  throw UserError("revision '{}' ({}): {} failed: {}", reference_, commit_, doing,
+                  why_failed(command, done));
 }
 
 }  // namespace handoff::lab

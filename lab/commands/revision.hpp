@@ -2,11 +2,6 @@
 // Another revision of the source, built beside this one for as long as it is compared with.
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "harness/contender_list.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/temporary_folder.hpp"

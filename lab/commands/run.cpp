@@ -1,30 +1,49 @@
 // SPDX-License-Identifier: MIT
 // `handoff run`: measures scenarios side by side, or multiplies real matrices.
 #include "commands/commands.hpp"
-
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <optional>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "commands/frame_picture.hpp"
 #include "commands/output.hpp"
 #include "commands/overview.hpp"
-#include "commands/session.hpp"
 #include "harness/atomic_file.hpp"
-#include "harness/contender_list.hpp"
-#include "harness/rungs.hpp"
-#include "harness/user_error.hpp"
-#include "harness/watch.hpp"
+#include "harness/temporary_folder.hpp"
+#include "harness/tool.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 #include "scenarios/matmul/files.hpp"
 
 namespace handoff::lab {
 namespace {
+
+// The picture on the page of `commands`: a frame that command buckets have drawn, by the program of
+// examples/render, where that could be built.
+
+namespace fs = std::filesystem;
+
+// What it says of its frame; drivers may say something as well. Else its last words.
+std::string told_by(const std::string& output) {
+  std::istringstream lines(output);
+  std::string last = "it said nothing";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("frame ")) return line;
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+// Nothing if the program is not there; or if it cannot draw here, which is said on stderr.
+std::optional<FramePicture> draw_frame(Interrupt& interrupt) {
+  const fs::path program = folder_of_the_build() / "render";
+  if (!fs::exists(program)) return {};
+  const TemporaryFolder folder("handoff-frame");
+  const fs::path picture = folder.path() / "frame.png";
+  const ToolResult drawn = run_tool({program.string(), picture.string()}, &interrupt);
+  const std::string told = told_by(drawn.output);
+  if (drawn.exit_code != 0) {
+    fmt::print(stderr, "the page has no picture of a frame: {}\n", told);
+    return {};
+  }
+  std::ifstream file(picture, std::ios::binary);
+  return FramePicture{{std::istreambuf_iterator<char>(file), {}}, told};
+}
 
 bool has_real_input(const RunOptions& options) {
   return !options.a.empty() || !options.b.empty() || !options.result.empty();
@@ -60,20 +79,19 @@ RunOptions with_ranks(RunOptions options) {
 RunOptions with_rungs(RunOptions options) {
   for (const std::string& name : std::exchange(options.scenarios, {})) {
     auto& names = rung_kind_named(name) == nullptr ? options.scenarios : options.rungs;
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!contains(names, name)) names.push_back(name);
   }
   if (options.rungs.empty()) return options;
   const std::string& rung = options.rungs.front();
   if (!options.scenarios.empty()) {
-    throw UserError(
-        fmt::format("'{}' is a rung of the ladder and '{}' is a scenario: name rungs or scenarios",
-                    rung, options.scenarios.front()));
+    throw UserError("'{}' is a rung of the ladder and '{}' is a scenario: name rungs or scenarios",
+                    rung, options.scenarios.front());
   }
   if (!options.settings.empty() || !options.metrics.empty()) {
     throw UserError(
-        fmt::format("'{}' is a rung, which is one cell: --set and --metrics go with its "
-                    "scenario, '{}'",
-                    rung, rung_kind_named(rung)->scenario));
+        "'{}' is a rung, which is one cell: --set and --metrics go with its "
+        "scenario, '{}'",
+        rung, rung_kind_named(rung)->scenario);
   }
   return options;
 }
@@ -87,9 +105,8 @@ RunOptions with_short_bursts(RunOptions options) {
 
 // Contenders that --kill leaves out.
 std::size_t others_than_survivors(const std::vector<Contender>& contenders) {
-  return static_cast<std::size_t>(
-      std::count_if(contenders.begin(), contenders.end(),
-                    [](const Contender& contender) { return !contender.survives_kills(); }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      contenders, [](const Contender& contender) { return !contender.survives_kills(); }));
 }
 
 struct Chosen {
@@ -101,9 +118,8 @@ struct Chosen {
 void add_articles(const Scenario& scenario, const RunOptions& options, std::vector<Cell>& cells) {
   for (const Article& article : scenario.articles()) {
     const auto& metrics = options.metrics;
-    const bool wanted = metrics.empty() || std::find(metrics.begin(), metrics.end(),
-                                                     article.cell.metric()) != metrics.end();
-    const bool there = std::find(cells.begin(), cells.end(), article.cell) != cells.end();
+    const bool wanted = metrics.empty() || contains(metrics, article.cell.metric());
+    const bool there = contains(cells, article.cell);
     if (wanted && !there) cells.push_back(article.cell);
   }
 }
@@ -126,9 +142,9 @@ Chosen choose(const RunOptions& options, const std::vector<Contender>& contender
   }
   if (result.blocks.empty()) {
     throw UserError(
-        fmt::format("scenario '{}': the chosen contenders apply to none of the cells; "
-                    "`handoff list` says where they apply",
-                    scenario.name()));
+        "scenario '{}': the chosen contenders apply to none of the cells; "
+        "`handoff list` says where they apply",
+        scenario.name());
   }
   return result;
 }
@@ -175,8 +191,7 @@ void require_writable_outputs(const RunOptions& options) {
   };
   if (!options.page.empty() && !options.measure.output.empty() &&
       whole(options.page) == whole(options.measure.output)) {
-    throw UserError(
-        fmt::format("--output and --page name the same file {}: name two", options.page.string()));
+    throw UserError("--output and --page name the same file {}: name two", options.page.string());
   }
   for (const auto& path : {options.measure.output, options.page}) {
     if (!path.empty()) require_writable(path);
@@ -204,7 +219,7 @@ void require_seconds_to_wait(const RunOptions& options) {
   constexpr double most = 86400;
   const double seconds = options.wait_quiet_s.value_or(0);
   if (seconds >= 0 && seconds <= most) return;
-  throw UserError(fmt::format("--wait-quiet takes seconds from 0 to {}, not {}", most, seconds));
+  throw UserError("--wait-quiet takes seconds from 0 to {}, not {}", most, seconds);
 }
 
 int run_real_input(const RunOptions& options, Interrupt& interrupt) {
@@ -231,7 +246,7 @@ int run_real_input(const RunOptions& options, Interrupt& interrupt) {
 void write_page(const RunOptions& options, const Result& result, bool whole, Interrupt& interrupt) {
   const auto& named = options.scenarios;
   std::optional<FramePicture> picture;
-  if (whole && std::find(named.begin(), named.end(), "commands") != named.end()) {
+  if (whole && contains(named, "commands")) {
     picture = draw_frame(interrupt);
   }
   write_atomically(options.page, page({&result}, page_limit_bytes, picture ? &*picture : nullptr));

@@ -46,9 +46,9 @@ void take_measured(const std::filesystem::path& path, ScaleSetup& setup) {
   }
   if (setup.rows != 0) return;
   throw UserError(
-      fmt::format("{} has no measured row of own.rank_team in matmul; `handoff run "
-                  "matmul --contenders own.rank_team --output FILE` measures some",
-                  path.string()));
+      "{} has no measured row of own.rank_team in matmul; `handoff run "
+      "matmul --contenders own.rank_team --output FILE` measures some",
+      path.string());
 }
 
 ScaleSetup setup_of(const ScaleOptions& options) {

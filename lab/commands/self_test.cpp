@@ -1,34 +1,85 @@
 // SPDX-License-Identifier: MIT
 #include "commands/self_test.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <deque>
-#include <optional>
-#include <random>
-#include <span>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
 #include <sched.h>
 #include <nlohmann/json.hpp>
 
-#include "commands/canaries.hpp"
 #include "harness/answer_problem.hpp"
 #include "harness/build_tree.hpp"
 #include "harness/bursts.hpp"
-#include "harness/contender_list.hpp"
-#include "harness/interrupt.hpp"
 #include "harness/machine.hpp"
-#include "harness/progress.hpp"
 #include "harness/user_error.hpp"
+#include "scenarios/registry.hpp"
 #include "self_test/chain.hpp"
 
 namespace handoff::lab {
 namespace {
 
 using nlohmann::json;
+
+// Canaries: in each scenario a contender of the lab once more, by the same code in other layouts.
+// Both do the same, so a difference between them would be one between the places where code happens
+// to lie, taken for a result.
+
+struct Canary {
+  Scenario* scenario;
+  Contender contender;
+  Contender twin;  // the same in other layouts
+  Cell cell;
+
+  [[nodiscard]] std::string name() const;  // events own.event: invoke listeners=8
+  [[nodiscard]] bool higher_is_better() const;
+  // Whether a single thread does the work.
+  [[nodiscard]] bool is_alone() const;
+  [[nodiscard]] std::vector<Measurement> pair(std::vector<Variable> variables) const;
+};
+
+Cell first_cell_of(const Scenario& scenario, const Contender& twin) {
+  Scenario::Values values;
+  std::vector<std::string> metrics;
+  for (const auto& [name, allowed] : twin.when) {
+    if (name == "metric") {
+      metrics = allowed;
+    } else {
+      values.emplace_back(name, allowed);
+    }
+  }
+  return scenario.cells(values, metrics).front();
+}
+
+std::string Canary::name() const {
+  const std::string parameters = cell.text();
+  return fmt::format("{} {}: {}{}{}", scenario->name(), contender.name, cell.metric(),
+                     parameters.empty() ? "" : " ", parameters);
+}
+
+bool Canary::higher_is_better() const { return scenario->metric(cell.metric()).higher_is_better; }
+
+bool Canary::is_alone() const { return cell.number("width", 1) == 1; }
+
+std::vector<Measurement> Canary::pair(std::vector<Variable> variables) const {
+  Measurement one{contender, cell, scenario->problem(cell), std::move(variables)};
+  Measurement other = one;
+  other.contender = twin;
+  return {std::move(one), std::move(other)};
+}
+
+// For each of `twins` what it is the twin of, and the first cell that it is for. One without its
+// contender is left out: it was not built. Throws UserError where a cell makes no sense.
+std::vector<Canary> canaries_of(const Scenarios& scenarios,
+                                const std::vector<Contender>& contenders,
+                                const std::vector<Contender>& twins) {
+  std::vector<Canary> canaries;
+  for (const Contender& twin : twins) {
+    const auto contender = std::ranges::find_if(contenders, [&](const Contender& candidate) {
+      return candidate.scenario == twin.scenario && candidate.name == twin.name;
+    });
+    if (contender == contenders.end() || !contender->built() || !twin.built()) continue;
+    Scenario& scenario = scenario_named(scenarios, twin.scenario);
+    canaries.push_back({&scenario, *contender, twin, first_cell_of(scenario, twin)});
+  }
+  return canaries;
+}
 
 constexpr double kPlanted = 1.05;
 constexpr int kMostRepeats = 2;  // of a comparison on a disturbed machine,
@@ -86,7 +137,7 @@ Plan plan_of(std::size_t launches, std::chrono::milliseconds burst, std::uint64_
 
 // Keeps this process, and what it starts, on one CPU. The speeds of a guest's CPUs go their own
 // ways: contenders of one thread that stay on different ones do not meet the same machine.
-class OnOneCpu {
+class OnOneCpu : Pinned {
  public:
   explicit OnOneCpu(std::uint64_t which) {
     if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
@@ -101,8 +152,6 @@ class OnOneCpu {
   ~OnOneCpu() {
     if (pinned_) sched_setaffinity(0, sizeof before_, &before_);
   }
-  OnOneCpu(const OnOneCpu&) = delete;
-  OnOneCpu& operator=(const OnOneCpu&) = delete;
 
  private:
   cpu_set_t before_{};
@@ -195,7 +244,7 @@ bool is_different(Change change) { return change == Change::improved || change =
 // The value that `percent` of all do not exceed; 0 of none.
 double percentile(std::vector<double> values, double percent) {
   if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const double rank = std::ceil(percent / 100 * static_cast<double>(values.size()));
   return values[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
 }
@@ -243,7 +292,7 @@ std::vector<SelfTestComparison> self_test(const DoctorOptions& options, std::uin
   std::deque<SelfTestComparison> left(static_cast<std::size_t>(options.equals));
   left.resize(left.size() + static_cast<std::size_t>(options.planted), {.planted = true});
   for (const Canary& canary : test.canaries()) left.push_back({.canary = canary.name()});
-  std::shuffle(left.begin(), left.end(), std::mt19937_64(seed));
+  std::ranges::shuffle(left, std::mt19937_64(seed));
   Progress progress(static_cast<int>(left.size()));
   std::vector<SelfTestComparison> done;
   // What the machine spoiled has another turn after all others: a neighbour goes away again.

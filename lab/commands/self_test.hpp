@@ -5,9 +5,6 @@
 // equal.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include <nlohmann/json_fwd.hpp>
 
 #include "commands/options.hpp"

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "commands/session.hpp"
-
-#include <algorithm>
-#include <random>
-
-#include <fmt/format.h>
-
 #include "harness/build_tree.hpp"
 #include "harness/user_error.hpp"
 
@@ -24,13 +18,13 @@ Plan plan_of(const MeasureOptions& options) {
   }
   if (options.launches) plan.launches = plan.most_launches = *options.launches;
   if (plan.launches < 1 || plan.launches > most_launches) {
-    throw UserError(fmt::format("--launches takes 1 to {}, not {}", most_launches, plan.launches));
+    throw UserError("--launches takes 1 to {}, not {}", most_launches, plan.launches);
   }
   if (options.time_budget_s) {
     const double seconds = *options.time_budget_s;
     if (!(seconds > 0 && seconds <= most_seconds)) {
-      throw UserError(fmt::format("--time-budget takes seconds above 0 and up to {}, not {}",
-                                  most_seconds, seconds));
+      throw UserError("--time-budget takes seconds above 0 and up to {}, not {}", most_seconds,
+                      seconds);
     }
     plan.budget = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(seconds));
@@ -65,8 +59,8 @@ const Contender& Session::contender_named(const Scenario& scenario, const std::s
     if (contender.name == name) return contender;
     names.push_back(contender.name);
   }
-  throw UserError(fmt::format("scenario '{}' has no contender '{}'; {}", scenario.name(), name,
-                              nearest_name(name, names)));
+  throw UserError("scenario '{}' has no contender '{}'; {}", scenario.name(), name,
+                  nearest_name(name, names));
 }
 
 void Session::measure(Scenario& scenario, const std::vector<Block>& blocks,
@@ -166,8 +160,7 @@ Result Session::result() const {
 }
 
 bool Session::broken() const {
-  return std::any_of(rows().begin(), rows().end(),
-                     [](const Row& row) { return is_broken(row.status); });
+  return std::ranges::any_of(rows(), [](const Row& row) { return is_broken(row.status); });
 }
 
 std::vector<Contender> contenders_of(const std::string& scenario,
@@ -187,7 +180,6 @@ Session::Block block_of(const std::vector<Contender>& contenders, const Cell& ce
   return block;
 }
 
-// The values of --set, which several commands take.
 namespace {
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -209,7 +201,7 @@ Scenario::Values values_of(const std::vector<std::string>& settings) {
   for (const std::string& setting : settings) {
     const auto equals = setting.find('=');
     if (equals == std::string::npos) {
-      throw UserError(fmt::format("--set takes PARAMETER=VALUE,..., not '{}'", setting));
+      throw UserError("--set takes PARAMETER=VALUE,..., not '{}'", setting);
     }
     values.emplace_back(setting.substr(0, equals), split(setting.substr(equals + 1), ','));
   }

@@ -2,16 +2,7 @@
 // What the measuring commands share: scenarios, contenders and a bench, and the rows that came out.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "commands/options.hpp"
-#include "harness/scenario.hpp"
-#include "harness/watched_bench.hpp"
 #include "report/result.hpp"
 #include "scenarios/registry.hpp"
 

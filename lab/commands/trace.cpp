@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
 // `handoff trace`: what a trace says, of a program or of a scenario's contender.
 #include "commands/commands.hpp"
-
-#include <cstdio>
-#include <optional>
-
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "commands/output.hpp"
-#include "commands/trace_scenario.hpp"
+#include "commands/session.hpp"
 #include "harness/atomic_file.hpp"
-#include "harness/progress.hpp"
+#include "harness/build_tree.hpp"
 #include "harness/temporary_folder.hpp"
-#include "harness/user_error.hpp"
-#include "scenarios/registry.hpp"
 #include "tracing/flames.hpp"
 #include "tracing/summary.hpp"
 
@@ -23,18 +14,83 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A trace of one contender of a scenario.
+
+struct Traced {
+  Contender contender;
+  Cell cell;
+};
+
+std::vector<Contender> contenders_of(const Scenario& scenario, const TraceOptions& options) {
+  std::vector<Contender> all = contenders_of(scenario.name(), read_contenders(options.manifests));
+  if (options.contender.empty()) {
+    std::erase_if(all, [](const Contender& one) { return one.kind() != "own" || !one.built(); });
+    return all;
+  }
+  std::vector<std::string> names;
+  for (const Contender& one : all) names.push_back(one.name);
+  std::erase_if(all, [&](const Contender& one) { return one.name != options.contender; });
+  if (all.empty()) {
+    throw UserError("--contender: {} has no '{}'; {}", scenario.name(), options.contender,
+                    nearest_name(options.contender, names));
+  }
+  if (!all.front().built()) {
+    throw UserError("--contender: {}: {}", options.contender, all.front().why_not_built());
+  }
+  return all;
+}
+
+// The first cell in which one of them can be traced.
+Traced choose(const Scenario& scenario, const TraceOptions& options) {
+  const std::vector<Contender> contenders = contenders_of(scenario, options);
+  std::vector<std::string> metrics;
+  if (!options.metric.empty()) metrics.push_back(options.metric);
+  for (const Cell& cell : scenario.cells(values_of(options.settings), metrics)) {
+    for (const Contender& contender : contenders) {
+      if (contender.applies(cell)) return {contender, cell};
+    }
+  }
+  throw UserError(
+      "scenario '{}': {} applies to none of the cells; `handoff list` says where it applies",
+      scenario.name(), options.contender.empty() ? "no own.* contender" : options.contender);
+}
+
+// Starts one contender with HANDOFF_TRACE, has it work for a short burst, checks its answer and
+// lets it end. Returns what was traced, in words. Throws UserError if there is no such thing to
+// trace, Dropped if it breaks.
+std::string trace_contender(const TraceOptions& options, const std::filesystem::path& into,
+                            Interrupt& interrupt) {
+  const Scenarios scenarios = all_scenarios();
+  Scenario& scenario = scenario_named(scenarios, options.what);
+  const auto [contender, cell] = choose(scenario, options);
+  build_missing({contender}, interrupt);
+  const auto problem = scenario.problem(cell);
+  const std::vector<Variable> variables{{"HANDOFF_TRACE", into.string()}};
+  const auto patience = std::max<std::chrono::nanoseconds>(std::chrono::seconds(60),
+                                                           4 * problem->slowest_operation());
+  Launch launch(contender, *problem, variables, {}, interrupt);
+  launch.prepare(cell, patience);
+  static_cast<void>(launch.burst(std::chrono::milliseconds(20), patience));
+  if (auto fault = problem->fault(contender.kind() == "limit", launch.answer())) {
+    throw Dropped{RowStatus::wrong, *fault};
+  }
+  launch.finish(patience);
+  launch.leave(patience);
+  return fmt::format("{} {}, {} {}", scenario.name(), contender.name, cell.metric(), cell.text());
+}
+
 // Of a trace that a contender has written into a folder that goes away.
 void keep(const fs::path& trace, const fs::path& output) {
   std::error_code failed;
   fs::rename(trace, output, failed);
   if (failed) {
-    throw UserError(fmt::format("{}: cannot be written: {}", output.string(), failed.message()));
+    throw UserError("{}: cannot be written: {}", output.string(), failed.message());
   }
 }
 
 bool is_scenario(const std::string& name, std::vector<std::string>& names) {
   for (const auto& scenario : all_scenarios()) names.push_back(scenario->name());
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return contains(names, name);
 }
 
 // A file goes first: its name is what was typed.
@@ -48,9 +104,8 @@ bool names_a_file(const TraceOptions& options) {
                     !(scenario && fs::is_directory(options.what, not_there));
   if (file && !(scenario && for_a_contender)) {
     if (!for_a_contender) return true;
-    throw UserError(
-        fmt::format("{} is a file: --contender, --set, --metric and --output go with a scenario",
-                    options.what));
+    throw UserError("{} is a file: --contender, --set, --metric and --output go with a scenario",
+                    options.what);
   }
   if (scenario) return false;
   const bool path = options.what.find_first_of("/.") != std::string::npos;
@@ -87,7 +142,7 @@ void require_outputs(const TraceOptions& options, const std::vector<fs::path>& i
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = i + 1; j < all.size(); ++j) {
       if (all[i].empty() || all[j].empty() || whole(all[i]) != whole(all[j])) continue;
-      throw UserError(fmt::format("{} is to be written twice: name two files", all[i].string()));
+      throw UserError("{} is to be written twice: name two files", all[i].string());
     }
   }
 }
@@ -95,8 +150,8 @@ void require_outputs(const TraceOptions& options, const std::vector<fs::path>& i
 // The contender has ended well, so its trace has an end, unless the disk had none for it.
 void require_whole(const tracing::Recording& recording, const fs::path& path) {
   if (recording.closed) return;
-  throw UserError(fmt::format("{}: the trace could not be written whole: is the disk full?",
-                              path.parent_path().parent_path().string()));
+  throw UserError("{}: the trace could not be written whole: is the disk full?",
+                  path.parent_path().parent_path().string());
 }
 
 int of_scenario(const TraceOptions& options, Interrupt& interrupt) {
@@ -115,8 +170,8 @@ int of_scenario(const TraceOptions& options, Interrupt& interrupt) {
     throw std::runtime_error(dropped.reason);
   }
   if (!fs::exists(trace)) {
-    throw UserError(fmt::format("{} wrote no trace: contenders that use this library (own.*) do",
-                                options.contender.empty() ? options.what : options.contender));
+    throw UserError("{} wrote no trace: contenders that use this library (own.*) do",
+                    options.contender.empty() ? options.what : options.contender);
   }
   tracing::Recording recording = read_recording(trace, interrupt);
   require_whole(recording, trace);

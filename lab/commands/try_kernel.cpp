@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `handoff try`: the user's own loop under every way, or a project with such a loop.
 #include "commands/commands.hpp"
-
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstring>
-#include <span>
-#include <string>
-
-#include <fmt/format.h>
-
 #include "commands/output.hpp"
 #include "commands/session.hpp"
-#include "harness/user_error.hpp"
-#include "harness/verdict.hpp"
 #include "report/json.hpp"
 #include "report/try_text.hpp"
 #include "scenarios/try/scenario.hpp"
@@ -25,8 +13,7 @@ namespace handoff::lab {
 std::chrono::nanoseconds try_limit_of(const TryOptions& options) {
   constexpr double most = 3600;
   if (!(options.limit_s >= 0.1 && options.limit_s <= most)) {
-    throw UserError(
-        fmt::format("--limit takes seconds from 0.1 to {}, not {}", most, options.limit_s));
+    throw UserError("--limit takes seconds from 0.1 to {}, not {}", most, options.limit_s);
   }
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(options.limit_s));
@@ -103,8 +90,9 @@ class Try {
       if (&one != &serial()) check_one(one, progress);
     }
     leave_out_what_is_unsafe();
-    return std::count_if(measurements_.begin(), measurements_.end(),
-                         [](const Measurement& one) { return one.status == RowStatus::ok; }) > 1;
+    return std::ranges::count_if(measurements_, [](const Measurement& one) {
+             return one.status == RowStatus::ok;
+           }) > 1;
   }
 
   void measure() {
@@ -118,13 +106,13 @@ class Try {
     }
     leave_out_what_is_unsafe();
     const auto has_figures = [](const Measurement& one) { return !one.launches.empty(); };
-    if (std::count_if(measurements_.begin(), measurements_.end(), has_figures) > 1) return;
+    if (std::ranges::count_if(measurements_, has_figures) > 1) return;
     leave_out([](const Measurement&) { return true; }, "there is nothing to compare it with");
   }
 
   Result finish() {
-    const bool was_measured = std::any_of(measurements_.begin(), measurements_.end(),
-                                          [](const auto& one) { return !one.launches.empty(); });
+    const bool was_measured =
+        std::ranges::any_of(measurements_, [](const auto& one) { return !one.launches.empty(); });
     if (!was_measured) {
       leave_out([](const Measurement&) { return true; }, "there is nothing to compare it with");
     }
@@ -156,7 +144,7 @@ class Try {
     const double ns = once(serial());
     if (serial().status == RowStatus::unavailable) {
       const std::string reason = serial().reason;
-      throw UserError(fmt::format("{}: {}", options_.kernel.string(), reason));
+      throw UserError("{}: {}", options_.kernel.string(), reason);
     }
     if (serial().status != RowStatus::ok) return false;
     trial_.set_reference(answer_.digest, std::chrono::nanoseconds(std::llround(ns)));
@@ -184,9 +172,8 @@ class Try {
   }
 
   void leave_out_what_is_unsafe() {
-    const auto found =
-        std::find_if(measurements_.begin(), measurements_.end(),
-                     [](const auto& one) { return has_threads(one) && is_broken(one.status); });
+    const auto found = std::ranges::find_if(
+        measurements_, [](const auto& one) { return has_threads(one) && is_broken(one.status); });
     if (is_broken(serial().status)) {
       leave_out([](const Measurement&) { return true; }, "the kernel does not run serially");
     } else if (found != measurements_.end()) {
@@ -248,9 +235,9 @@ int try_kernel(const TryOptions& options) {
   const trial::SharedObject object = trial::look_at_shared_object(options.kernel);
   if (!object.race_runtime.empty()) {
     throw UserError(
-        fmt::format("{}: it was built with ThreadSanitizer: `handoff try --tsan` looks for races, "
-                    "and only one built without it is timed",
-                    options.kernel.string()));
+        "{}: it was built with ThreadSanitizer: `handoff try --tsan` looks for races, "
+        "and only one built without it is timed",
+        options.kernel.string());
   }
   require_output(options.measure.output, {});
   Interrupt interrupt;

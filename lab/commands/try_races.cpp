@@ -4,20 +4,11 @@
 // runtime sees threads begin and end. The runtime must come first, so it is preloaded.
 #include "commands/commands.hpp"
 
-#include <algorithm>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <system_error>
-#include <vector>
-
-#include <fmt/format.h>
 #include <sys/personality.h>
 
 #include "commands/output.hpp"
 #include "commands/session.hpp"
 #include "harness/temporary_folder.hpp"
-#include "harness/user_error.hpp"
 #include "scenarios/try/scenario.hpp"
 #include "scenarios/try/shared_object.hpp"
 
@@ -73,10 +64,10 @@ int look_for_races(const TryOptions& options) {
   const std::string kernel = options.kernel.string();
   const trial::SharedObject object = trial::look_at_shared_object(options.kernel);
   if (object.race_runtime.empty()) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: it is not linked with the shared runtime of ThreadSanitizer; compile it with "
         "-fsanitize=thread, and with clang -shared-libsan and its -Wl,-rpath (`make tsan`)",
-        kernel));
+        kernel);
   }
   Interrupt interrupt;
   Session session(options.measure, interrupt);

@@ -3,9 +3,6 @@
 // answer that is one value.
 #pragma once
 
-#include <cstring>
-#include <type_traits>
-
 #include "harness/scenario.hpp"
 
 namespace handoff::lab {

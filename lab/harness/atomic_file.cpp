@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/atomic_file.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-
-#include <fmt/format.h>
-#include <unistd.h>
 #include <handoff/file/file_engine.hpp>
 
 #include "harness/user_error.hpp"
@@ -19,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& path, const char* why) {
-  throw UserError(fmt::format("{}: cannot be written: {}", path.string(), why));
+  throw UserError("{}: cannot be written: {}", path.string(), why);
 }
 [[noreturn]] void refuse(const fs::path& path, int why) { refuse(path, std::strerror(why)); }
 

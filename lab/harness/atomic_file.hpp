@@ -2,10 +2,7 @@
 // A result is there as a whole or not at all.
 #pragma once
 
-#include <filesystem>
-#include <span>
-#include <string_view>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

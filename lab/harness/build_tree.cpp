@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "harness/build_tree.hpp"
 
-#include <cerrno>
-#include <chrono>
-#include <cstdio>
-#include <thread>
-
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
-#include <unistd.h>
 #include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/progress.hpp"
@@ -23,7 +15,7 @@ namespace fs = std::filesystem;
 
 // What a build said last. Build tools do not expect each other in one tree: a process that has this
 // file open is alone there, and sees no program that is half written.
-class BuildLog {
+class BuildLog : Pinned {
  public:
   // Waits for its turn. Throws Interrupted.
   BuildLog(fs::path path, Interrupt& interrupt)
@@ -37,8 +29,6 @@ class BuildLog {
   ~BuildLog() {
     if (file_ >= 0) close(file_);
   }
-  BuildLog(const BuildLog&) = delete;
-  BuildLog& operator=(const BuildLog&) = delete;
 
   void begin() const { require(file_ >= 0 && ftruncate(file_, 0) == 0); }
   void write(const std::string& line) const { require(dprintf(file_, "%s\n", line.c_str()) > 0); }
@@ -46,7 +36,7 @@ class BuildLog {
 
  private:
   void require(bool done) const {
-    if (!done) throw UserError(fmt::format("{}: cannot be written", name()));
+    if (!done) throw UserError("{}: cannot be written", name());
   }
 
   fs::path path_;
@@ -109,8 +99,8 @@ void build_missing(const std::vector<Contender>& contenders, Interrupt& interrup
   const auto start = Clock::now();
   const ToolResult done = run_build(command, what, log, interrupt);
   if (done.exit_code != 0) {
-    throw UserError(fmt::format("{} failed: {}; the whole output is in {}", what,
-                                why_failed(command, done), log.name()));
+    throw UserError("{} failed: {}; the whole output is in {}", what, why_failed(command, done),
+                    log.name());
   }
   const std::chrono::duration<double> took = Clock::now() - start;
   fmt::print(stderr, "{}: {:.0f} s\n", what, took.count());

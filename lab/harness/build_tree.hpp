@@ -3,12 +3,6 @@
 // installed program has none, and the contenders that were built by then.
 #pragma once
 
-#include <filesystem>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "harness/contender_list.hpp"
 #include "harness/interrupt.hpp"
 

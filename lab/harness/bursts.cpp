@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "harness/bursts.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <random>
-
-#include <fmt/format.h>
-
 #include "harness/build_tree.hpp"
 #include "harness/protocol.hpp"
-#include "harness/scenario.hpp"
-#include "harness/statistics.hpp"
 #include "harness/thread_times.hpp"
 #include "harness/verdict.hpp"
 
@@ -97,7 +88,7 @@ void Bench::measure(std::vector<Measurement>& measurements) {
 // the least difference that a verdict calls one.
 bool Bench::tight(const std::vector<Measurement>& measurements) const {
   constexpr int resamples = 500;
-  return std::all_of(measurements.begin(), measurements.end(), [&](const Measurement& measurement) {
+  return std::ranges::all_of(measurements, [&](const Measurement& measurement) {
     if (measurement.status != RowStatus::ok) return true;
     const Launches launches = metric_of(measurement);
     const Interval bounds = interval(resample(launches, plan_.seed, resamples));
@@ -159,7 +150,7 @@ std::unique_ptr<Launch> Bench::launch(Measurement& measurement) {
 
 void Bench::round(std::vector<Running>& running, Progress& progress) {
   std::mt19937_64 random(plan_.seed + rounds_++);
-  std::shuffle(running.begin(), running.end(), random);
+  std::ranges::shuffle(running, random);
   for (Running& turn : running) {
     progress.show(name_of(*turn.measurement));
     if (const auto dropped = burst(turn, plan_.burst)) {
@@ -203,19 +194,16 @@ std::optional<Dropped> Bench::burst(Running& running, std::chrono::nanoseconds l
   }
 }
 
-// Whether an article's scheme, re-made here, behaves as its article says: if not, its rows must not
-// stand for it.
 namespace {
 
 constexpr double most_apart = 1.2;
 
 Measurement* measured(std::vector<Measurement>& measurements, const std::string& contender,
                       const Cell& cell) {
-  const auto found =
-      std::find_if(measurements.begin(), measurements.end(), [&](const Measurement& measurement) {
-        return measurement.contender.name == contender && measurement.cell == cell &&
-               measurement.status == RowStatus::ok;
-      });
+  const auto found = std::ranges::find_if(measurements, [&](const Measurement& measurement) {
+    return measurement.contender.name == contender && measurement.cell == cell &&
+           measurement.status == RowStatus::ok;
+  });
   return found == measurements.end() ? nullptr : &*found;
 }
 
@@ -236,7 +224,6 @@ void calibrate(const std::vector<Calibration>& known, std::vector<Measurement>& 
   }
 }
 
-// What other programs took from a contender's threads, by the scheduler's books.
 namespace {
 
 double named(const std::map<std::string, double>& usage, const std::string& name) {

@@ -3,20 +3,8 @@
 // burst in random order, all but one stopped, every answer checked.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <random>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "harness/contender_list.hpp"
-#include "harness/interrupt.hpp"
 #include "harness/launch.hpp"
 #include "harness/progress.hpp"
-#include "harness/scenario.hpp"
 #include "harness/statistics.hpp"
 
 namespace handoff::lab {

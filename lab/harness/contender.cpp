@@ -2,21 +2,12 @@
 // `main` of every contender: reads commands, times bursts, publishes answers.
 #include "harness/contender.hpp"
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
 #include <iostream>
 #include <sstream>
 
-#include <fcntl.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "harness/counters.hpp"
 #include "harness/protocol.hpp"

@@ -4,19 +4,6 @@
 // on purpose: what a contender links beside its own libraries runs in its process.
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <initializer_list>
-#include <map>
-#include <memory>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "harness/histogram.hpp"
 
 namespace handoff::lab {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/contender_list.hpp"
 
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-
-#include <fmt/format.h>
 #include <fnmatch.h>
 #include <nlohmann/json.hpp>
 
@@ -25,8 +20,8 @@ fs::path list_of_the_build(const char* name) {
     fs::path list = base / "libexec" / "handoff" / name;
     if (fs::exists(list)) return list;
   }
-  throw UserError(fmt::format("{}: the contenders are missing; build or install the lab as a whole",
-                              (program / "libexec").string()));
+  throw UserError("{}: the contenders are missing; build or install the lab as a whole",
+                  (program / "libexec").string());
 }
 
 // One for each layout. Lists of older revisions have a single one as a text, or an empty text.
@@ -52,8 +47,8 @@ std::vector<Contender> of_the_build(const char* name) {
 }  // namespace
 
 bool Contender::is_there() const {
-  return std::all_of(executables.begin(), executables.end(),
-                     [](const fs::path& program) { return fs::exists(program); });
+  return std::ranges::all_of(executables,
+                             [](const fs::path& program) { return fs::exists(program); });
 }
 
 std::string Contender::why_not_built() const {
@@ -64,10 +59,10 @@ std::string Contender::kind() const { return name.substr(0, name.find('.')); }
 
 bool Contender::applies(const Cell& cell) const {
   if (cell.find(kill_parameter) != nullptr && !survives_kills()) return false;
-  return std::all_of(when.begin(), when.end(), [&](const auto& condition) {
+  return std::ranges::all_of(when, [&](const auto& condition) {
     const auto& values = condition.second;
     const std::string* value = cell.find(condition.first);
-    return value == nullptr || std::any_of(values.begin(), values.end(), [&](const auto& allowed) {
+    return value == nullptr || std::ranges::any_of(values, [&](const auto& allowed) {
              return allowed == *value || allowed == "any";
            });
   });
@@ -75,7 +70,7 @@ bool Contender::applies(const Cell& cell) const {
 
 std::vector<Contender> contenders_in(const fs::path& list) {
   std::ifstream file(list);
-  if (!file) throw UserError(fmt::format("{}: cannot be read", list.string()));
+  if (!file) throw UserError("{}: cannot be read", list.string());
   std::vector<Contender> contenders;
   try {
     const auto parsed = parse_foreign(std::string(std::istreambuf_iterator<char>(file), {}));
@@ -89,7 +84,7 @@ std::vector<Contender> contenders_in(const fs::path& list) {
                             entry.value("version", ""), entry.value("argument", "")});
     }
   } catch (const std::exception& error) {
-    throw UserError(fmt::format("{}: no list of contenders: {}", list.string(), error.what()));
+    throw UserError("{}: no list of contenders: {}", list.string(), error.what());
   }
   return contenders;
 }
@@ -113,22 +108,17 @@ std::vector<Contender> chosen(const std::vector<Contender>& contenders,
   const auto matches = [](const std::string& pattern, const Contender& contender) {
     return fnmatch(pattern.c_str(), contender.name.c_str(), 0) == 0;
   };
-  std::vector<std::string> names;
-  for (const Contender& contender : contenders) names.push_back(contender.name);
   for (const std::string& pattern : patterns) {
-    if (std::none_of(contenders.begin(), contenders.end(),
-                     [&](const Contender& c) { return matches(pattern, c); })) {
-      throw UserError(
-          fmt::format("no contender matches '{}'; {}", pattern, nearest_name(pattern, names)));
+    if (std::ranges::none_of(contenders, [&](const Contender& c) { return matches(pattern, c); })) {
+      throw UserError("no contender matches '{}'; {}", pattern,
+                      nearest_name(pattern, contenders, &Contender::name));
     }
   }
-  std::vector<Contender> some;
-  for (const Contender& contender : contenders) {
-    if (std::any_of(patterns.begin(), patterns.end(),
-                    [&](const std::string& pattern) { return matches(pattern, contender); })) {
-      some.push_back(contender);
-    }
-  }
+  std::vector<Contender> some = contenders;
+  std::erase_if(some, [&](const Contender& contender) {
+    return std::ranges::none_of(
+        patterns, [&](const std::string& pattern) { return matches(pattern, contender); });
+  });
   return some;
 }
 

@@ -3,11 +3,6 @@
 // built, and those it could not build with the package that would bring them.
 #pragma once
 
-#include <filesystem>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "harness/scenario.hpp"
 
 namespace handoff::lab {

@@ -4,13 +4,10 @@
 // too; read by the contender. Where a counter cannot be opened there is a reason instead.
 #pragma once
 
-#include <array>
-#include <cerrno>
-#include <cstdint>
-
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "harness/standard.hpp"
 
 namespace handoff::lab {
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <fstream>
-#include <string>
-#include <vector>
 
 #include <sched.h>
+
+#include "harness/standard.hpp"
 
 namespace handoff::lab {
 

@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "harness/diagnosis.hpp"
 
-#include <cerrno>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <set>
-
-#include <fmt/format.h>
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 #include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/counters.hpp"

@@ -2,11 +2,9 @@
 // What this machine offers and what may spoil a measurement on it: read, or really tried.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <nlohmann/json.hpp>
+
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

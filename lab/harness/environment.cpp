@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "harness/environment.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
-#include <memory>
-
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <hwloc.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 #include <handoff/sync/cpu_budget.hpp>
 #include <nlohmann/json.hpp>
 

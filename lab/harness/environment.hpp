@@ -2,13 +2,6 @@
 // Where and with what a result was measured: without it a figure means nothing.
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include <nlohmann/json_fwd.hpp>
 
 #include "harness/machine.hpp"

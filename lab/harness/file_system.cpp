@@ -1,24 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "harness/file_system.hpp"
 
-#include <array>
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <string_view>
-#include <system_error>
-#include <vector>
-
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #include "harness/user_error.hpp"
 
@@ -141,7 +127,7 @@ RunFolder::RunFolder() {
   remove_abandoned(parent);
   std::string path = fmt::format("{}/{}XXXXXX", parent, kPrefix);
   if (mkdtemp(path.data()) == nullptr) {
-    throw UserError(fmt::format("{} takes no folder: {}", parent, std::strerror(errno)));
+    throw UserError("{} takes no folder: {}", parent, std::strerror(errno));
   }
   path_ = path;
   lock_ = open((path_ + "/lock").c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);

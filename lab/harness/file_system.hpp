@@ -2,9 +2,7 @@
 // Where files are measured: a folder of this run alone, and what file system and device it is on.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 
@@ -25,12 +23,10 @@ FileSystem file_system_of(const std::string& folder);
 
 // A folder in folder_for_files() that is removed with all it holds. The next run there removes what
 // a killed one has left.
-class RunFolder {
+class RunFolder : Pinned {
  public:
   RunFolder();  // throws UserError where none can be made
   ~RunFolder();
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
 
   [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/foreign_json.hpp"
 
-#include <algorithm>
-#include <cstddef>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "harness/plain_text.hpp"

@@ -2,11 +2,9 @@
 // JSON that others wrote: all that the lab parses comes by here.
 #pragma once
 
-#include <stdexcept>
-#include <string>
-#include <string_view>
-
 #include <nlohmann/json_fwd.hpp>
+
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

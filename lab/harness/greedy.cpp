@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/greedy.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <utility>
-
-#include <fmt/format.h>
-
 namespace handoff::lab {
 namespace {
 
@@ -42,8 +36,7 @@ std::vector<Greedy> GreedyProcesses::greediest(std::size_t most) const {
   for (const auto& [name, seconds] : taken_) {
     if (seconds >= least_cpus * wall_s) all.push_back({name, seconds / wall_s});
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Greedy& a, const Greedy& b) { return a.cpus > b.cpus; });
+  std::ranges::stable_sort(all, std::ranges::greater(), &Greedy::cpus);
   if (all.size() > most) all.resize(most);
   return all;
 }

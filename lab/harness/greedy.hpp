@@ -3,13 +3,6 @@
 // the terminal only; what a user runs beside a measurement belongs in no file.
 #pragma once
 
-#include <cstddef>
-#include <map>
-#include <string>
-#include <vector>
-
-#include <sys/types.h>
-
 #include "harness/process_table.hpp"
 
 namespace handoff::lab {

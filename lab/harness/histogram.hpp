@@ -7,12 +7,7 @@
 // recorded is merged afterwards. It needs nothing but the language: contenders include it.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
+#include "harness/standard.hpp"
 
 namespace handoff::lab {
 

@@ -5,11 +5,6 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
-
-#include <array>
-#include <cstring>
-#include <string_view>
-#include <utility>
 #endif
 
 namespace handoff::lab {

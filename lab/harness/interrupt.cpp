@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "harness/interrupt.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <limits>
-#include <system_error>
-
 #include <poll.h>
 #include <sys/signalfd.h>
-#include <unistd.h>
 
 namespace handoff::lab {
 namespace {

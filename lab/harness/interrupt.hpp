@@ -3,7 +3,7 @@
 // destructors: contenders killed, no half-written file.
 #pragma once
 
-#include <chrono>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 
@@ -14,12 +14,10 @@ struct Interrupted {
   int signal;
 };
 
-class Interrupt {
+class Interrupt : Pinned {
  public:
   Interrupt();  // takes SIGINT, SIGTERM and SIGHUP from here on
   ~Interrupt();
-  Interrupt(const Interrupt&) = delete;
-  Interrupt& operator=(const Interrupt&) = delete;
 
   // True once `descriptor` can be read, false at the deadline. Throws Interrupted.
   bool wait_readable(int descriptor, Clock::time_point deadline);

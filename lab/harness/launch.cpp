@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "harness/launch.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <fstream>
-#include <sstream>
-#include <system_error>
-#include <thread>
-#include <utility>
-
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "harness/counters.hpp"
 #include "harness/protocol.hpp"
-#include "harness/reading.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -34,8 +17,8 @@ std::vector<std::string> environment_with(const std::vector<Variable>& variables
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
-    const bool replaced = std::any_of(variables.begin(), variables.end(),
-                                      [&](const Variable& v) { return name == v.name; });
+    const bool replaced =
+        std::ranges::any_of(variables, [&](const Variable& v) { return name == v.name; });
     if (!replaced && name != protocol::planted_percent) all.emplace_back(text);
   }
   for (const Variable& v : variables) all.push_back(v.name + '=' + v.value);

@@ -3,20 +3,10 @@
 // behind. It has a process group of its own; the kernel kills it when the coordinator dies.
 #pragma once
 
-#include <chrono>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <sys/types.h>
-
 #include "harness/contender_list.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/layout.hpp"
-#include "harness/memory_file.hpp"
 #include "harness/row_status.hpp"
-#include "harness/scenario.hpp"
 
 namespace handoff::lab {
 
@@ -36,13 +26,11 @@ struct Phases {
   double peak_memory_bytes = 0;
 };
 
-class Launch {
+class Launch : Pinned {
  public:
   Launch(const Contender& contender, const Problem& problem, const std::vector<Variable>& variables,
          const Layout& layout, Interrupt& interrupt);
   ~Launch();  // kills the group and waits for its end
-  Launch(const Launch&) = delete;
-  Launch& operator=(const Launch&) = delete;
 
   // These throw Dropped when the contender says that it cannot, ends, crashes, answers nonsense, or
   // is silent for longer than `patience`.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/layout.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 namespace handoff::lab {
 
 Layout LayoutDeck::deal(std::size_t links, std::mt19937_64& random) {
@@ -11,7 +8,7 @@ Layout LayoutDeck::deal(std::size_t links, std::mt19937_64& random) {
   if (left_.empty()) {
     left_.resize(links);
     std::iota(left_.begin(), left_.end(), std::size_t{0});
-    std::shuffle(left_.begin(), left_.end(), random);
+    std::ranges::shuffle(left_, random);
   }
   const std::size_t link = left_.back();
   left_.pop_back();

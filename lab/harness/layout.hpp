@@ -4,9 +4,7 @@
 // linked in several layouts, and which one a launch gets is drawn (docs/adr/0011).
 #pragma once
 
-#include <cstddef>
-#include <random>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "harness/machine.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
-
-#include <fmt/format.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 namespace handoff::lab {
 namespace {

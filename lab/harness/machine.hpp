@@ -3,9 +3,6 @@
 // host, throttling, and how fast the machine itself was.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "harness/process_table.hpp"
 
 namespace handoff::lab {

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/memory_file.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <system_error>
-#include <utility>
-
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 namespace handoff::lab {
 namespace {
 

@@ -2,8 +2,7 @@
 // Memory with a descriptor, which a contender inherits: the input it reads, the answer it writes.
 #pragma once
 
-#include <cstddef>
-#include <span>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

@@ -3,8 +3,7 @@
 // the lanes' sum is the number that was really done.
 #pragma once
 
-#include <array>
-#include <cstddef>
+#include "harness/standard.hpp"
 
 namespace handoff::lab {
 

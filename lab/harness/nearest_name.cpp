@@ -2,12 +2,6 @@
 // Edit distance (insertion, removal, replacement) over a handful of names.
 #include "harness/user_error.hpp"
 
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
-#include <fmt/format.h>
-
 namespace handoff::lab {
 namespace {
 
@@ -28,9 +22,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_name(std::string_view wanted, std::span<const std::string> names) {
-  const auto nearest = std::min_element(
-      names.begin(), names.end(),
-      [&](const auto& a, const auto& b) { return distance(wanted, a) < distance(wanted, b); });
+  const auto nearest = std::ranges::min_element(names, [&](const auto& a, const auto& b) {
+    return distance(wanted, a) < distance(wanted, b);
+  });
   const std::size_t near_enough = std::max<std::size_t>(2, wanted.size() / 3);
   if (nearest != names.end() && distance(wanted, *nearest) <= near_enough) {
     return fmt::format("did you mean '{}'?", *nearest);

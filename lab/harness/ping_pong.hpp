@@ -2,8 +2,7 @@
 // A cache line that travels between two threads.
 #pragma once
 
-#include <atomic>
-#include <thread>
+#include "harness/standard.hpp"
 
 namespace handoff::lab {
 

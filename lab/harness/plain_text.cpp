@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/plain_text.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-
 namespace handoff::lab {
 namespace {
 

@@ -2,8 +2,7 @@
 // Text of others, which a terminal or a page is to show and not to obey.
 #pragma once
 
-#include <string>
-#include <string_view>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

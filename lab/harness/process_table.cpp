@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/process_table.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <optional>
-#include <sstream>
-#include <utility>
-
-#include <unistd.h>
-
 namespace handoff::lab {
 namespace {
 

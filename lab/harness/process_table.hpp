@@ -3,10 +3,7 @@
 // namespace, hidepid) are not there.
 #pragma once
 
-#include <map>
-#include <string>
-
-#include <sys/types.h>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "harness/progress.hpp"
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-
-#include <fmt/format.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace handoff::lab {
 namespace {

@@ -2,22 +2,17 @@
 // A line on stderr for a person who waits: what runs now and how long it will still take.
 #pragma once
 
-#include <optional>
-#include <string_view>
-
 #include "harness/interrupt.hpp"
 
 namespace handoff::lab {
 
-class Progress {
+class Progress : Pinned {
  public:
   // Draws only if stderr is a terminal. `steps` launch rounds are expected.
   explicit Progress(int steps);
   explicit Progress(Clock::time_point end);  // the same, until that time
   Progress() : drawn_(false), steps_(0) {}   // never draws
   ~Progress();  // clears the line
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
 
   void show(std::string_view what);
   void step() { ++done_; }

@@ -3,7 +3,7 @@
 // which words go over them. docs/design/lab-protocol.md explains the conversation.
 #pragma once
 
-#include <string_view>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::protocol {
 

@@ -53,7 +53,7 @@ void require_answers(const std::vector<std::string>& hosts, Interrupt& interrupt
   }
   const std::string said = run_tool(command, &interrupt, {}, {.grace = kEndWithin}).output;
   if (said.empty()) return;
-  throw UserError(fmt::format("a host does not answer: {}", said.substr(0, said.find('\n'))));
+  throw UserError("a host does not answer: {}", said.substr(0, said.find('\n')));
 }
 
 std::vector<std::string> mpirun_words(const RankPlaces& places) {

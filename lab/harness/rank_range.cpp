@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/rank_range.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <stdexcept>
-
 namespace handoff::lab {
 namespace {
 
@@ -15,7 +10,7 @@ constexpr double kEqual = 1.25;
 
 void require_times(const Times& times) {
   const auto fits = [](double value) { return std::isfinite(value) && value > 0; };
-  if (times.empty() || !std::all_of(times.begin(), times.end(), fits)) {
+  if (times.empty() || !std::ranges::all_of(times, fits)) {
     throw std::invalid_argument("a ratio of times that are not finite and above 0");
   }
 }
@@ -159,7 +154,7 @@ Interval ratio_range(const Times& now, const Times& before, const Errors& errors
   std::optional<double> low;
   std::optional<double> high;
   for (Candidates& kind : kinds) {
-    std::sort(kind.values.begin(), kind.values.end());
+    std::ranges::sort(kind.values);
     const auto below = beyond(kind, errors.below);
     const auto above = beyond(kind, errors.above);
     if (!low && below) low = kind.values[*below];
@@ -176,7 +171,7 @@ std::optional<Interval> two_states_of(const Times& values) {
   constexpr double least_gap = 0.02;
   constexpr double spreads = 3;
   Times sorted = values;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const std::vector<double> logs = logarithms(sorted);
   std::size_t split = 0;
   for (std::size_t i = least; i + least <= logs.size(); ++i) {
@@ -208,9 +203,8 @@ Answer answer_of(const Times& own, const std::vector<Times>& others) {
   if (others.empty()) throw std::invalid_argument("an answer against nobody");
   Answer answer;
   answer.range = range_against(own, others, kError);
-  const auto best =
-      std::min_element(others.begin(), others.end(),
-                       [](const Times& a, const Times& b) { return median(a) < median(b); });
+  const auto best = std::ranges::min_element(
+      others, [](const Times& a, const Times& b) { return median(a) < median(b); });
   answer.ratio = std::clamp(median(quotients(own, *best)), answer.range.low, answer.range.high);
   const Interval strict = range_against(own, others, kErrorOfWord);
   if (strict.high < 1) {

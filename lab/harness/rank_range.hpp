@@ -5,10 +5,6 @@
 // docs/design/verdict.md says why, and what it was tried on.
 #pragma once
 
-#include <optional>
-#include <string_view>
-#include <vector>
-
 #include "harness/statistics.hpp"
 
 namespace handoff::lab {

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "harness/reading.hpp"
-
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <sstream>
-
 #include "harness/plain_text.hpp"
 #include "harness/protocol.hpp"
 

@@ -3,11 +3,7 @@
 // has the line's form.
 #pragma once
 
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

@@ -2,9 +2,7 @@
 // What became of one contender in one cell.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <string_view>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

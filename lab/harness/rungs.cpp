@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/rungs.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace handoff::lab {
 namespace {
 
@@ -179,7 +176,7 @@ std::vector<const RungKind*> rung_kinds_by_interest() {
   std::vector<const RungKind*> kinds;
   for (const char* name : first) kinds.push_back(rung_kind_named(name));
   for (const RungKind& kind : rung_kinds()) {
-    if (std::find(kinds.begin(), kinds.end(), &kind) == kinds.end()) kinds.push_back(&kind);
+    if (!contains(kinds, &kind)) kinds.push_back(&kind);
   }
   return kinds;
 }
@@ -192,8 +189,7 @@ std::vector<std::string> rung_names() {
 
 const RungKind* rung_kind_named(const std::string& name) {
   const auto& kinds = rung_kinds();
-  const auto found = std::find_if(kinds.begin(), kinds.end(),
-                                  [&](const RungKind& kind) { return kind.name == name; });
+  const auto found = std::ranges::find(kinds, name, &RungKind::name);
   return found == kinds.end() ? nullptr : &*found;
 }
 
@@ -211,9 +207,6 @@ const std::vector<OverviewCell>& cells_beside_the_rungs() {
   return cells;
 }
 
-// Which rung of an overview gets the next launch once each has its least: the one whose range is
-// the widest, wherever it lies. A rung that more launches hardly help is kept from taking all the
-// time.
 std::optional<std::size_t> next_rung(const std::vector<RungState>& rungs, double seconds_left,
                                      double share) {
   std::optional<std::size_t> next;

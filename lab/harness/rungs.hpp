@@ -6,11 +6,6 @@
 // measures: so all of its launches count.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "harness/scenario.hpp"
 
 namespace handoff::lab {

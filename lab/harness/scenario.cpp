@@ -1,43 +1,36 @@
 // SPDX-License-Identifier: MIT
 #include "harness/scenario.hpp"
-
-#include <algorithm>
-#include <charconv>
-#include <stdexcept>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
 
 void Parameter::require_allowed(const std::string& value) const {
   if (!words.empty()) {
-    if (std::find(words.begin(), words.end(), value) != words.end()) return;
-    throw UserError(fmt::format("parameter '{}' does not take '{}'; {}", name, value,
-                                nearest_name(value, words)));
+    if (contains(words, value)) return;
+    throw UserError("parameter '{}' does not take '{}'; {}", name, value,
+                    nearest_name(value, words));
   }
   std::uint64_t number = 0;
   const char* end = value.data() + value.size();
   const auto [rest, error] = std::from_chars(value.data(), end, number);
   if (error == std::errc{} && rest == end && number >= low && number <= high) return;
-  throw UserError(fmt::format("parameter '{}' takes whole numbers from {} to {}, not '{}'", name,
-                              low, high, value));
+  throw UserError("parameter '{}' takes whole numbers from {} to {}, not '{}'", name, low, high,
+                  value);
 }
 
 bool Parameter::belongs_to(const std::string& metric) const {
-  return metrics.empty() || std::find(metrics.begin(), metrics.end(), metric) != metrics.end();
+  return metrics.empty() || contains(metrics, metric);
 }
 
 bool Parameter::is_number() const {
-  return std::all_of(words.begin(), words.end(), [](const std::string& word) {
+  return std::ranges::all_of(words, [](const std::string& word) {
     return word.find_first_not_of("0123456789") == std::string::npos;
   });
 }
 
 void Cell::set(const std::string& name, const std::string& value) {
-  const auto found = std::find_if(values_.begin(), values_.end(),
-                                  [&](const auto& entry) { return entry.first == name; });
+  const auto found =
+      std::ranges::find_if(values_, [&](const auto& entry) { return entry.first == name; });
   if (found == values_.end()) {
     values_.emplace_back(name, value);
   } else {
@@ -60,6 +53,10 @@ const std::string& Cell::at(std::string_view name) const {
 
 std::uint64_t Cell::number(std::string_view name) const { return std::stoull(at(name)); }
 
+std::uint64_t Cell::number(std::string_view name, std::uint64_t otherwise) const {
+  return find(name) == nullptr ? otherwise : number(name);
+}
+
 std::string Cell::text() const {
   std::string text;
   for (const auto& [name, value] : values_) {
@@ -69,13 +66,10 @@ std::string Cell::text() const {
 }
 
 const Metric& Scenario::metric(const std::string& wanted) const {
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics()) {
-    if (metric.name == wanted) return metric;
-    names.push_back(metric.name);
-  }
-  throw UserError(fmt::format("scenario '{}' has no metric '{}'; {}", name(), wanted,
-                              nearest_name(wanted, names)));
+  const auto found = std::ranges::find(metrics(), wanted, &Metric::name);
+  if (found != metrics().end()) return *found;
+  throw UserError("scenario '{}' has no metric '{}'; {}", name(), wanted,
+                  nearest_name(wanted, metrics(), &Metric::name));
 }
 
 const Parameter& Scenario::parameter(const std::string& wanted) const {
@@ -84,8 +78,8 @@ const Parameter& Scenario::parameter(const std::string& wanted) const {
     if (parameter.name == wanted) return parameter;
     if (names.empty() || names.back() != parameter.name) names.push_back(parameter.name);
   }
-  throw UserError(fmt::format("scenario '{}' has no parameter '{}'; {}", name(), wanted,
-                              nearest_name(wanted, names)));
+  throw UserError("scenario '{}' has no parameter '{}'; {}", name(), wanted,
+                  nearest_name(wanted, names));
 }
 
 std::vector<Cell> Scenario::cells(const Values& values,
@@ -97,10 +91,10 @@ std::vector<Cell> Scenario::cells(const Values& values,
   for (const auto& [name, allowed] : values) {
     const Parameter& set = parameter(name);
     for (const std::string& value : allowed) set.require_allowed(value);
-    if (std::none_of(chosen.begin(), chosen.end(),
-                     [&](const std::string& metric) { return belongs(name, metric); })) {
-      throw UserError(fmt::format("parameter '{}' belongs to {}, not to {}", name,
-                                  fmt::join(set.metrics, ", "), fmt::join(chosen, ", ")));
+    if (std::ranges::none_of(chosen,
+                             [&](const std::string& metric) { return belongs(name, metric); })) {
+      throw UserError("parameter '{}' belongs to {}, not to {}", name, fmt::join(set.metrics, ", "),
+                      fmt::join(chosen, ", "));
     }
   }
   std::vector<Cell> all;
@@ -112,7 +106,7 @@ std::vector<Cell> Scenario::cells(const Values& values,
 }
 
 bool Scenario::belongs(const std::string& parameter, const std::string& metric) const {
-  return std::any_of(parameters().begin(), parameters().end(), [&](const Parameter& other) {
+  return std::ranges::any_of(parameters(), [&](const Parameter& other) {
     return other.name == parameter && other.belongs_to(metric);
   });
 }
@@ -121,8 +115,8 @@ std::vector<Cell> Scenario::cells_of(const Metric& metric, const Values& values)
   std::vector<Cell> cells{Cell(metric.name)};
   for (const Parameter& parameter : parameters()) {
     if (!parameter.belongs_to(metric.name)) continue;
-    const auto given = std::find_if(values.begin(), values.end(),
-                                    [&](const auto& v) { return v.first == parameter.name; });
+    const auto given =
+        std::ranges::find_if(values, [&](const auto& v) { return v.first == parameter.name; });
     if (given == values.end() && parameter.defaults.empty()) continue;
     std::vector<Cell> longer;
     for (const Cell& cell : cells) {

@@ -2,18 +2,6 @@
 // What a scenario is to the coordinator: metrics, parameters, an input, the reference answer.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
-#include <initializer_list>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "harness/memory_file.hpp"
 #include "harness/reading.hpp"
 
@@ -68,6 +56,7 @@ class Cell {
   [[nodiscard]] const std::string* find(std::string_view name) const;  // or null
   [[nodiscard]] const std::string& at(std::string_view name) const;
   [[nodiscard]] std::uint64_t number(std::string_view name) const;
+  [[nodiscard]] std::uint64_t number(std::string_view name, std::uint64_t otherwise) const;
   [[nodiscard]] std::string text() const;  // n=512 width=2 kernel=ikj; without the metric
   [[nodiscard]] auto begin() const { return values_.begin(); }
   [[nodiscard]] auto end() const { return values_.end(); }

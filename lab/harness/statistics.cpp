@@ -2,13 +2,7 @@
 // Order statistics, the two-stage bootstrap, and what launches in several states agree on.
 #include "harness/statistics.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <numbers>
-#include <numeric>
-#include <random>
-#include <stdexcept>
 
 namespace handoff::lab {
 namespace {
@@ -19,7 +13,7 @@ void require(bool holds, const char* what) {
 
 void require_finite(const std::vector<double>& values) {
   require(!values.empty(), "a statistic of no values was asked for");
-  require(std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }),
+  require(std::ranges::all_of(values, [](double v) { return std::isfinite(v); }),
           "a statistic of values that are not finite was asked for");
 }
 
@@ -62,7 +56,7 @@ bool apart(const std::vector<Clump>& clumps) {
 std::vector<Clump> clumps_of(std::vector<double> values) {
   constexpr double least_gap = 0.01;
   constexpr double times_usual = 8;
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   std::vector<double> gaps;
   for (std::size_t i = 1; i < values.size(); ++i) gaps.push_back(values[i] - values[i - 1]);
   const double gap = gaps.empty() ? 0 : std::max(least_gap, times_usual * median(gaps));

@@ -3,8 +3,7 @@
 // each other more than those of two, so a resample draws launches first and then bursts in them.
 #pragma once
 
-#include <cstdint>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "harness/temporary_folder.hpp"
-
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <system_error>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -15,8 +7,7 @@ namespace handoff::lab {
 TemporaryFolder::TemporaryFolder(const std::string& name, const std::filesystem::path& within) {
   std::string pattern = (within / (name + ".XXXXXX")).string();
   if (mkdtemp(pattern.data()) == nullptr) {
-    throw UserError(
-        fmt::format("{}: cannot be written: {}", within.string(), std::strerror(errno)));
+    throw UserError("{}: cannot be written: {}", within.string(), std::strerror(errno));
   }
   path_ = pattern;
 }

@@ -4,14 +4,10 @@
 // behind; where it keeps none there is nothing.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <string>
 
-#include <unistd.h>
+#include "harness/standard.hpp"
 
 namespace handoff::lab {
 

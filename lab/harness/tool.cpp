@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "harness/tool.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <sstream>
-#include <system_error>
-#include <thread>
-
-#include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace handoff::lab {
 namespace {
 
 // A running tool; an early return leaves nothing of it running.
-class Tool {
+class Tool : Pinned {
  public:
   Tool(const std::vector<std::string>& command, std::chrono::seconds grace) : grace_(grace) {
     std::array<int, 2> ends{};
@@ -47,9 +36,6 @@ class Tool {
     close(output_);
     if (process_ > 0) end();
   }
-
-  Tool(const Tool&) = delete;
-  Tool& operator=(const Tool&) = delete;
 
   [[nodiscard]] int output() const { return output_; }
 

@@ -2,11 +2,6 @@
 // Other programs, run quietly: git, cmake.
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "harness/interrupt.hpp"
 
 namespace handoff::lab {

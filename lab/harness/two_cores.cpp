@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "harness/two_cores.hpp"
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <thread>
-#include <vector>
-
 #include "harness/cpus.hpp"
 #include "harness/multiply_adds.hpp"
 #include "harness/ping_pong.hpp"
@@ -43,7 +36,7 @@ double multiply_on(const std::vector<int>& cpus) {
     }
     double done = 0;
     for (const double count : counts) done += count;
-    best = std::max(best, 2e-9 * done / *std::max_element(seconds.begin(), seconds.end()));
+    best = std::max(best, 2e-9 * done / *std::ranges::max_element(seconds));
   }
   return best;
 }

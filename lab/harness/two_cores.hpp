@@ -3,7 +3,7 @@
 // both, and a cache line that travels between them.
 #pragma once
 
-#include <optional>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "harness/verdict.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <stdexcept>
-
 namespace handoff::lab {
 namespace {
 
 void require_positive(const Launches& launches) {
   const auto fits = [](double value) { return std::isfinite(value) && value > 0; };
   for (const auto& bursts : launches) {
-    if (!std::all_of(bursts.begin(), bursts.end(), fits)) {
+    if (!std::ranges::all_of(bursts, fits)) {
       throw std::invalid_argument("a ratio of values that are not finite and above 0");
     }
   }

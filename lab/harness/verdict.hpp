@@ -10,12 +10,6 @@
 // says about them.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
 #include "harness/statistics.hpp"
 
 namespace handoff::lab {

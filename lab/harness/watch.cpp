@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "harness/watch.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <stdexcept>
-
-#include <fmt/format.h>
 #include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/answer_problem.hpp"
-#include "harness/progress.hpp"
-#include "harness/statistics.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -28,9 +20,8 @@ class Multiplying final : public ProblemWithoutInput {
   std::optional<std::string> fault(bool, std::span<const std::byte> answer) const override {
     std::vector<double> counts(static_cast<std::size_t>(width_));
     std::memcpy(counts.data(), answer.data(), answer_bytes());
-    const bool same = std::all_of(counts.begin(), counts.end(), [&](double count) {
-      return count > 0 && count == counts.front();
-    });
+    const bool same = std::ranges::all_of(
+        counts, [&](double count) { return count > 0 && count == counts.front(); });
     if (same) return {};
     return "its threads did not do the same";
   }
@@ -44,7 +35,7 @@ class Multiplying final : public ProblemWithoutInput {
 };
 
 Contender probe_of(const std::vector<Contender>& contenders) {
-  const auto found = std::find_if(contenders.begin(), contenders.end(), [](const Contender& c) {
+  const auto found = std::ranges::find_if(contenders, [](const Contender& c) {
     return c.scenario == "probe" && c.name == "limit.fma";
   });
   if (found == contenders.end()) {
@@ -72,7 +63,7 @@ void require_measured(const Measurement& measurement) {
 double speed_of(const Measurement& measurement) {
   require_measured(measurement);
   const Launches launches = metric_of(measurement);
-  return *std::max_element(launches.front().begin(), launches.front().end());
+  return *std::ranges::max_element(launches.front());
 }
 
 }  // namespace
@@ -144,7 +135,6 @@ void Watch::measure_floor(const Plan& plan, Interrupt& interrupt) {
   }
 }
 
-// Waits for a quiet moment before something is measured.
 double wait_until_quiet(std::chrono::duration<double> most, Interrupt& interrupt,
                         const std::function<Look()>& look_now) {
   constexpr std::chrono::milliseconds window(500);

@@ -3,13 +3,7 @@
 // it was disturbed.
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <optional>
-#include <vector>
-
 #include "harness/bursts.hpp"
-#include "harness/interrupt.hpp"
 #include "harness/machine.hpp"
 
 namespace handoff::lab {

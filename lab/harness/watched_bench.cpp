@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/watched_bench.hpp"
 
-#include <unistd.h>
-
-#include "harness/bursts.hpp"
-#include "harness/machine.hpp"
-
 namespace handoff::lab {
 namespace {
 

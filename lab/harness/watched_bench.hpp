@@ -4,11 +4,6 @@
 // their article says uncalibrated.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "harness/bursts.hpp"
 #include "harness/greedy.hpp"
 #include "harness/watch.hpp"
 

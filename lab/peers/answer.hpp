@@ -2,10 +2,7 @@
 // What contenders answer, and what is right about it. Of numbered jobs each counts itself once.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

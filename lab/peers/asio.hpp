@@ -2,8 +2,6 @@
 // Asio's thread pool. It cannot be waited for and used again, so a batch's last task tells.
 #pragma once
 
-#include <future>
-
 #if __has_include(<asio.hpp>)
 #include <asio/packaged_task.hpp>
 #include <asio/post.hpp>

@@ -2,9 +2,9 @@
 // atomic_queue's ring for items of any type, perhaps in its form for one thread on each side.
 #pragma once
 
-#include <cstddef>
-
 #include <atomic_queue/atomic_queue.h>
+
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

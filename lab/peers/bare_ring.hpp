@@ -3,11 +3,6 @@
 // knows, for one producer and one consumer. Each looks at the other's index only if it has to.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstddef>
-
 #include "peers/threads.hpp"
 
 namespace handoff::lab::peers {

@@ -4,11 +4,10 @@
 // sleep.
 #pragma once
 
-#include <cstddef>
-#include <span>
-
 #include <boost/lockfree/queue.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
+
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

@@ -2,8 +2,6 @@
 // BS::thread_pool: `width` threads on one queue, and a caller that only waits.
 #pragma once
 
-#include <future>
-
 #include <BS_thread_pool.hpp>
 
 #include "peers/job.hpp"

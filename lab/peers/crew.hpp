@@ -4,17 +4,11 @@
 // them. Between operations they sleep.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <thread>
-#include <vector>
-
 #include "peers/threads.hpp"
 
 namespace handoff::lab::peers {
 
-class Crew {
+class Crew : Pinned {
  public:
   explicit Crew(std::size_t threads) : threads_(threads) {
     for (std::size_t member = 1; member < threads; ++member) {
@@ -26,8 +20,6 @@ class Crew {
     quit_.store(true, std::memory_order_relaxed);  // now nobody is at the end of an earlier call
     dismiss();
   }
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
 
   std::size_t threads() const { return threads_; }
 

@@ -3,10 +3,6 @@
 // the caller's, used again or on the stack, as its examples have them.
 #pragma once
 
-#include <array>
-#include <new>
-#include <vector>
-
 #include <TaskScheduler.h>
 
 #include "peers/job.hpp"
@@ -45,11 +41,9 @@ class EnkiTs {
   void enter(const F& root) {
     root();
   }
-  class Group {
+  class Group : Pinned {
    public:
     explicit Group(EnkiTs& pool) : scheduler_(pool.scheduler_) {}
-    Group(const Group&) = delete;
-    Group& operator=(const Group&) = delete;
     ~Group() {
       for (std::size_t i = 0; i < count_; ++i) tasks_[i]->~ITaskSet();
     }

@@ -2,17 +2,7 @@
 // Forks of a contender, and memory that they share with it.
 #pragma once
 
-#include <cerrno>
-#include <csignal>
-#include <cstddef>
-#include <new>
-#include <string>
-
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "harness/contender.hpp"
 #include "harness/protocol.hpp"
@@ -20,7 +10,7 @@
 namespace handoff::lab::peers {
 
 // Memory that later forks share, all zero; none where no bytes are asked for.
-class SharedBytes {
+class SharedBytes : Pinned {
  public:
   explicit SharedBytes(std::size_t bytes) : bytes_(bytes) {
     if (bytes == 0) return;
@@ -31,8 +21,6 @@ class SharedBytes {
   ~SharedBytes() {
     if (place_ != nullptr) munmap(place_, bytes_);
   }
-  SharedBytes(const SharedBytes&) = delete;
-  SharedBytes& operator=(const SharedBytes&) = delete;
 
   [[nodiscard]] void* get() const { return place_; }
 

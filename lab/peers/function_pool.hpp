@@ -3,11 +3,6 @@
 // with a result is a std::packaged_task behind a shared_ptr, since a std::function is copyable.
 #pragma once
 
-#include <functional>
-#include <future>
-#include <memory>
-#include <utility>
-
 #include "peers/job.hpp"
 
 namespace handoff::lab::peers {

@@ -9,15 +9,6 @@
 //   void wait()                 until all executed jobs are done
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <mutex>
-
-#include <sys/mman.h>
-
 #include "harness/contender.hpp"
 #include "peers/answer.hpp"
 #include "peers/kernel.hpp"
@@ -70,7 +61,7 @@ class Board {
 
  private:
   // A thread's hold on a slot. What it needs has no destructor: threads may outlive main().
-  class Lease {
+  class Lease : Pinned {
    public:
     Lease() {
       const std::lock_guard lock(mutex_);
@@ -81,8 +72,6 @@ class Board {
       const std::lock_guard lock(mutex_);
       free_[returned_++] = index_;
     }
-    Lease(const Lease&) = delete;
-    Lease& operator=(const Lease&) = delete;
     Slot& slot() const { return slots_[index_]; }
 
    private:

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "peers/kernel.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-
 namespace handoff::lab::peers {
 
 std::uint64_t burn(std::uint64_t seed, std::size_t steps) {

@@ -4,8 +4,7 @@
 // compiled once, in a shared object, so that its loop lies at the same place of a page for all.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

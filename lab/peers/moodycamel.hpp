@@ -4,13 +4,9 @@
 // each producer alone.
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <new>
-#include <span>
-
 #include <concurrentqueue.h>
+
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

@@ -3,13 +3,6 @@
 // condition variable. The caller only waits.
 #pragma once
 
-#include <condition_variable>
-#include <functional>
-#include <mutex>
-#include <queue>
-#include <thread>
-#include <vector>
-
 #include "peers/function_pool.hpp"
 
 namespace handoff::lab::peers {

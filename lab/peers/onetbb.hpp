@@ -2,10 +2,6 @@
 // oneTBB's task_group in an arena of `width` threads, the caller included: it helps as it waits.
 #pragma once
 
-#include <functional>
-#include <future>
-#include <memory>
-
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>

@@ -2,9 +2,9 @@
 // oneTBB's bounded queue: any number of threads, polled or asleep. It has no batches.
 #pragma once
 
-#include <cstddef>
-
 #include <tbb/concurrent_queue.h>
+
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

@@ -2,8 +2,6 @@
 // OpenMP's tasks, made by one thread of a parallel region.
 #pragma once
 
-#include <algorithm>
-
 #include "peers/job.hpp"
 
 namespace handoff::lab::peers {

@@ -2,9 +2,6 @@
 // This library's pool. A waiting thread helps, so the caller is one of the threads that execute.
 #pragma once
 
-#include <algorithm>
-#include <stdexcept>
-
 #include <handoff/core/future.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/task_group.hpp>

@@ -2,9 +2,9 @@
 // This library's team: members that claim blocks of a loop's indices.
 #pragma once
 
-#include <cstddef>
-
 #include <handoff/team/thread_team.hpp>
+
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

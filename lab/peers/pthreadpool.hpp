@@ -3,10 +3,6 @@
 // It has loops only.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <stdexcept>
-
 #include <pthreadpool.h>
 
 #include "peers/job.hpp"

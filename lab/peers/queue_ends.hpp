@@ -4,7 +4,7 @@
 // other one the queue itself is each thread's end.
 #pragma once
 
-#include <cstddef>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

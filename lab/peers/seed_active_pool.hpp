@@ -4,12 +4,6 @@
 // and takes the one with the fewest public tasks.
 #pragma once
 
-#include <condition_variable>
-#include <memory>
-#include <mutex>
-#include <queue>
-#include <thread>
-
 #include "peers/function_pool.hpp"
 
 namespace handoff::lab::peers {

@@ -6,17 +6,6 @@
 // of a type are one.
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <thread>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "peers/threads.hpp"
 
 namespace handoff::lab::peers {

@@ -5,13 +5,7 @@
 // ends one that has had nothing to do for 30 s.
 #pragma once
 
-#include <chrono>
-#include <condition_variable>
-#include <functional>
 #include <list>
-#include <mutex>
-#include <queue>
-#include <thread>
 
 #include "peers/function_pool.hpp"
 

@@ -5,26 +5,13 @@
 // the dispatcher up, where the article's pool loses the message without a word.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <thread>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "peers/bare_ring.hpp"
 #include "peers/seed_bus.hpp"
-#include "peers/threads.hpp"
 
 namespace handoff::lab::peers {
 
 template <class Message, std::size_t kDepth = 4096>
-class SeedWorkerPool {
+class SeedWorkerPool : Pinned {
  public:
   using Handler = std::function<void(const Message&)>;
 
@@ -43,8 +30,6 @@ class SeedWorkerPool {
     working_.store(false, std::memory_order_release);
     for (const auto& worker : workers_) worker->thread.join();
   }
-  SeedWorkerPool(const SeedWorkerPool&) = delete;
-  SeedWorkerPool& operator=(const SeedWorkerPool&) = delete;
 
   // False while the bus takes no more.
   bool submit(Message message) { return bus_.publish(Payload(std::move(message))); }

@@ -2,7 +2,7 @@
 // No hand-over: the caller does all of it as it comes.
 #pragma once
 
-#include <cstddef>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

@@ -2,8 +2,6 @@
 // Taskflow's executor: `width` workers, and a caller that only waits.
 #pragma once
 
-#include <future>
-
 #include <taskflow/algorithm/for_each.hpp>
 #include <taskflow/taskflow.hpp>
 

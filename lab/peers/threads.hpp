@@ -3,11 +3,7 @@
 // line at which they begin together.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <thread>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::peers {
 

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "replay/chrome_events.hpp"
 
-#include <algorithm>
 #include <istream>
 #include <streambuf>
-#include <string>
-#include <utility>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace handoff::lab::replay {

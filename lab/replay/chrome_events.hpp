@@ -5,12 +5,6 @@
 // seconds; any other layout is read by a general parser, and much more slowly.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string_view>
-
 #include "replay/trace_file.hpp"
 
 namespace handoff::lab::replay {

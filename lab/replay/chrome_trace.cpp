@@ -3,11 +3,6 @@
 // of B and E; the outermost ones of a thread are the pieces, without what this library's recorder
 // says of its waits. Arrows (phases s, t, f) and the arguments `id` and `parent` say which piece
 // waits for which.
-#include <string>
-#include <string_view>
-
-#include <fmt/format.h>
-
 #include "replay/chrome_events.hpp"
 #include "replay/lanes.hpp"
 #include "replay/read_trace.hpp"

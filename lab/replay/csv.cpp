@@ -4,16 +4,6 @@
 // behind the name says. Pieces of one key run one after the other, in the order of their starts. A
 // parent is the number of another row, that of the first row after the header being 1; several
 // stand between spaces or semicolons.
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <unordered_map>
-#include <vector>
-
-#include <fmt/format.h>
-
 #include "replay/read_trace.hpp"
 
 namespace handoff::lab::replay {
@@ -81,7 +71,7 @@ Header header_of(const std::vector<std::string>& fields, const TraceFile& file) 
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     const bool is_time = name.starts_with("start") || name.starts_with("duration");
     const std::uint64_t unit_ns = is_time ? unit_of(name) : 0;
-    const auto* const found = std::find(names.begin(), names.end(), name);
+    const auto* const found = std::ranges::find(names, name);
     if (found == names.end()) {
       file.fail(
           fmt::format("the column '{}' is none of start, duration, kind, key, bytes, parent; "
@@ -179,7 +169,7 @@ class Rows {
   }
 
   void add_edges_of(const std::string& name, std::vector<std::uint32_t>& pieces) {
-    std::stable_sort(pieces.begin(), pieces.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::stable_sort(pieces, [&](std::uint32_t a, std::uint32_t b) {
       return trace_.pieces[a].start_ns < trace_.pieces[b].start_ns;
     });
     for (const std::uint32_t piece : pieces) trace_.pieces[piece].key = pieces.front() + 1;

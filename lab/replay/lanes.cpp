@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "replay/lanes.hpp"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 namespace handoff::lab::replay {
 namespace {
 
@@ -25,8 +21,8 @@ void Lanes::add(std::uint32_t lane, std::uint64_t start_ns, std::uint64_t end_ns
     file_.fail_at(line, fmt::format("there are more than {} threads up to here", most_lanes));
   }
   std::vector<Span>& spans = lanes_[lane].spans;
-  auto first = std::partition_point(spans.begin(), spans.end(),
-                                    [&](const Span& span) { return span.end_ns <= start_ns; });
+  auto first = std::ranges::partition_point(
+      spans, [&](const Span& span) { return span.end_ns <= start_ns; });
   auto last = first;
   for (; last != spans.end() && last->start_ns < end_ns; ++last) {
     const Span& other = *last;
@@ -62,8 +58,8 @@ void Lanes::add(std::uint32_t lane, std::uint64_t start_ns, std::uint64_t end_ns
 void Lanes::add_wait(std::uint32_t lane, std::uint64_t start_ns, std::uint64_t end_ns) {
   ++waits_;
   std::vector<Span>& spans = lanes_[lane].spans;
-  const auto after = std::partition_point(
-      spans.begin(), spans.end(), [&](const Span& span) { return span.start_ns <= start_ns; });
+  const auto after = std::ranges::partition_point(
+      spans, [&](const Span& span) { return span.start_ns <= start_ns; });
   if (after != spans.begin() && end_ns <= (after - 1)->end_ns) {
     (after - 1)->waits_ns += end_ns - start_ns;
     return;
@@ -105,7 +101,7 @@ void Lanes::end(std::uint32_t lane, std::uint64_t time_ns, std::size_t line) {
   }
   if (span.waits) {
     add_wait(lane, span.start_ns, time_ns);
-  } else if (std::all_of(open.begin(), open.end(), [](const Open& one) { return one.waits; })) {
+  } else if (std::ranges::all_of(open, [](const Open& one) { return one.waits; })) {
     add(lane, span.start_ns, time_ns, span.line);
   } else {
     ++nested_;
@@ -132,9 +128,8 @@ void Lanes::flow_to(const std::string& arrow, Moment to, bool goes_on) {
 
 const Lanes::Span* Lanes::at(Moment moment) const {
   const std::vector<Span>& spans = lanes_[moment.lane].spans;
-  const auto after = std::partition_point(spans.begin(), spans.end(), [&](const Span& span) {
-    return span.start_ns <= moment.time_ns;
-  });
+  const auto after = std::ranges::partition_point(
+      spans, [&](const Span& span) { return span.start_ns <= moment.time_ns; });
   if (after == spans.begin() || (after - 1)->end_ns < moment.time_ns) return nullptr;
   return &*(after - 1);
 }

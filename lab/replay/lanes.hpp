@@ -5,14 +5,6 @@
 // that went on, came at that moment.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
 #include "replay/trace.hpp"
 #include "replay/trace_file.hpp"
 

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "replay/load.hpp"
-
-#include <cmath>
-#include <cstring>
-#include <functional>
-#include <queue>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 
 namespace handoff::lab::replay {
@@ -78,10 +70,10 @@ Load::Load(const Trace& trace, const LoadChoice& choice)
   speed_ = choice.speed.value_or(usual > 1 ? rounded_up(usual) : 1);
   const double takes_s = static_cast<double>(bounds_.list_ns) / 1e9 / speed_;
   if (takes_s > longest_ns / 1e9) {
-    throw UserError(fmt::format(
+    throw UserError(
         "--speed {}: one replay would take {:.0f} s, more than the limit of {:.0f} s; take {:.2g} "
         "or more",
-        speed_, takes_s, longest_ns / 1e9, rounded_up(takes_s * speed_ / (longest_ns / 1e9))));
+        speed_, takes_s, longest_ns / 1e9, rounded_up(takes_s * speed_ / (longest_ns / 1e9)));
   }
   fill(trace, choice.keeps_arrivals);
   bounds_ = bounds_of(view(), choice.width);

@@ -3,12 +3,6 @@
 // way can be faster than.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "harness/memory_file.hpp"
 #include "replay/trace.hpp"
 #include "scenarios/replay/load.hpp"

@@ -3,18 +3,6 @@
 // that made it. A command with several outputs is one piece. An output that was made again has
 // several lines, of which the last one counts; ninja may still write the last line of all, or have
 // been killed amid it. Which piece waits for which the log does not say.
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
-#include <tuple>
-#include <unordered_map>
-
-#include <fmt/format.h>
-
 #include "replay/read_trace.hpp"
 
 namespace handoff::lab::replay {
@@ -74,7 +62,7 @@ Trace read_ninja_log(TraceFile& file) {
   std::unordered_map<std::size_t, Made> made;  // by the hash of the output's name
   for (std::string_view line; file.next_line(line);) {
     if (line.empty()) continue;
-    if (!file.line_is_whole() && std::count(line.begin(), line.end(), '\t') != tabs) {
+    if (!file.line_is_whole() && std::ranges::count(line, '\t') != tabs) {
       trace.notes.emplace_back("the last line is torn: it is left out");
       break;
     }
@@ -97,8 +85,7 @@ Trace read_ninja_log(TraceFile& file) {
   for (const auto& [times, line] : commands) {
     trace.pieces.push_back({std::get<0>(times), std::get<1>(times), line});
   }
-  std::sort(trace.pieces.begin(), trace.pieces.end(),
-            [](const Piece& a, const Piece& b) { return a.line < b.line; });
+  std::ranges::sort(trace.pieces, {}, &Piece::line);
   trace.notes.emplace_back("a ninja log has no dependencies: no piece waits for another one");
   return trace;
 }

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "replay/read_trace.hpp"
-
-#include <algorithm>
-#include <numeric>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 
 namespace handoff::lab::replay {
@@ -16,7 +9,7 @@ namespace {
 void sort(Trace& trace) {
   std::vector<std::uint32_t> order(trace.pieces.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
     return trace.pieces[a].start_ns < trace.pieces[b].start_ns;
   });
   std::vector<Piece> pieces;
@@ -32,8 +25,8 @@ void sort(Trace& trace) {
     before = place[before];
     after = place[after];
   }
-  std::sort(trace.edges.begin(), trace.edges.end());
-  trace.edges.erase(std::unique(trace.edges.begin(), trace.edges.end()), trace.edges.end());
+  std::ranges::sort(trace.edges);
+  trace.edges.erase(std::ranges::unique(trace.edges).begin(), trace.edges.end());
 }
 
 // The place of a piece that waits for itself; nothing if there is none.
@@ -45,7 +38,7 @@ std::size_t find_cycle(const Trace& trace) {
     if (waits[i] == 0) free.push_back(i);
   }
   for (std::size_t done = 0; done < free.size(); ++done) {
-    auto edge = std::lower_bound(trace.edges.begin(), trace.edges.end(), Edge{free[done], 0});
+    auto edge = std::ranges::lower_bound(trace.edges, Edge{free[done], 0});
     for (; edge != trace.edges.end() && edge->first == free[done]; ++edge) {
       if (--waits[edge->second] == 0) free.push_back(edge->second);
     }
@@ -86,20 +79,18 @@ Trace read_trace(const std::filesystem::path& path, Tick tick) {
   if (begin.starts_with("\xef\xbb\xbf")) begin.remove_prefix(3);
   const std::size_t first = begin.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) {
-    throw UserError(fmt::format("{} is empty: there is nothing to replay", path.string()));
+    throw UserError("{} is empty: there is nothing to replay", path.string());
   }
   const bool json = begin[first] == '{' || begin[first] == '[';
   Trace trace = begin.starts_with("# ninja log") ? read_ninja_log(file)
                 : json                           ? read_chrome_trace(file)
                                                  : read_csv(file);
   if (trace.pieces.empty()) {
-    throw UserError(
-        fmt::format("{} has no pieces: there is nothing to replay in it", path.string()));
+    throw UserError("{} has no pieces: there is nothing to replay in it", path.string());
   }
-  if (std::all_of(trace.pieces.begin(), trace.pieces.end(),
-                  [](const Piece& piece) { return piece.duration_ns == 0; })) {
-    throw UserError(
-        fmt::format("{}: all its pieces last 0, there is nothing to replay", path.string()));
+  if (std::ranges::all_of(trace.pieces,
+                          [](const Piece& piece) { return piece.duration_ns == 0; })) {
+    throw UserError("{}: all its pieces last 0, there is nothing to replay", path.string());
   }
   sort(trace);
   check(trace, file);

@@ -2,8 +2,6 @@
 // Reads the traces that the lab can replay. Which form a file has its first bytes say.
 #pragma once
 
-#include <filesystem>
-
 #include "replay/trace.hpp"
 #include "replay/trace_file.hpp"
 

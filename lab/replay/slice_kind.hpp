@@ -3,10 +3,7 @@
 // wait as a slice of the category sleep, or spin where the thread is awake, named by the cause.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string_view>
-#include <utility>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab::replay {
 

@@ -2,11 +2,7 @@
 // A trace: pieces of work as a program did them, as far as its file tells.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab::replay {
 

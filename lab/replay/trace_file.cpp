@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "replay/trace_file.hpp"
-
-#include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <cmath>
-#include <cstring>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 #include "replay/trace.hpp"
 
@@ -19,7 +9,7 @@ TraceFile::TraceFile(const std::filesystem::path& path, Tick tick)
     : path_(path), tick_(std::move(tick)), file_(std::fopen(path.c_str(), "rbe")) {
   if (file_ == nullptr || std::filesystem::is_directory(path)) {
     const char* const why = file_ == nullptr ? std::strerror(errno) : "it is a folder";
-    throw UserError(fmt::format("{} cannot be read: {}", path.string(), why));
+    throw UserError("{} cannot be read: {}", path.string(), why);
   }
   std::setvbuf(file_.get(), nullptr, _IONBF, 0);
   require_plain();
@@ -31,21 +21,20 @@ void TraceFile::require_plain() {
   const std::string_view begin = peek();
   for (const auto& [magic, tool] : known) {
     if (!begin.starts_with(magic)) continue;
-    throw UserError(fmt::format("{0} is compressed: {1} -c {0} > trace, and give that file",
-                                path_.string(), tool));
+    throw UserError("{0} is compressed: {1} -c {0} > trace, and give that file", path_.string(),
+                    tool);
   }
 }
 
 void TraceFile::fail_at(std::size_t line, const std::string& what) const {
-  throw UserError(
-      fmt::format("{}, line {}: {}", path_.string(), std::max<std::size_t>(line, 1), what));
+  throw UserError("{}, line {}: {}", path_.string(), std::max<std::size_t>(line, 1), what);
 }
 
 void TraceFile::fill() {
   if (tick_) tick_(read_);
   const std::size_t n = std::fread(buffer_.data(), 1, buffer_.size(), file_.get());
   if (n == 0 && std::ferror(file_.get()) != 0) {
-    throw UserError(fmt::format("{} cannot be read: {}", path_.string(), std::strerror(errno)));
+    throw UserError("{} cannot be read: {}", path_.string(), std::strerror(errno));
   }
   read_ += n;
   rest_ = {buffer_.data(), n};

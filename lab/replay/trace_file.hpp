@@ -3,15 +3,7 @@
 // that says where it is wrong.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <filesystem>
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab::replay {
 

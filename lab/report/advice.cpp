@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/advice.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <tuple>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "harness/statistics.hpp"
 #include "report/view.hpp"
 #include "report/way_rows.hpp"
 #include "report/way_words.hpp"
@@ -24,7 +13,7 @@ constexpr double kEqual = 1.02;
 
 // y at x, between the points' own, which are sorted by x; beyond them the outermost.
 double between(const std::vector<std::pair<double, double>>& points, double x) {
-  const auto above = std::upper_bound(points.begin(), points.end(), std::pair(x, HUGE_VAL));
+  const auto above = std::ranges::upper_bound(points, std::pair(x, HUGE_VAL));
   if (above == points.begin()) return points.front().second;
   if (above == points.end()) return points.back().second;
   const auto [x0, y0] = *(above - 1);
@@ -321,8 +310,8 @@ class Adviser {
   [[nodiscard]] Priced priced(const Question& question) {
     Priced all;
     for (Way& way : advice_.ways) all.emplace_back(&way, price_of(way, question));
-    std::stable_sort(all.begin(), all.end(),
-                     [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
+    std::ranges::stable_sort(
+        all, [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
     return all;
   }
 
@@ -330,7 +319,7 @@ class Adviser {
   // that is equal to one of this library; and work stays where it is only if nothing promises more.
   [[nodiscard]] static Priced::const_iterator best_of(const Priced& ways) {
     const auto is_beside_own = [&](const auto& way) {
-      return std::any_of(ways.begin(), ways.end(), [&](const auto& other) {
+      return std::ranges::any_of(ways, [&](const auto& other) {
         return other.first->is_own && other.first->name != "here" &&
                other.second.equals(way.second);
       });

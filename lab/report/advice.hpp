@@ -9,12 +9,6 @@
 // is asked for, or the work comes in waves: beside the time stands how long a wake-up takes.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "report/cost_model.hpp"
 #include "report/efficiency_curve.hpp"
 #include "report/result.hpp"

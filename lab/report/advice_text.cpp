@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Advice in words, for a terminal: what to take, what is equal to it, and why.
-#include <algorithm>
-#include <cmath>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-
 #include "report/advice.hpp"
 #include "report/columns.hpp"
 #include "report/view.hpp"
@@ -58,8 +51,7 @@ std::string first_line(const Way& way) {
 }
 
 const Way& way_named(const Advice& advice, const std::string& name) {
-  return *std::find_if(advice.ways.begin(), advice.ways.end(),
-                       [&](const Way& way) { return way.name == name; });
+  return *std::ranges::find(advice.ways, name, &Way::name);
 }
 
 // Why the first one stands before those that are equal: "this library's own and asleep when idle".
@@ -67,8 +59,8 @@ std::string why_first(const Advice& advice) {
   const Way& best = advice.ways.front();
   if (best.name == "here") return "no hand-over at all";
   const auto beats_any = [&](auto is_worse) {
-    return std::any_of(advice.equal.begin(), advice.equal.end(),
-                       [&](const std::string& name) { return is_worse(way_named(advice, name)); });
+    return std::ranges::any_of(
+        advice.equal, [&](const std::string& name) { return is_worse(way_named(advice, name)); });
   };
   std::vector<std::string> reasons;
   const auto add = [&](const char* reason, bool holds) {
@@ -113,8 +105,7 @@ std::string condition_text(const Crossing& change) {
 }  // namespace
 
 std::string times_first(const Advice& advice, const Way& way) {
-  const bool is_equal =
-      std::find(advice.equal.begin(), advice.equal.end(), way.name) != advice.equal.end();
+  const bool is_equal = contains(advice.equal, way.name);
   return is_equal ? "equal" : short_number(way.ns / advice.ways.front().ns) + "x";
 }
 

@@ -2,11 +2,7 @@
 // Tables for people on a terminal.
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/comparison.hpp"
-
-#include <algorithm>
-#include <map>
-#include <tuple>
-
-#include <fmt/format.h>
-
 #include "report/columns.hpp"
-#include "report/result.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -127,8 +119,8 @@ std::string comparison_table(const std::vector<Compared>& rows, bool styled) {
 }
 
 int count(const std::vector<Compared>& rows, Change change) {
-  return static_cast<int>(std::count_if(
-      rows.begin(), rows.end(), [&](const Compared& row) { return row.change() == change; }));
+  return static_cast<int>(
+      std::ranges::count_if(rows, [&](const Compared& row) { return row.change() == change; }));
 }
 
 }  // namespace handoff::lab

@@ -2,11 +2,6 @@
 // Two sets of rows side by side: what changed from the one to the other.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "harness/verdict.hpp"
 #include "report/result.hpp"
 
 namespace handoff::lab {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/cost_model.hpp"
-
-#include <algorithm>
-#include <bit>
-
 #include "harness/statistics.hpp"
 
 namespace handoff::lab {
@@ -157,7 +153,7 @@ Solution robust_solution_of(FittedCells& cells) {
 void fit(const std::vector<const CostCell*>& cells, CostModel& model) {
   constexpr double least_ns = 5e3;
   constexpr double most_ns = 2e6;
-  const bool has_late = std::any_of(cells.begin(), cells.end(), [](const CostCell* cell) {
+  const bool has_late = std::ranges::any_of(cells, [](const CostCell* cell) {
     return cell->amounts[static_cast<std::size_t>(Term::late)] > 0;
   });
   double least_error = HUGE_VAL;
@@ -242,8 +238,8 @@ CostModel fitted_to(const std::vector<CostCell>& cells) {
   CostModel model;
   fit(all, model);
   for (std::size_t i = 0; i < kTerms; ++i) {
-    model.is_told[i] = std::any_of(all.begin(), all.end(),
-                                   [i](const CostCell* cell) { return cell->amounts[i] > 0; });
+    model.is_told[i] =
+        std::ranges::any_of(all, [i](const CostCell* cell) { return cell->amounts[i] > 0; });
   }
   model.fitted = all.size();
   model.range = range_of(all, model.is_held_out());

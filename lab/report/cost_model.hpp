@@ -5,11 +5,7 @@
 // range of what the model says, which is fitted to all. Few cells tell it by their own ranges.
 #pragma once
 
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <string>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/efficiency_curve.hpp"
 
-#include <algorithm>
-
-#include "harness/statistics.hpp"
-
 namespace handoff::lab {
 namespace {
 
@@ -22,9 +18,9 @@ EfficiencyCurve::EfficiencyCurve(const Points& points) {
   for (const auto& [size, efficiency] : points) {
     if (size > 0 && efficiency > 0) points_.emplace_back(std::log(size), efficiency);
   }
-  std::sort(points_.begin(), points_.end());
+  std::ranges::sort(points_);
   const auto same_size = [](const auto& a, const auto& b) { return a.first == b.first; };
-  points_.erase(std::unique(points_.begin(), points_.end(), same_size), points_.end());
+  points_.erase(std::ranges::unique(points_, same_size).begin(), points_.end());
   for (std::size_t i = 1; i + 1 < points_.size(); ++i) {
     const auto& [x, efficiency] = points_[i];
     distances_.push_back({x, std::log(efficiency / on_line(points_[i - 1], points_[i + 1], x))});
@@ -38,7 +34,7 @@ bool EfficiencyCurve::spans(double size_ns) const {
 
 double EfficiencyCurve::ns_of(double size_ns, double width) const {
   const double x = std::log(size_ns);
-  const auto above = std::upper_bound(points_.begin(), points_.end(), std::pair(x, HUGE_VAL));
+  const auto above = std::ranges::upper_bound(points_, std::pair(x, HUGE_VAL));
   if (above == points_.begin()) return std::exp(above->first) / (above->second * width);
   const double efficiency =
       above == points_.end() ? points_.back().second : on_line(*(above - 1), *above, x);
@@ -49,7 +45,7 @@ double EfficiencyCurve::error_at(double size_ns) const {
   constexpr std::size_t nearest = 4;
   const double x = std::log(size_ns);
   std::vector<Distance> near = distances_;
-  std::stable_sort(near.begin(), near.end(), [x](const Distance& a, const Distance& b) {
+  std::ranges::stable_sort(near, [x](const Distance& a, const Distance& b) {
     return std::abs(a.log_size - x) < std::abs(b.log_size - x);
   });
   if (near.empty()) return NAN;
@@ -71,9 +67,8 @@ std::optional<std::pair<double, double>> EfficiencyCurve::impossible_point() con
   const double deviation =
       all.empty() ? 0 : of_median * median(all) / std::sqrt(kVarianceOfDistance);
   const double range = std::max(least_told, student_t(distances_.size() + 1) * deviation);
-  const auto best =
-      std::max_element(points_.begin(), points_.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto best = std::ranges::max_element(
+      points_, [](const auto& a, const auto& b) { return a.second < b.second; });
   if (std::log(best->second) <= range) return {};
   return std::pair(std::exp(best->first), best->second);
 }

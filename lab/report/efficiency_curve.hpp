@@ -3,8 +3,6 @@
 // threads could have done meanwhile.
 #pragma once
 
-#include <optional>
-
 #include "report/row.hpp"
 
 namespace handoff::lab {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The facts of an environment in words: all of them, also those that only others know.
-#include <algorithm>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "report/html_parts.hpp"
@@ -15,7 +12,7 @@ using nlohmann::json;
 std::string in_words(std::string key) {
   constexpr std::string_view unit = "_bytes";
   if (key.ends_with(unit)) key.resize(key.size() - unit.size());
-  std::replace(key.begin(), key.end(), '_', ' ');
+  std::ranges::replace(key, '_', ' ');
   return key == "bytes" ? "size" : key;
 }
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/exports.hpp"
 
-#include <cmath>
-#include <set>
-#include <vector>
-
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "report/view.hpp"

@@ -2,9 +2,6 @@
 // A result in forms that other programs read.
 #pragma once
 
-#include <array>
-#include <string>
-
 #include "report/result.hpp"
 
 namespace handoff::lab {

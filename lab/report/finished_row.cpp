@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The row of a measurement: here, and nowhere else, its medians and intervals are computed.
-#include "report/result.hpp"
-
-#include <functional>
-#include <memory>
-#include <numeric>
-
 #include "harness/counters.hpp"
 #include "harness/histogram.hpp"
-#include "harness/statistics.hpp"
+#include "report/result.hpp"
 
 namespace handoff::lab {
 namespace {

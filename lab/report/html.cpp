@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/html.hpp"
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <string_view>
-
-#include <fmt/format.h>
-
-#include "harness/verdict.hpp"
 #include "page_template.hpp"
 #include "report/html_parts.hpp"
 #include "report/json.hpp"
@@ -67,12 +57,12 @@ std::string base64(std::string_view bytes) {
 }
 
 Data cell_of(const MergedCell& cell, bool several, Level level, std::size_t machines) {
-  Data data;
-  data.set("id", cell.id);
-  data.set("title", title_of(cell.work));
-  data.set("metric", fmt::format("{} in {}", cell.work.metric, cell.work.unit));
-  data.set("unit", cell.work.unit);
-  data.set("better", cell.work.higher_is_better ? "higher is better" : "lower is better");
+  Data data =
+      object({{"id", cell.id},
+              {"title", title_of(cell.work)},
+              {"metric", fmt::format("{} in {}", cell.work.metric, cell.work.unit)},
+              {"unit", cell.work.unit},
+              {"better", cell.work.higher_is_better ? "higher is better" : "lower is better"}});
   if (several) data.set("strip", strip_table(cell));
   if (level < Level::sums) data.set("bars", bar_table(cell, machines > most_side_by_side));
   return data;
@@ -83,14 +73,10 @@ Data scenarios_of(const std::vector<MergedScenario>& scenarios,
   const bool several = machines.size() > 1;
   Data list{Data::type::list};
   for (const MergedScenario& scenario : scenarios) {
-    Data data;
-    data.set("id", scenario.id);
-    data.set("name", scenario.name);
-    Data cells{Data::type::list};
-    for (const MergedCell& cell : scenario.cells) {
-      cells.push_back(cell_of(cell, several, level, machines.size()));
-    }
-    data.set("cells", cells);
+    Data data = object({{"id", scenario.id}, {"name", scenario.name}});
+    data.set("cells", data_list(scenario.cells, [&](const MergedCell& cell) {
+               return cell_of(cell, several, level, machines.size());
+             }));
     Data charts = line_charts(scenario, machines);
     data.set("has_charts", charts.is_non_empty_list());
     data.set("charts", charts);
@@ -113,14 +99,12 @@ Data machine_list(const std::vector<MachineView>& machines) {
   Data list{Data::type::list};
   for (std::size_t m = 0; m < machines.size(); ++m) {
     const Environment& environment = machines[m].results.front()->environment;
-    Data data;
-    data.set("number", std::to_string(m + 1));
-    data.set("name", machines[m].name);
-    data.set("kernel", environment.kernel());
-    data.set("compiler", environment.compiler());
-    data.set("commit", environment.commit().empty() ? "none" : environment.commit());
-    data.set("date", date_of(machines[m]));
-    list.push_back(data);
+    list.push_back(object({{"number", std::to_string(m + 1)},
+                           {"name", machines[m].name},
+                           {"kernel", environment.kernel()},
+                           {"compiler", environment.compiler()},
+                           {"commit", environment.commit().empty() ? "none" : environment.commit()},
+                           {"date", date_of(machines[m])}}));
   }
   return list;
 }
@@ -143,8 +127,8 @@ std::string rendered(const Results& results, const Parts& parts, Level level) {
                                        : machines.front().name);
   if (machines.size() == 1) page.set("date", date_of(machines.front()));
   page.set("count", std::to_string(machines.size()));
-  page.set("interrupted", std::any_of(results.begin(), results.end(),
-                                      [](const Result* result) { return result->interrupted; }));
+  page.set("interrupted",
+           std::ranges::any_of(results, [](const Result* result) { return result->interrupted; }));
   page.set("several", several);
   page.set("place", several || parts.ladders.empty());  // else the ladder tells it
   set_answers(page, parts.ladders, machines, parts.scenarios, level >= Level::sums);

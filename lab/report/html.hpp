@@ -2,9 +2,6 @@
 // Result files, of one machine or many, as one HTML page that needs no network and no JavaScript.
 #pragma once
 
-#include <cstddef>
-#include <string>
-
 #include "report/view.hpp"
 
 namespace handoff::lab {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The page's answers: the first screen, which is the ladder under its sentence, then efficiency
 // against the size of a task, then which way fits which work.
-#include <array>
-#include <cctype>
-
-#include <fmt/format.h>
-
 #include "report/advice.hpp"
 #include "report/html_parts.hpp"
 #include "report/ladder_svg.hpp"
@@ -44,8 +39,6 @@ Data line_of(const Rung& rung) {
 Data ladder_data(const MachineLadder& one, const MachineView& machine) {
   const Environment& environment = machine.results.front()->environment;
   const LadderContext context = context_of(environment, one.ladder);
-  Data lines{Data::type::list};
-  for (const Rung& rung : one.ladder.rungs) lines.push_back(line_of(rung));
   Data data;
   data.set("name", fmt::format("machine {}, {}", one.machine + 1, machine.name));
   std::string sum = sum_of(one.ladder) + '.';
@@ -55,7 +48,7 @@ Data ladder_data(const MachineLadder& one, const MachineView& machine) {
   if (!one.ladder.sentence.empty()) data.set("sentence", one.ladder.sentence);
   data.set("narrow", ladder_svg(one.ladder, context, LadderForm::narrow));
   data.set("wide", ladder_svg(one.ladder, context, LadderForm::wide));
-  data.set("rungs", lines);
+  data.set("rungs", data_list(one.ladder.rungs, [](const Rung& rung) { return line_of(rung); }));
   return data;
 }
 
@@ -134,12 +127,11 @@ std::string asleep(Question question, const Results& results, const Way& best) {
 
 Data line_of(const Question& question, const Advice& advice, const std::string& idle) {
   const Way& best = advice.ways.front();
-  Data data;
-  data.set("piece", round_duration(question.task_ns));
-  data.set("count", std::to_string(question.count));
-  data.set("way", way_named(best.name));
-  data.set("call", best.call.empty() || best.name == "here" ? "-" : best.call);
-  data.set("time", time_text(best));
+  Data data = object({{"piece", round_duration(question.task_ns)},
+                      {"count", std::to_string(question.count)},
+                      {"way", way_named(best.name)},
+                      {"call", best.call.empty() || best.name == "here" ? "-" : best.call},
+                      {"time", time_text(best)}});
   const bool has_next = advice.ways.size() > 1;
   data.set("next", has_next ? way_named(advice.ways[1].name) : "-");
   data.set("price", has_next ? times_first(advice, advice.ways[1]) : "-");
@@ -183,9 +175,7 @@ Data table_of(const Kind& kind, const Results& results) {
 }  // namespace
 
 Data advice_tables(const Results& results) {
-  Data list{Data::type::list};
-  for (const Kind& kind : kinds) list.push_back(table_of(kind, results));
-  return list;
+  return data_list(kinds, [&](const Kind& kind) { return table_of(kind, results); });
 }
 
 }  // namespace handoff::lab

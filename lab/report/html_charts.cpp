@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The page's charts of lines: how a metric scales with a parameter, and the curves that rows carry.
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <set>
-
-#include <fmt/format.h>
-
 #include "report/html_parts.hpp"
 #include "report/line_chart.hpp"
 
@@ -201,12 +194,7 @@ Data points_of(const LineChart& chart) {
   }
   Data rows{Data::type::list};
   for (const auto& [x, ys] : table) {
-    Data row;
-    row.set("x", fmt::format("{:g}", x));
-    Data cells{Data::type::list};
-    for (const double y : ys) cells.push_back(short_number(y));
-    row.set("ys", cells);
-    rows.push_back(row);
+    rows.push_back(object({{"x", fmt::format("{:g}", x)}, {"ys", data_list(ys, short_number)}}));
   }
   return rows;
 }
@@ -216,23 +204,22 @@ Data drawn(Titled titled, const std::string& machine) {
   if (!machine.empty()) titled.subtitle += "; " + machine;
   Data legend{Data::type::list};
   for (const Line& line : chart.lines) {
-    Data entry;
-    entry.set("mark", legend_mark(line.style));
-    entry.set("name", line.name);
-    entry.set("reaches", std::isnan(line.reaches) ? "" : short_duration(line.reaches));
-    legend.push_back(entry);
+    legend.push_back(
+        object({{"mark", legend_mark(line.style)},
+                {"name", line.name},
+                {"reaches", std::isnan(line.reaches) ? "" : short_duration(line.reaches)}}));
   }
-  Data data;
-  data.set("title", titled.title);
-  data.set("subtitle", titled.subtitle);
-  data.set("x_label", chart.x_label);
-  data.set("y_label", chart.y_label);
-  data.set("svg", svg_of(chart, fmt::format("{}, {}, a line for each contender; {} the figures",
-                                            titled.title, titled.subtitle,
-                                            titled.with_points ? "the table below has"
-                                                               : "the tables above have")));
-  data.set("legend", legend);
-  data.set("has_points", titled.with_points);
+  Data data =
+      object({{"title", titled.title},
+              {"subtitle", titled.subtitle},
+              {"x_label", chart.x_label},
+              {"y_label", chart.y_label},
+              {"svg", svg_of(chart, fmt::format("{}, {}, a line for each contender; {} the figures",
+                                                titled.title, titled.subtitle,
+                                                titled.with_points ? "the table below has"
+                                                                   : "the tables above have"))},
+              {"legend", legend},
+              {"has_points", titled.with_points}});
   if (titled.with_points) data.set("points", points_of(chart));
   return data;
 }

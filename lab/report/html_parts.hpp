@@ -2,11 +2,6 @@
 // The parts of the page, as data for its template (page.mustache), which only places them.
 #pragma once
 
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include <kainjow/mustache.hpp>
 
 #include "report/ladder.hpp"
@@ -15,6 +10,20 @@
 namespace handoff::lab {
 
 using Data = kainjow::mustache::data;
+
+template <class All, class Make>
+Data data_list(const All& all, Make make) {
+  Data list{Data::type::list};
+  for (const auto& one : all) list.push_back(make(one));
+  return list;
+}
+
+// What the template knows under these names.
+inline Data object(std::initializer_list<std::pair<const char*, Data>> fields) {
+  Data all;
+  for (const auto& [name, value] : fields) all.set(name, value);
+  return all;
+}
 
 // Up to so many machines stand side by side; of more there are strips and sums.
 inline constexpr std::size_t most_side_by_side = 4;

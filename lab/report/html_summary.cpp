@@ -1,14 +1,73 @@
 // SPDX-License-Identifier: MIT
 // What the page says in short: this library against the others, the articles, the environments.
-#include <algorithm>
-
-#include <fmt/format.h>
-
 #include "report/html_parts.hpp"
-#include "report/standing.hpp"
 
 namespace handoff::lab {
 namespace {
+
+// How this library stands to the others: in each cell its best way against the best other one.
+
+// In a cell on one machine: in favour of this library where the ratio is above 1.
+struct Standing {
+  std::string own;
+  std::string other;
+  JudgedChange judged;
+};
+
+// In a cell on many machines: the names that are the most frequent, the median ratio, and on how
+// many it is which verdict.
+struct Standings {
+  std::string own;
+  std::string other;
+  double ratio = 1;
+  Interval bounds{};  // from the lowest to the highest
+  std::map<Change, int> counts;
+};
+
+const Row* first_of(const CellView& cell, bool own) {
+  const auto found = std::ranges::find_if(cell.rows, [&](const Row* row) {
+    return row->is_measured() && !row->is_limit() && (row->kind == "own") == own;
+  });
+  return found == cell.rows.end() ? nullptr : *found;
+}
+
+std::string most_frequent(const std::vector<Standing>& standings, std::string Standing::* name) {
+  std::map<std::string, int> times;
+  for (const Standing& standing : standings) ++times[standing.*name];
+  return std::ranges::max_element(times,
+                                  [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+// Nothing where one of the two was not measured, or has figures that are not above 0.
+std::optional<Standing> standing_in(const CellView& cell, const MachineView& machine) {
+  const Row* own = first_of(cell, true);
+  const Row* other = first_of(cell, false);
+  if (own == nullptr || other == nullptr) return {};
+  auto judged = judge_rows(*own, *other, machine.results.front()->environment.floor());
+  if (!judged) return {};
+  if (!cell.higher_is_better) {
+    judged->ratio = 1 / judged->ratio;
+    judged->bounds = {1 / judged->bounds.high, 1 / judged->bounds.low};
+  }
+  return Standing{own->contender, other->contender, *judged};
+}
+
+// Of at least one.
+Standings together(const std::vector<Standing>& standings) {
+  std::vector<double> ratios;
+  Standings all;
+  for (const Standing& standing : standings) {
+    ratios.push_back(standing.judged.ratio);
+    ++all.counts[standing.judged.change];
+  }
+  const auto [lowest, highest] = std::ranges::minmax_element(ratios);
+  all.bounds = {*lowest, *highest};
+  all.ratio = median(ratios);
+  all.own = most_frequent(standings, &Standing::own);
+  all.other = most_frequent(standings, &Standing::other);
+  return all;
+}
 
 const char* said(Change change) {
   switch (change) {
@@ -62,31 +121,27 @@ SummaryLine line_of(const Standings& all) {
 }
 
 Data data_of(const SummaryLine& line, const MergedScenario& scenario, const MergedCell& cell) {
-  Data data;
-  data.set("id", cell.id);
-  data.set("cell", fmt::format("{} {}", scenario.name, title_of(cell.work)));
-  data.set("machine", line.machine);
-  data.set("own", breakable(line.own));
-  data.set("other", breakable(line.other));
-  data.set("ratio", short_number(line.ratio));
-  data.set("ratio_value", fmt::format("{:.6g}", line.ratio));
-  data.set("low_value", fmt::format("{:.6g}", line.bounds.low));
-  data.set("interval", interval_text(line.bounds.low, line.bounds.high));
-  data.set("says", line.says);
-  data.set("tone", line.tone);
-  return data;
+  return object({{"id", cell.id},
+                 {"cell", fmt::format("{} {}", scenario.name, title_of(cell.work))},
+                 {"machine", line.machine},
+                 {"own", breakable(line.own)},
+                 {"other", breakable(line.other)},
+                 {"ratio", short_number(line.ratio)},
+                 {"ratio_value", fmt::format("{:.6g}", line.ratio)},
+                 {"low_value", fmt::format("{:.6g}", line.bounds.low)},
+                 {"interval", interval_text(line.bounds.low, line.bounds.high)},
+                 {"says", line.says},
+                 {"tone", line.tone}});
 }
 
 Data article_line(const ArticleLine& line, bool threads) {
-  Data figures{Data::type::list};
-  for (const ShownFigure& shown : figures_of(line, threads)) figures.push_back(figure(shown));
-  Data data;
-  data.set("scheme", line.scheme);
-  data.set("figures", figures);
-  data.set("contender", line.contender.empty() ? "-" : line.contender);
-  data.set("says", said_of(line));
-  data.set("tone", !line.reproduced ? "" : *line.reproduced ? "good" : "bad");
-  return data;
+  return object({{"scheme", line.scheme},
+                 {"figures", data_list(figures_of(line, threads), figure)},
+                 {"contender", line.contender.empty() ? "-" : line.contender},
+                 {"says", said_of(line)},
+                 {"tone", !line.reproduced   ? ""
+                          : *line.reproduced ? "good"
+                                             : "bad"}});
 }
 
 Data article_table(const ArticleView& view, const std::string& machine, const std::string& id) {
@@ -97,15 +152,13 @@ Data article_table(const ArticleView& view, const std::string& machine, const st
     lines.push_back(article_line(line, threads));
     if (!line.note.empty()) notes.push_back("* " + line.note);
   }
-  Data data;
-  data.set("id", id);
-  data.set("machine", machine);
-  data.set("title", view.title);
-  data.set("parameters", view.parameters);
-  data.set("threads", threads);
-  data.set("lines", lines);
-  data.set("notes", notes);
-  return data;
+  return object({{"id", id},
+                 {"machine", machine},
+                 {"title", view.title},
+                 {"parameters", view.parameters},
+                 {"threads", threads},
+                 {"lines", lines},
+                 {"notes", notes}});
 }
 
 std::vector<ArticleView> articles_on(const MachineView& machine, const std::string& scenario) {
@@ -164,19 +217,13 @@ Data environments(const std::vector<MachineView>& machines) {
   for (std::size_t m = 0; m < machines.size(); ++m) {
     for (const Result* result : machines[m].results) {
       const std::string date = result->environment.date();
-      Data facts{Data::type::list};
-      for (const auto& [name, value] : facts_in_words(result->environment)) {
-        Data fact;
-        fact.set("name", name);
-        fact.set("value", value);
-        facts.push_back(fact);
-      }
-      Data data;
-      data.set("title", machines.size() > 1
-                            ? fmt::format("Machine {}: {}, {}", m + 1, machines[m].name, date)
-                            : fmt::format("The machine and the build, {}", date));
-      data.set("facts", facts);
-      list.push_back(data);
+      list.push_back(
+          object({{"title", machines.size() > 1
+                                ? fmt::format("Machine {}: {}, {}", m + 1, machines[m].name, date)
+                                : fmt::format("The machine and the build, {}", date)},
+                  {"facts", data_list(facts_in_words(result->environment), [](const auto& fact) {
+                     return object({{"name", fact.first}, {"value", fact.second}});
+                   })}}));
     }
   }
   return list;

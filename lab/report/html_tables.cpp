@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The page's tables of figures, each row with its bar or its strip of dots.
-#include <algorithm>
-#include <cmath>
-#include <set>
-
-#include <fmt/format.h>
-
 #include "report/html_parts.hpp"
 #include "report/line_chart.hpp"
 
@@ -59,8 +53,7 @@ HtmlColumns columns_of(const std::vector<const Row*>& rows) {
 }
 
 Data figures_of(const Row& row, const CellView& cell, const HtmlColumns& columns) {
-  Data list{Data::type::list};
-  for (const ShownFigure& shown : figures_of(cell, row)) list.push_back(figure(shown));
+  Data list = data_list(figures_of(cell, row), figure);
   for (const FigureColumn& column : columns.known) {
     const double value = column.value(row);
     list.push_back(figure({std::isnan(value) ? "-" : column.text(value), value}));
@@ -74,14 +67,11 @@ Data figures_of(const Row& row, const CellView& cell, const HtmlColumns& columns
 
 Data measured(const Row& row, const CellView& cell, const HtmlColumns& columns, double highest) {
   const auto at = [&](double value) { return std::clamp(100 * value / highest, 0.0, 100.0); };
-  Data data;
-  data.set("bar", coordinate(at(row.median)));
-  data.set("figures", figures_of(row, cell, columns));
-  data.set("beyond", row.median > highest);
+  Data data = object({{"bar", coordinate(at(row.median))},
+                      {"figures", figures_of(row, cell, columns)},
+                      {"beyond", row.median > highest}});
   if (std::isfinite(row.low) && std::isfinite(row.high) && row.median <= highest) {
-    Data whisker;
-    whisker.set("low", coordinate(at(row.low)));
-    whisker.set("high", coordinate(at(row.high)));
+    Data whisker = object({{"low", coordinate(at(row.low))}, {"high", coordinate(at(row.high))}});
     data.set("whisker", whisker);
   }
   return data;
@@ -106,8 +96,7 @@ std::vector<Strip> strips_of(const MergedCell& cell) {
   std::vector<Strip> strips;
   for (const CellView& machine : cell.machines) {
     for (const Row* row : machine.rows) {
-      auto strip = std::find_if(strips.begin(), strips.end(),
-                                [&](const Strip& s) { return s.contender == row->contender; });
+      auto strip = std::ranges::find(strips, row->contender, &Strip::contender);
       if (strip == strips.end()) {
         strip = strips.insert(strips.end(), {row->contender, row->kind, "", {}});
       }
@@ -116,19 +105,17 @@ std::vector<Strip> strips_of(const MergedCell& cell) {
       if (!row->is_measured()) strip->reason = row->state();
     }
   }
-  for (Strip& strip : strips) std::sort(strip.times.begin(), strip.times.end());
+  for (Strip& strip : strips) std::ranges::sort(strip.times);
   const auto rank = [](const Strip& strip) {
     return strip.times.empty() ? HUGE_VAL : strip.times[strip.times.size() / 2];
   };
-  std::stable_sort(strips.begin(), strips.end(),
-                   [&](const Strip& a, const Strip& b) { return rank(a) < rank(b); });
+  std::ranges::stable_sort(strips,
+                           [&](const Strip& a, const Strip& b) { return rank(a) < rank(b); });
   return strips;
 }
 
 Data strip_row(const Strip& strip, double highest) {
-  Data data;
-  data.set("contender", breakable(strip.contender));
-  data.set("kind", strip.kind);
+  Data data = object({{"contender", breakable(strip.contender)}, {"kind", strip.kind}});
   if (strip.times.empty()) {
     data.set("reason", strip.reason);
     return data;
@@ -145,9 +132,7 @@ Data strip_row(const Strip& strip, double highest) {
   for (const double value : {t[t.size() / 2], t.front(), t.back()}) {
     figures.push_back(figure({short_number(value), value}));
   }
-  Data shown;
-  shown.set("dots", dots);
-  shown.set("figures", figures);
+  Data shown = object({{"dots", dots}, {"figures", figures}});
   data.set("measured", shown);
   return data;
 }
@@ -189,16 +174,14 @@ std::vector<MergedScenario> merged(const std::vector<MachineView>& machines) {
   std::vector<MergedScenario> scenarios;
   for (std::size_t m = 0; m < machines.size(); ++m) {
     for (CellView& view : cells_of(machines[m].results)) {
-      auto scenario =
-          std::find_if(scenarios.begin(), scenarios.end(),
-                       [&](const MergedScenario& s) { return s.name == view.scenario; });
+      auto scenario = std::ranges::find(scenarios, view.scenario, &MergedScenario::name);
       if (scenario == scenarios.end()) {
         const std::string id = fmt::format("s{}", scenarios.size() + 1);
         scenario = scenarios.insert(scenarios.end(), {view.scenario, id, {}, {}});
       }
       auto& cells = scenario->cells;
-      auto cell = std::find_if(cells.begin(), cells.end(),
-                               [&](const MergedCell& other) { return other.work.same_work(view); });
+      auto cell = std::ranges::find_if(
+          cells, [&](const MergedCell& other) { return other.work.same_work(view); });
       if (cell == cells.end()) {
         CellView work = view;
         work.rows.clear();
@@ -220,12 +203,9 @@ Data strip_table(const MergedCell& cell) {
       highest = std::max(highest, strip.times.back());
     }
   }
-  Data rows{Data::type::list};
-  for (const Strip& strip : strips) rows.push_back(strip_row(strip, highest));
-  Data data;
-  data.set("highest", short_number(highest));
-  data.set("rows", rows);
-  return data;
+  return object(
+      {{"highest", short_number(highest)},
+       {"rows", data_list(strips, [&](const Strip& strip) { return strip_row(strip, highest); })}});
 }
 
 Data bar_table(const MergedCell& cell, bool folded) {
@@ -241,11 +221,10 @@ Data bar_table(const MergedCell& cell, bool folded) {
   for (std::size_t m = 0; m < cell.machines.size(); ++m) {
     const CellView& machine = cell.machines[m];
     for (const Row* row : machine.rows) {
-      Data data;
-      data.set("contender", breakable(row->contender));
-      data.set("kind", row->kind);
-      data.set("machine", std::to_string(m + 1));
-      data.set("span", std::to_string(span));
+      Data data = object({{"contender", breakable(row->contender)},
+                          {"kind", row->kind},
+                          {"machine", std::to_string(m + 1)},
+                          {"span", std::to_string(span)}});
       if (row->is_measured()) {
         data.set("measured", measured(*row, machine, columns, highest));
       } else {
@@ -256,13 +235,11 @@ Data bar_table(const MergedCell& cell, bool folded) {
     }
     if (const std::string text = machine.kernel_text(); !text.empty()) remarks.push_back(text);
   }
-  Data data;
-  data.set("folded", folded);
-  data.set("highest", fmt::format("{:g}", highest));
-  data.set("columns", titles);
-  data.set("rows", rows);
-  data.set("remarks", remarks);
-  return data;
+  return object({{"folded", folded},
+                 {"highest", fmt::format("{:g}", highest)},
+                 {"columns", titles},
+                 {"rows", rows},
+                 {"remarks", remarks}});
 }
 
 }  // namespace handoff::lab

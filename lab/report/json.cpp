@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/json.hpp"
 
-#include <array>
-
-#include <algorithm>
-#include <cmath>
-
 #include <nlohmann/json.hpp>
 
 #include "harness/foreign_json.hpp"

@@ -3,13 +3,8 @@
 // (lab/schema/result-1.schema.json); nothing is computed here but its ladder (ladder.hpp).
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "report/advice.hpp"
 #include "report/comparison.hpp"
-#include "report/result.hpp"
 
 namespace handoff::lab {
 

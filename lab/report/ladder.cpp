@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/ladder.hpp"
-
-#include <algorithm>
-#include <array>
-#include <set>
-#include <string_view>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "harness/rungs.hpp"
-#include "harness/statistics.hpp"
 #include "report/ladder_words.hpp"
 
 namespace handoff::lab {
@@ -24,8 +14,7 @@ struct Spelling {
 template <std::size_t Count>
 std::optional<std::string_view> word_for(const std::array<Spelling, Count>& words,
                                          std::string_view name) {
-  const auto found = std::find_if(words.begin(), words.end(),
-                                  [&](const Spelling& one) { return one.name == name; });
+  const auto found = std::ranges::find(words, name, &Spelling::name);
   return found == words.end() ? std::nullopt : std::optional(found->word);
 }
 
@@ -65,8 +54,8 @@ std::optional<RungWay> way_in(const std::optional<Told>& told) {
 // are none.
 void judge(Rung& rung, const std::optional<Told>& own, std::vector<Told> peers) {
   std::erase_if(peers, [](const Told& peer) { return peer.kind != "peer"; });
-  std::stable_sort(peers.begin(), peers.end(),
-                   [](const Told& a, const Told& b) { return a.way.median < b.way.median; });
+  std::ranges::stable_sort(
+      peers, [](const Told& a, const Told& b) { return a.way.median < b.way.median; });
   if (peers.empty()) return;
   rung.peer = peers.front().way;
   std::vector<Times> others;
@@ -144,9 +133,8 @@ bool is_unbounded(const Interval& range) { return !(range.low > 0.001 && range.h
 }  // namespace
 
 std::size_t Ladder::count(Word word) const {
-  return static_cast<std::size_t>(std::count_if(rungs.begin(), rungs.end(), [&](const Rung& rung) {
-    return rung.answer && rung.answer->word == word;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      rungs, [&](const Rung& rung) { return rung.answer && rung.answer->word == word; }));
 }
 
 RungWay way_of(const std::string& contender, Launches launches, double factor,
@@ -181,8 +169,7 @@ Times times_of(const Launches& launches) {
 }
 
 bool can_divide(const Times& times) {
-  return std::all_of(times.begin(), times.end(),
-                     [](double value) { return std::isfinite(value) && value > 0; });
+  return std::ranges::all_of(times, [](double value) { return std::isfinite(value) && value > 0; });
 }
 
 Ladder ladder_of(const Result& result) {

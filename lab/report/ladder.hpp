@@ -4,13 +4,6 @@
 // launch counts.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "harness/rank_range.hpp"
 #include "report/result.hpp"
 

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The ladder as text for a README: its sentence, a table with a line for each rung, and what it was
 // measured on.
-#include "report/exports.hpp"
-
-#include <cmath>
-#include <optional>
-#include <vector>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
-#include "report/ladder.hpp"
+#include "report/exports.hpp"
 #include "report/ladder_words.hpp"
 #include "report/view.hpp"
 

@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/ladder_svg.hpp"
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <map>
-#include <string>
-
-#include <fmt/format.h>
-
 #include "page_template.hpp"
 #include "report/ladder_words.hpp"
 #include "report/line_chart.hpp"
@@ -41,7 +32,7 @@ class LogAxis {
  public:
   LogAxis(const std::vector<double>& values, const LadderLayout& layout)
       : from_(layout.plot_left), to_(layout.plot_right) {
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const auto [least, most] = std::ranges::minmax_element(values);
     low_ = values.empty() ? 0 : std::log10(*least) - room;
     high_ = values.empty() ? 3 : std::log10(*most) + room;
   }
@@ -257,10 +248,10 @@ class LadderDrawing {
     const auto text = [](const GreyLine& line) {
       return fmt::format("{} {}", line.name, short_duration(line.ns));
     };
-    const bool right = std::all_of(grey.begin(), grey.end(), [&](const GreyLine& line) {
+    const bool right = std::ranges::all_of(grey, [&](const GreyLine& line) {
       return axis_.at(line.ns) + 4 + room_of(text(line), layout_.size) <= layout_.width;
     });
-    std::sort(grey.begin(), grey.end(), [&](const GreyLine& a, const GreyLine& b) {
+    std::ranges::sort(grey, [&](const GreyLine& a, const GreyLine& b) {
       return right ? a.ns < b.ns : a.ns > b.ns;
     });
     const double row = layout_.size + 2;
@@ -351,20 +342,17 @@ class LadderDrawing {
   }
 
   [[nodiscard]] bool has_whiskers() const {
-    return std::any_of(ladder_.rungs.begin(), ladder_.rungs.end(), [&](const Rung& rung) {
+    return std::ranges::any_of(ladder_.rungs, [&](const Rung& rung) {
       const std::vector<Drawn> ways = ways_of(rung);
-      return std::any_of(ways.begin(), ways.end(),
-                         [&](const Drawn& drawn) { return !whisker(*drawn.way, 0).empty(); });
+      return std::ranges::any_of(
+          ways, [&](const Drawn& drawn) { return !whisker(*drawn.way, 0).empty(); });
     });
   }
 
   // What people write, or else another way of this library: beside its mark; where other marks
   // leave no room there, beside all of them.
   void label(const std::vector<Drawn>& ways, double y) {
-    const auto one_of = [&](Who who) {
-      return std::find_if(ways.begin(), ways.end(),
-                          [&](const Drawn& one) { return one.who == who; });
-    };
+    const auto one_of = [&](Who who) { return std::ranges::find(ways, who, &Drawn::who); };
     auto labelled = one_of(Who::today);
     if (labelled == ways.end()) labelled = one_of(Who::own_named);
     if (labelled == ways.end() || layout_.wide) return;

@@ -4,9 +4,6 @@
 // the picture that stands alone brings its own.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "report/ladder.hpp"
 
 namespace handoff::lab {

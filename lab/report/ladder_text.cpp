@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/ladder_text.hpp"
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <string_view>
-
-#include <fmt/format.h>
-
 #include "report/ladder_words.hpp"
 #include "report/text_room.hpp"
 #include "report/view.hpp"
@@ -183,7 +174,7 @@ std::string next_lines(const LadderLook& look) {
 }
 
 std::size_t lines_in(const std::string& text) {
-  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
 }  // namespace

@@ -2,10 +2,6 @@
 // The ladder on a terminal: the first answer of an overview.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "report/ladder.hpp"
 
 namespace handoff::lab {

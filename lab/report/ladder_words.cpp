@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/ladder_words.hpp"
-
-#include <algorithm>
-#include <cctype>
-#include <cmath>
-#include <map>
-#include <string_view>
-#include <utility>
-
-#include <fmt/format.h>
-
-#include "harness/statistics.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -30,8 +19,7 @@ double rounded_up(double ns) {
 }
 
 const Rung* rung_named(const std::vector<Rung>& rungs, std::string_view name) {
-  const auto found =
-      std::find_if(rungs.begin(), rungs.end(), [&](const Rung& rung) { return rung.name == name; });
+  const auto found = std::ranges::find(rungs, name, &Rung::name);
   return found == rungs.end() ? nullptr : &*found;
 }
 
@@ -62,8 +50,8 @@ double least_task_ns(const Rung& task, const ParameterValue& width, const Result
   const Points* const curve = efficiency_of(*task.own, width, result);
   // All threads together take the work and what the tasks cost, one alone takes the work only.
   if (curve == nullptr) return task.own->median * threads / (threads - 1);
-  const double even = break_even_ns(*curve, threads)
-                          .value_or(std::max_element(curve->begin(), curve->end())->first);
+  const double even =
+      break_even_ns(*curve, threads).value_or(std::ranges::max_element(*curve)->first);
   // The curve was measured at another moment. A task with work costs no less than one without.
   return std::max(even, task.own->median);
 }
@@ -96,7 +84,7 @@ struct Seen {
 std::string plain_duration(double ns) { return duration_text(ns, plain_number); }
 
 std::optional<double> break_even_ns(Points efficiency, double width) {
-  std::sort(efficiency.begin(), efficiency.end());
+  std::ranges::sort(efficiency);
   std::erase_if(efficiency, [](const auto& point) { return !(point.first > 0); });
   const auto pays = [&](std::size_t i) {
     return i >= efficiency.size() || efficiency[i].second * width >= 1;
@@ -170,9 +158,8 @@ std::string busy_of(const Result& result) {
   if (!foreign.cpus.empty()) return foreign.text("Other programs", cpus, watched);
   if (!stolen.cpus.empty()) return stolen.text("The host", cpus, watched);
   if (others.empty()) return {};
-  const auto& [reason, times] =
-      *std::max_element(others.begin(), others.end(),
-                        [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto& [reason, times] = *std::ranges::max_element(
+      others, [](const auto& a, const auto& b) { return a.second < b.second; });
   std::string text = fmt::format("{} in {} of {} measurements.", reason, times, watched);
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   return text;

@@ -3,10 +3,6 @@
 // `ladder_of` puts it together.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "report/ladder.hpp"
 
 namespace handoff::lab {

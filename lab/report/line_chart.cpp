@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/line_chart.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <set>
-
-#include <fmt/format.h>
-
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -40,7 +32,7 @@ class Axis {
  public:
   Axis(Scale scale, const std::vector<double>& values, double from, double to)
       : scale_(scale), from_(from), to_(to) {
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const auto [least, most] = std::ranges::minmax_element(values);
     low_ = position(scale, *least);
     high_ = position(scale, *most);
     if (scale == Scale::linear) {
@@ -212,9 +204,9 @@ LineChart cleaned(LineChart chart) {
     std::erase_if(line.points, [&](const auto& point) {
       return !can_show(chart.x, point.first) || !can_show(chart.y, point.second);
     });
-    std::sort(line.points.begin(), line.points.end());
+    std::ranges::sort(line.points);
   };
-  std::for_each(chart.lines.begin(), chart.lines.end(), clean);
+  std::ranges::for_each(chart.lines, clean);
   clean(chart.perfect);
   std::erase_if(chart.lines, [](const Line& line) { return line.points.empty(); });
   return chart;

@@ -4,10 +4,7 @@
 // readable there.
 #pragma once
 
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

@@ -3,10 +3,6 @@
 // and what counters counted.
 #pragma once
 
-#include <cmath>
-#include <map>
-#include <string>
-
 #include "harness/protocol.hpp"
 #include "harness/thread_times.hpp"
 

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/replay_report.hpp"
-
-#include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "replay/trace_file.hpp"
 #include "report/columns.hpp"
 #include "report/view.hpp"
@@ -92,8 +86,8 @@ std::string why_of(Ways begin, Ways end, bool keeps_arrivals) {
 // One of those that are as fast as the fastest. Before a way that is no better, the work stays
 // where it is.
 std::string choose(std::vector<ReplayedWay>& ways, bool keeps_arrivals) {
-  const auto end = std::partition_point(ways.begin(), ways.end(),
-                                        [](const ReplayedWay& way) { return way.is_measured(); });
+  const auto end =
+      std::ranges::partition_point(ways, [](const ReplayedWay& way) { return way.is_measured(); });
   if (end == ways.begin()) return "";
   const double fastest = ways.front().makespan_ns;
   const auto slower = std::partition_point(ways.begin(), end, [&](const ReplayedWay& way) {
@@ -185,11 +179,10 @@ ReplayReport replay_report(const std::string& file, const replay::Trace& trace,
   report.bounds = load.bounds();
   report.notes = trace.notes;
   for (const Row& row : rows) report.ways.push_back(way_of(row, report.bounds));
-  std::stable_sort(report.ways.begin(), report.ways.end(),
-                   [](const ReplayedWay& a, const ReplayedWay& b) {
-                     if (a.is_measured() != b.is_measured()) return a.is_measured();
-                     return a.is_measured() && a.makespan_ns < b.makespan_ns;
-                   });
+  std::ranges::stable_sort(report.ways, [](const ReplayedWay& a, const ReplayedWay& b) {
+    if (a.is_measured() != b.is_measured()) return a.is_measured();
+    return a.is_measured() && a.makespan_ns < b.makespan_ns;
+  });
   report.why = choose(report.ways, report.keeps_arrivals);
   if (!report.why.empty()) report.noise = noise_of(report.ways);
   return report;

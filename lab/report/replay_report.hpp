@@ -3,12 +3,7 @@
 // way can be faster than.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "replay/load.hpp"
-#include "replay/trace.hpp"
 #include "report/result.hpp"
 
 namespace handoff::lab {

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/result.hpp"
-
-#include <algorithm>
-#include <array>
-#include <tuple>
-
-#include <fmt/format.h>
-
 #include "report/efficiency_curve.hpp"
 #include "report/ladder.hpp"
 #include "report/view.hpp"
@@ -34,7 +27,6 @@ ArticleTable table_of(const Scenario& scenario, const Article& article) {
           article.rows};
 }
 
-// Rows judged against each other, by the one judge (harness/verdict.hpp).
 std::optional<JudgedChange> judge_rows(const Row& now, const Row& before, double floor) {
   const bool disturbed = now.status == RowStatus::noisy || before.status == RowStatus::noisy;
   return judge_launches(
@@ -46,12 +38,11 @@ std::optional<JudgedChange> judge_launches(const Launches& now, const Launches& 
                                            const Judging& judging) {
   const auto is_told = [](const Times& bursts) { return !bursts.empty() && can_divide(bursts); };
   for (const Launches* launches : {&now, &before}) {
-    if (launches->empty() || !std::all_of(launches->begin(), launches->end(), is_told)) return {};
+    if (launches->empty() || !std::ranges::all_of(*launches, is_told)) return {};
   }
   return judge_change(now, before, judging);
 }
 
-// Figures that cannot be: the threads have done more than so many can.
 namespace {
 
 using PlaceOfRow = std::tuple<std::string, std::string, ParameterValues>;

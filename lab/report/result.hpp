@@ -3,15 +3,7 @@
 // alone, so that they can be made again later and elsewhere.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "harness/bursts.hpp"
 #include "harness/environment.hpp"
-#include "harness/scenario.hpp"
 #include "harness/verdict.hpp"
 #include "harness/watched_bench.hpp"
 #include "report/row.hpp"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/row.hpp"
 
-#include <charconv>
-
-#include <fmt/format.h>
-
 namespace handoff::lab {
 
 double ParameterValue::number() const {

@@ -4,14 +4,6 @@
 // tables, page, comparison, advice and exports only look at it. A figure that is not known is NaN.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "harness/layout.hpp"
 #include "harness/row_status.hpp"
 #include "harness/statistics.hpp"

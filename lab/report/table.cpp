@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A result as tables for a terminal.
-#include "report/exports.hpp"
-
-#include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "report/columns.hpp"
+#include "report/exports.hpp"
 #include "report/ladder.hpp"
 #include "report/view.hpp"
 
@@ -60,8 +54,8 @@ std::string cell_table(const CellView& cell, bool styled) {
   const std::vector<FigureColumn> extras = extras_of(cell);
   std::vector<std::string> beside;  // of each row
   for (const Row* row : cell.rows) beside.push_back(beside_peers(cell, *row));
-  const bool judged = std::any_of(beside.begin(), beside.end(),
-                                  [](const std::string& text) { return !text.empty(); });
+  const bool judged =
+      std::ranges::any_of(beside, [](const std::string& text) { return !text.empty(); });
   Columns columns;
   std::vector<std::string> titles{"contender",  cell.unit,   "99 % interval",
                                   "times best", "time each", "CPU each"};

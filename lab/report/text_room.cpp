@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/text_room.hpp"
 
-#include <string_view>
-
 namespace handoff::lab {
 namespace {
 

@@ -3,9 +3,7 @@
 // in the widest of those that pages ask for, so that it fits in all of them.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

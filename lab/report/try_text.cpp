@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "report/try_text.hpp"
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
-
-#include <fmt/format.h>
-
-#include "harness/verdict.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {
@@ -88,8 +79,8 @@ constexpr std::array<WayText, 11> kWays{{
 }};
 
 const WayText* way_text(const std::string& contender) {
-  const auto found = std::find_if(kWays.begin(), kWays.end(),
-                                  [&](const WayText& way) { return contender == way.contender; });
+  const auto found =
+      std::ranges::find_if(kWays, [&](const WayText& way) { return contender == way.contender; });
   return found == kWays.end() ? nullptr : &*found;
 }
 
@@ -125,8 +116,7 @@ class Ranking {
       if (is_left_out) left_out_.push_back(&row);
       if (row.is_measured()) measured_.push_back(&row);
     }
-    std::sort(measured_.begin(), measured_.end(),
-              [](const Row* a, const Row* b) { return a->median < b->median; });
+    std::ranges::sort(measured_, {}, &Row::median);
   }
 
   [[nodiscard]] bool told() const {
@@ -268,7 +258,7 @@ class Ranking {
          {lost->late, "threads start late: a pass is short compared with the time to wake them"},
          {lost->between, "between items: items are small compared with the cost of a hand-over"},
          {lost->early, "at the end threads wait for the last item: items are large or uneven"}}};
-    const auto worst = std::max_element(kinds.begin(), kinds.end());
+    const auto worst = std::ranges::max_element(kinds);
     const std::string name = way_named(best_other()->contender);
     if (worst->first < much || efficiency(*best_other()) > 100 - much) {
       return fmt::format("\n{} loses little\n", name);
@@ -289,8 +279,8 @@ class Ranking {
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons() const {
     std::vector<std::pair<std::string, std::vector<std::string>>> all;
     for (const Row* row : left_out_) {
-      const auto same = std::find_if(all.begin(), all.end(),
-                                     [&](const auto& entry) { return entry.first == row->reason; });
+      const auto same =
+          std::ranges::find_if(all, [&](const auto& entry) { return entry.first == row->reason; });
       auto& names =
           same == all.end() ? all.emplace_back(row->reason, std::vector<std::string>{}) : *same;
       names.second.push_back(way_named(row->contender));

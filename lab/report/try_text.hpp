@@ -2,10 +2,6 @@
 // What `handoff try` says: which way to take for a loop, the ranking, and where time was lost.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "report/row.hpp"
 
 namespace handoff::lab {

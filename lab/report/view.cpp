@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/view.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <set>
-#include <tuple>
-
-#include <fmt/format.h>
-
 namespace handoff::lab {
 namespace {
 
@@ -49,10 +40,10 @@ std::set<std::string> row_names(const Result& result) {
 
 bool repeats_a_row(const MachineView& machine, const Result& result) {
   const std::set<std::string> names = row_names(result);
-  return std::any_of(machine.results.begin(), machine.results.end(), [&](const Result* other) {
+  return std::ranges::any_of(machine.results, [&](const Result* other) {
     const std::set<std::string> others = row_names(*other);
-    return std::any_of(names.begin(), names.end(),
-                       [&](const std::string& name) { return others.contains(name); });
+    return std::ranges::any_of(names,
+                               [&](const std::string& name) { return others.contains(name); });
   });
 }
 
@@ -128,9 +119,8 @@ void judge(ArticleLine& line, const ArticleLine& first, const std::string& why) 
 }  // namespace
 
 const Row* CellView::best() const {
-  const auto found = std::find_if(rows.begin(), rows.end(), [](const Row* row) {
-    return !row->is_limit() && row->is_measured();
-  });
+  const auto found = std::ranges::find_if(
+      rows, [](const Row* row) { return !row->is_limit() && row->is_measured(); });
   return found == rows.end() ? nullptr : *found;
 }
 
@@ -158,16 +148,16 @@ std::vector<CellView> cells_of(const Results& results) {
   for (const Result* result : results) {
     for (const Row& row : result->rows) {
       CellView wanted = cell_of(row);
-      auto cell = std::find_if(cells.begin(), cells.end(),
-                               [&](const CellView& other) { return other.same_work(wanted); });
+      auto cell = std::ranges::find_if(
+          cells, [&](const CellView& other) { return other.same_work(wanted); });
       if (cell == cells.end()) cell = cells.insert(cells.end(), std::move(wanted));
       cell->rows.push_back(&row);
       cell->kernel_cpus = std::fmax(cell->kernel_cpus, kernel_cpus_beside(row, *result));
     }
   }
   for (CellView& cell : cells) {
-    std::sort(cell.rows.begin(), cell.rows.end(),
-              [&](const Row* a, const Row* b) { return better_first(cell, a, b); });
+    std::ranges::sort(cell.rows,
+                      [&](const Row* a, const Row* b) { return better_first(cell, a, b); });
   }
   return cells;
 }
@@ -176,7 +166,7 @@ std::vector<MachineView> machines_of(const Results& results) {
   std::vector<MachineView> machines;
   for (const Result* result : results) {
     const Environment& here = result->environment;
-    const auto same = std::find_if(machines.begin(), machines.end(), [&](const MachineView& m) {
+    const auto same = std::ranges::find_if(machines, [&](const MachineView& m) {
       return m.results.front()->environment.is_same_machine(here) && !repeats_a_row(m, *result);
     });
     if (same == machines.end()) {
@@ -199,8 +189,8 @@ std::vector<ArticleView> articles_of(const Results& results) {
       for (std::size_t i = 0; i < view.lines.size(); ++i) {
         judge(view.lines[i], view.lines.front(), article.rows[i].why);
       }
-      const bool measured = std::any_of(view.lines.begin(), view.lines.end(),
-                                        [](const auto& line) { return !std::isnan(line.here_ms); });
+      const bool measured = std::ranges::any_of(
+          view.lines, [](const auto& line) { return !std::isnan(line.here_ms); });
       if (measured) views.push_back(std::move(view));
     }
   }
@@ -237,8 +227,8 @@ std::string said_of(const ArticleLine& line) {
 }
 
 bool tells_threads(const ArticleView& article) {
-  return std::any_of(article.lines.begin(), article.lines.end(),
-                     [](const ArticleLine& line) { return !std::isnan(line.on_cpu_ms.submitter); });
+  return std::ranges::any_of(
+      article.lines, [](const ArticleLine& line) { return !std::isnan(line.on_cpu_ms.submitter); });
 }
 
 std::vector<ShownFigure> figures_of(const ArticleLine& line, bool threads) {
@@ -265,8 +255,7 @@ std::vector<ShownFigure> figures_of(const CellView& cell, const Row& row) {
 }
 
 bool FigureColumn::is_known(const std::vector<const Row*>& rows) const {
-  return std::any_of(rows.begin(), rows.end(),
-                     [&](const Row* row) { return !std::isnan(value(*row)); });
+  return std::ranges::any_of(rows, [&](const Row* row) { return !std::isnan(value(*row)); });
 }
 
 const std::vector<FigureColumn>& figure_columns() {

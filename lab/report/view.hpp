@@ -3,11 +3,6 @@
 // numbers as people read them. Views point into the results, which must outlive them.
 #pragma once
 
-#include <cmath>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "report/result.hpp"
 
 namespace handoff::lab {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/way_rows.hpp"
 
-#include <algorithm>
-#include <cmath>
-
-#include <fmt/format.h>
-
 namespace handoff::lab {
 namespace {
 
@@ -13,7 +8,7 @@ constexpr std::size_t kFewestLoads = 12;  // that a model is fitted to
 constexpr double kLargeFile = 65'536;  // bytes: from there on files are written block by block
 
 bool has_wanted(const Row& row, const Wanted& parameters) {
-  return std::all_of(parameters.begin(), parameters.end(), [&](const auto& wanted) {
+  return std::ranges::all_of(parameters, [&](const auto& wanted) {
     return value_named(row.parameters, wanted.first) == wanted.second;
   });
 }
@@ -182,7 +177,7 @@ void keep_asked_producers(const Question& question, ToldWays& ways) {
     return cell.amounts[static_cast<std::size_t>(Term::contention)] == others;
   };
   for (auto& [name, way] : ways) {
-    if (std::none_of(way.cells.begin(), way.cells.end(), fits)) continue;
+    if (std::ranges::none_of(way.cells, fits)) continue;
     std::erase_if(way.cells, [&](const CostCell& cell) { return !fits(cell); });
   }
 }
@@ -319,7 +314,7 @@ ToldWays ways_of_loads(const MeasuredRows& rows, const Question& question, std::
   }
   std::erase_if(ways, [&](const auto& way) {
     const std::vector<CostCell>& cells = way.second.cells;
-    const bool can_nest = std::any_of(cells.begin(), cells.end(), [](const CostCell& cell) {
+    const bool can_nest = std::ranges::any_of(cells, [](const CostCell& cell) {
       return cell.amounts[static_cast<std::size_t>(Term::nested)] > 0;
     });
     return cells.size() < kFewestLoads || (question.nested && !can_nest);

@@ -3,11 +3,6 @@
 // fitted to.
 #pragma once
 
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "report/advice.hpp"
 
 namespace handoff::lab {

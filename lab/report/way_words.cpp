@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/way_words.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
-
-#include <fmt/format.h>
-
 namespace handoff::lab {
 namespace {
 
@@ -82,21 +76,15 @@ constexpr std::string_view name_of_pools = "own.pool.";
 bool is_of_pool(const std::string& name) { return name.starts_with(name_of_pools); }
 
 const WordsOfWay* words_of_way(const std::string& name) {
-  const auto found = std::find_if(words_of_ways.begin(), words_of_ways.end(),
-                                  [&](const WordsOfWay& words) { return words.name == name; });
+  const auto found = std::ranges::find(words_of_ways, name, &WordsOfWay::name);
   return found == words_of_ways.end() ? nullptr : &*found;
-}
-
-template <std::size_t kCount>
-bool is_among(const std::string& name, const std::array<std::string_view, kCount>& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // Of pieces, the others' rows say it.
 bool keeps_order_of_tasks(const std::string& name) {
   constexpr std::array<std::string_view, 3> names{"own.pool.fixed", "own.pool.cached",
                                                   "peer.bs_thread_pool"};
-  return is_among(name, names);
+  return contains(names, name);
 }
 
 // Of ours each has a capacity, if it is told one. Loops have nothing that waits.
@@ -105,14 +93,14 @@ bool has_a_bound(const std::string& name, const Question& question) {
       "peer.atomic_queue", "peer.boost_lockfree",      "peer.zeromq_inproc", "peer.nng_inproc",
       "peer.pipe",         "peer.boost_message_queue", "peer.unix_socket",   "peer.onetbb_queue"};
   if (name == "here" || name.starts_with("own.") || question.by_index) return true;
-  return question.unit == Unit::file || question.by_processes || is_among(name, names);
+  return question.unit == Unit::file || question.by_processes || contains(names, name);
 }
 
 bool carries_one_type(const std::string& name) {
   constexpr std::array<std::string_view, 7> names{
       "own.ring",          "own.channel",         "own.shared_ring",  "peer.moodycamel",
       "peer.atomic_queue", "peer.boost_lockfree", "peer.onetbb_queue"};
-  return is_among(name, names);
+  return contains(names, name);
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 // What is known of a way by its name: what to write, what it promises, what it cannot do.
 #pragma once
 
-#include <string>
-
 #include "report/advice.hpp"
 
 namespace handoff::lab {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/registry.hpp"
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -26,8 +23,8 @@ Scenario& scenario_named(const Scenarios& scenarios, const std::string& name,
     names.push_back(scenario->name());
   }
   names.insert(names.end(), rungs.begin(), rungs.end());
-  throw UserError(fmt::format("there is no scenario{} '{}'; {}", rungs.empty() ? "" : " or rung",
-                              name, nearest_name(name, names)));
+  throw UserError("there is no scenario{} '{}'; {}", rungs.empty() ? "" : " or rung", name,
+                  nearest_name(name, names));
 }
 
 }  // namespace handoff::lab

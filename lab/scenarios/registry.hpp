@@ -2,10 +2,6 @@
 // All scenarios of the lab.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "harness/scenario.hpp"
 
 namespace handoff::lab {

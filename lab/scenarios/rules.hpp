@@ -2,13 +2,6 @@
 // A problem whose answer is one value, as a table of what is right.
 #pragma once
 
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "harness/answer_problem.hpp"
 
 namespace handoff::lab {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tracing/critical_path.hpp"
-
-#include <algorithm>
-#include <array>
-
-#include "tracing/growing_array.hpp"
 #include "tracing/timeline.hpp"
 
 namespace handoff::lab::tracing {
@@ -168,8 +163,7 @@ class Parts {
     for (std::size_t i = 0; i < outside_.size(); ++i) {
       if (outside_[i] > 0) parts.push_back({"", lanes[i], outside_[i], true});
     }
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const PathPart& a, const PathPart& b) { return a.ns > b.ns; });
+    std::ranges::stable_sort(parts, std::ranges::greater(), &PathPart::ns);
     return parts;
   }
 

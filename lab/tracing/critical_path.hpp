@@ -16,10 +16,6 @@
 // work (idle), or that this library has named.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "tracing/recording.hpp"
 
 namespace handoff::lab::tracing {

@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A flame graph as a picture that stands alone: SVG without a script. What lies in a box hangs
 // below it. Each box says its name, time, share and count when it is pointed at.
-#include "tracing/flames.hpp"
-
-#include <algorithm>
-#include <array>
-#include <set>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include <fmt/format.h>
-
 #include "page_template.hpp"
-#include "replay/trace_file.hpp"
 #include "report/line_chart.hpp"
 #include "report/text_room.hpp"
+#include "tracing/flames.hpp"
 #include "tracing/words.hpp"
 
 namespace handoff::lab::tracing {

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tracing/flames.hpp"
-
-#include <algorithm>
-#include <unordered_map>
-
 #include "tracing/nesting.hpp"
 
 namespace handoff::lab::tracing {
@@ -67,9 +63,8 @@ class StackTree {
       one.count = node.count;
       graph.boxes.push_back(std::move(one));
       auto& within = inner[number];
-      std::stable_sort(within.begin(), within.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return nodes_[a].ns < nodes_[b].ns;
-      });
+      std::ranges::stable_sort(
+          within, [&](std::uint32_t a, std::uint32_t b) { return nodes_[a].ns < nodes_[b].ns; });
       next.insert(next.end(), within.begin(), within.end());
     }
     graph.merged = merged_;

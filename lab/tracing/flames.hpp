@@ -2,11 +2,6 @@
 // Flame graphs of a recording: where time went, by what lay in what. Threads are taken together.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "tracing/recording.hpp"
 
 namespace handoff::lab::tracing {

@@ -3,12 +3,7 @@
 // need the old and the new memory at the same time.
 #pragma once
 
-#include <cstddef>
-#include <cstdlib>
-#include <memory>
-#include <new>
-#include <span>
-#include <type_traits>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab::tracing {
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tracing/names.hpp"
 
-#include <algorithm>
-
 namespace handoff::lab::tracing {
 std::uint32_t Names::number(std::string_view category, std::string_view name) {
-  auto of = std::find_if(categories_.begin(), categories_.end(),
-                         [&](const Category& one) { return one.name == category; });
+  auto of = std::ranges::find(categories_, category, &Category::name);
   if (of != categories_.end()) {
     const auto found = of->numbers.find(name);
     if (found != of->numbers.end()) return found->second;

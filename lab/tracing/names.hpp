@@ -2,14 +2,6 @@
 // Names of slices by small numbers. A name of one category is another one than that of a second.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
 #include "replay/slice_kind.hpp"
 
 namespace handoff::lab::tracing {

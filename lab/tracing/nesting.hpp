@@ -2,11 +2,6 @@
 // The slices of a thread as they lie in each other.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
 #include "tracing/recording.hpp"
 
 namespace handoff::lab::tracing {

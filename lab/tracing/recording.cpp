@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tracing/recording.hpp"
-
-#include <algorithm>
-#include <array>
-#include <string_view>
-#include <unordered_map>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 #include "replay/chrome_events.hpp"
 
@@ -39,7 +30,7 @@ void Lane::sort() {
     return a.start_ns != b.start_ns ? a.start_ns < b.start_ns : a.end_ns > b.end_ns;
   };
   const auto all = slices_.all();
-  if (!std::is_sorted(all.begin(), all.end(), before)) std::sort(all.begin(), all.end(), before);
+  if (!std::ranges::is_sorted(all, before)) std::ranges::sort(all, before);
 }
 
 namespace {
@@ -79,7 +70,7 @@ class Recorder final : public replay::ChromeSink {
     for (Lane& lane : recording_.lanes) lane.sort();
     const auto before = [](const Hand& a, const Hand& b) { return a.from_ns() < b.from_ns(); };
     const auto hands = recording_.hands.all();
-    std::sort(hands.begin(), hands.end(), before);
+    std::ranges::sort(hands, before);
     if (recording_.last_ns < recording_.first_ns) recording_.first_ns = recording_.last_ns = 0;
   }
 
@@ -276,23 +267,22 @@ void require_a_trace(const std::filesystem::path& path, std::string_view begin) 
   if (begin.starts_with("\xef\xbb\xbf")) begin.remove_prefix(3);
   const std::size_t first = begin.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{} is empty: did the program end, and does it use the library? HANDOFF_TRACE=FILE PROGRAM "
         "writes a trace",
-        path.string()));
+        path.string());
   }
   if (begin[first] != '[' && begin[first] != '{') {
-    throw UserError(fmt::format("{} is no trace: it begins with '{}', not with [ or {{",
-                                path.string(), replay::shown(begin.substr(first, 12))));
+    throw UserError("{} is no trace: it begins with '{}', not with [ or {{", path.string(),
+                    replay::shown(begin.substr(first, 12)));
   }
 }
 
 }  // namespace
 
 std::vector<std::string> Recording::lane_names() const {
-  const bool several = std::any_of(lanes.begin(), lanes.end(), [&](const Lane& lane) {
-    return lane.process_id != lanes.front().process_id;
-  });
+  const bool several = std::ranges::any_of(
+      lanes, [&](const Lane& lane) { return lane.process_id != lanes.front().process_id; });
   std::vector<std::string> all;
   std::map<std::string, std::size_t> times;
   for (const Lane& lane : lanes) {
@@ -319,7 +309,7 @@ Recording read_recording(const std::filesystem::path& path, replay::Tick tick) {
   Recorder recorder(file, recording);
   recorder.finish(replay::read_chrome_events(file, recorder));
   if (recording.events == 0) {
-    throw UserError(fmt::format("{} has no events: is it a trace?", path.string()));
+    throw UserError("{} has no events: is it a trace?", path.string());
   }
   return recording;
 }

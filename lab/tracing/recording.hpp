@@ -3,14 +3,6 @@
 // take less than 200 MiB, so the records are packed.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "replay/trace_file.hpp"
 #include "tracing/growing_array.hpp"
 #include "tracing/names.hpp"

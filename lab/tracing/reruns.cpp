@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tracing/reruns.hpp"
-
-#include <algorithm>
-#include <array>
-#include <functional>
-#include <queue>
-#include <unordered_map>
-#include <utility>
-
 #include "tracing/timeline.hpp"
 
 namespace handoff::lab::tracing {
@@ -65,8 +57,7 @@ class Modeller {
     timeline_.walk(*this);
     for (std::uint32_t i = 0; i < lanes_.size(); ++i) flush(lanes_[i]);
     const auto had_a_task = [](const LaneState& lane) { return lane.had_a_task; };
-    model_.workers =
-        static_cast<std::size_t>(std::count_if(lanes_.begin(), lanes_.end(), had_a_task));
+    model_.workers = static_cast<std::size_t>(std::ranges::count_if(lanes_, had_a_task));
     return std::move(model_);
   }
 

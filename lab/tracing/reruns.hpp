@@ -9,11 +9,6 @@
 // CPUs: no rerun is shorter than all CPU time that was counted, divided by them.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "tracing/recording.hpp"
 
 namespace handoff::lab::tracing {

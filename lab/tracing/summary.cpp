@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tracing/summary.hpp"
-
-#include <algorithm>
-#include <array>
-#include <numeric>
-#include <vector>
-
-#include <fmt/format.h>
-
-#include "replay/trace_file.hpp"
 #include "report/columns.hpp"
 #include "tracing/words.hpp"
 
@@ -39,9 +30,7 @@ class SummaryText {
     for (std::size_t i = 0; i < usage_.lanes.size(); ++i) {
       if (recording_.lanes[i].size() > 0) lanes_.push_back(&usage_.lanes[i]);
     }
-    std::stable_sort(lanes_.begin(), lanes_.end(), [](const LaneUsage* a, const LaneUsage* b) {
-      return a->busy_ns > b->busy_ns;
-    });
+    std::ranges::stable_sort(lanes_, std::ranges::greater(), &LaneUsage::busy_ns);
   }
 
   std::string text() {
@@ -93,8 +82,7 @@ class SummaryText {
   }
   // By the kernel; threads of a program that was killed are not.
   [[nodiscard]] bool is_counted() const {
-    return std::any_of(lanes_.begin(), lanes_.end(),
-                       [](const LaneUsage* lane) { return lane->is_counted; });
+    return std::ranges::any_of(lanes_, [](const LaneUsage* lane) { return lane->is_counted; });
   }
 
   void computed(const Reruns& reruns) {
@@ -217,7 +205,7 @@ class SummaryText {
     const std::size_t others = 10 * titles.size();
     table.add(std::move(titles));
     std::vector<const LaneUsage*> sleepers = lanes_;
-    std::stable_sort(sleepers.begin(), sleepers.end(), [](const auto* a, const auto* b) {
+    std::ranges::stable_sort(sleepers, [](const auto* a, const auto* b) {
       return a->all_asleep_ns() > b->all_asleep_ns();
     });
     std::erase_if(sleepers, [](const LaneUsage* lane) { return lane->all_asleep_ns() == 0; });

@@ -2,12 +2,7 @@
 // What a trace says, in words and as JSON (lab/schema/trace-1.schema.json).
 #pragma once
 
-#include <cstddef>
-#include <optional>
-#include <string>
-
 #include "tracing/critical_path.hpp"
-#include "tracing/recording.hpp"
 #include "tracing/reruns.hpp"
 #include "tracing/usage.hpp"
 

@@ -2,16 +2,6 @@
 // A recording from its first moment to its last, all threads together.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <numeric>
-#include <queue>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "tracing/recording.hpp"
 
 namespace handoff::lab::tracing {
@@ -90,7 +80,7 @@ class Timeline {
     const auto hands = recording.hands.all();
     arrivals_.resize(hands.size());
     std::iota(arrivals_.begin(), arrivals_.end(), 0U);
-    std::sort(arrivals_.begin(), arrivals_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::sort(arrivals_, [&](std::uint32_t a, std::uint32_t b) {
       return hands[a].to_ns() != hands[b].to_ns() ? hands[a].to_ns() < hands[b].to_ns() : a < b;
     });
   }

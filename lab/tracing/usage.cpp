@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tracing/usage.hpp"
-
-#include <algorithm>
-#include <numeric>
-#include <optional>
-
 #include "harness/histogram.hpp"
 #include "tracing/nesting.hpp"
 

@@ -2,12 +2,6 @@
 // Where the time of a recording went: by thread, by cause of a wait, by name.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "tracing/recording.hpp"
 
 namespace handoff::lab::tracing {

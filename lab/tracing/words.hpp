@@ -2,11 +2,6 @@
 // How numbers of a trace are said.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include <fmt/format.h>
-
 #include "report/view.hpp"
 
 namespace handoff::lab::tracing {

@@ -15,19 +15,6 @@
 // Items that are moved are made anew before each operation, which is not timed.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <ctime>
-#include <memory>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include <unistd.h>
-
 #include "harness/contender.hpp"
 #include "scenarios/algorithms/work.hpp"
 

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The scenario `algorithms`: sorts, scans, sums and searches of many items by several threads.
-#include "scenarios/registry.hpp"
-
-#include <algorithm>
-#include <numeric>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-
 #include "scenarios/algorithms/work.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::algorithms { namespace {
@@ -40,7 +32,7 @@ std::uint64_t sum_of_pass(const std::string& algorithm, std::size_t count) {
     return static_cast<std::uint64_t>(std::accumulate(in.begin(), in.end(), 0LL));
   }
   if (algorithm == "count_if") {
-    return static_cast<std::uint64_t>(std::count_if(in.begin(), in.end(), is_small));
+    return static_cast<std::uint64_t>(std::ranges::count_if(in, is_small));
   }
   if (algorithm == "find_if") return count - 1;
   const auto half = in.begin() + static_cast<std::ptrdiff_t>(count / 2);

@@ -3,14 +3,7 @@
 // contenders make the same items, each from its place; no contender sees the right answer.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <type_traits>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::algorithms {
 

@@ -11,12 +11,6 @@
 // How many threads may do that at once stands in CMakeLists.txt (WHEN).
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <memory>
-#include <thread>
-#include <vector>
-
 #include "harness/contender.hpp"
 #include "peers/queue_ends.hpp"
 #include "peers/threads.hpp"

@@ -2,9 +2,6 @@
 // This library's queues in `channels`: channels wait, rings are polled.
 #pragma once
 
-#include <stdexcept>
-#include <utility>
-
 #include <handoff/core/status.hpp>
 
 #include "scenarios/channels/measure.hpp"

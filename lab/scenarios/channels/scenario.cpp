@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The scenario `channels`: what a message costs on its way from thread to thread.
-#include "scenarios/registry.hpp"
-
-#include <fmt/format.h>
-
 #include "scenarios/channels/work.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::channels { namespace {

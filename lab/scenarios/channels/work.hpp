@@ -3,9 +3,6 @@
 // contender does the work, the coordinator the reckoning.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "peers/answer.hpp"
 
 namespace handoff::lab::channels {

@@ -11,12 +11,6 @@
 // Before each frame 16 MB of other memory are written and read in no order, as in the article.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "harness/contender.hpp"
 #include "peers/crew.hpp"
 #include "scenarios/commands/work.hpp"
@@ -26,22 +20,17 @@ namespace handoff::lab::commands {
 using peers::Crew;
 
 struct Task {
-  explicit Task(const Parameters& given)
-      : metric(given.text("metric")),
-        threads(given.number("threads")),
-        calls(given.number("calls")),
-        key_bits(given.number("key_bits")),
-        work(given.number("work")),
-        keys(given.text("keys", "article") == "random" ? Keys::random : Keys::article) {
+  explicit Task(const Parameters& parameters) : given(parameters) {
     if (calls % (4 * kChunk) != 0) throw Unavailable("calls is no multiple of 200");
   }
 
-  std::string metric;
-  std::size_t threads;
-  std::size_t calls;
-  std::size_t key_bits;  // 16, 32 or 64
-  std::size_t work;      // rounds of other work for each component
-  Keys keys;
+  Parameters given;
+  std::string metric = given.text("metric");
+  std::size_t threads = given.number("threads");
+  std::size_t calls = given.number("calls");
+  std::size_t key_bits = given.number("key_bits");  // 16, 32 or 64
+  std::size_t work = given.number("work");          // rounds of other work for each component
+  Keys keys = given.text("keys", "article") == "random" ? Keys::random : Keys::article;
   Answer* output = nullptr;
 
   [[nodiscard]] std::size_t components() const { return components_of(calls); }

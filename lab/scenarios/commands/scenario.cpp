@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The scenario `commands`: what it costs to record a frame's commands by many threads, to sort them
 // by key, and to dispatch them in that order.
-#include "scenarios/registry.hpp"
-
-#include <string>
-
-#include <fmt/format.h>
-
 #include "scenarios/commands/work.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::commands { namespace {

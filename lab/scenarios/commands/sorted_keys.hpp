@@ -2,12 +2,6 @@
 // Keys and indices that are sorted, where packets do not move.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "scenarios/commands/measure.hpp"
 
 namespace handoff::lab::commands {

@@ -3,10 +3,6 @@
 // backend comes to. Both sides know it: the contender does the work, the coordinator the reckoning.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-
 #include "peers/answer.hpp"
 
 namespace handoff::lab::commands {

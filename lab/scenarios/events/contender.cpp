@@ -2,10 +2,6 @@
 // Makes a task of the lab's parameters, with a second thread alive beside it: without one the C++
 // library leaves out atomic operations that a program with threads pays for.
 #include "scenarios/events/contender.hpp"
-
-#include <memory>
-#include <optional>
-
 #include "peers/threads.hpp"
 
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,

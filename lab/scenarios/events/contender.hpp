@@ -3,13 +3,7 @@
 // its list and its queue to measure.hpp.
 #pragma once
 
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
 #include <stop_token>
-#include <string>
-#include <thread>
 
 #include "harness/contender.hpp"
 #include "scenarios/events/work.hpp"
@@ -17,21 +11,17 @@
 namespace handoff::lab::events {
 
 struct Task {
-  Task(const Parameters& given, std::uint64_t& heard_sum)
-      : metric(given.text("metric")),
-        listeners(given.number("listeners", 1)),
-        count(given.number("count", events_of(metric))),
-        ids(given.number("ids", 1)),
-        producers(given.number("producers", 1)),
-        spins(given.text("consumer", "sleeps") == "spins"),
-        sum(&heard_sum) {}
+  Task(const Parameters& parameters, std::uint64_t& heard_sum)
+      : given(parameters), sum(&heard_sum) {}
 
-  std::string metric;
-  std::size_t listeners;  // of the list, for invoke
-  std::size_t count;  // events of an operation
-  std::size_t ids;  // keys, each with one listener; event i has the key i % ids
-  std::size_t producers;  // threads that enqueue, for throughput
-  bool spins;  // the consumer of a latency: it never sleeps
+  Parameters given;
+  std::string metric = given.text("metric");
+  std::size_t listeners = given.number("listeners", 1);  // of the list, for invoke
+  std::size_t count = given.number("count", events_of(metric));  // events of an operation
+  std::size_t ids = given.number("ids", 1);  // keys, each with one listener; event i has i % ids
+  std::size_t producers = given.number("producers", 1);  // threads that enqueue, for throughput
+  // The consumer of a latency: it never sleeps.
+  bool spins = given.text("consumer", "sleeps") == "spins";
   std::uint64_t* sum;  // listeners add to it
 };
 

@@ -2,11 +2,6 @@
 // Listeners of queues that know none: functions by the number of their key, one each.
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <utility>
-#include <vector>
-
 #include "scenarios/events/work.hpp"
 
 namespace handoff::lab::events {

@@ -12,18 +12,7 @@
 // What it cannot do is not asked of it (WHEN in CMakeLists.txt).
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <ctime>
-#include <memory>
-#include <stdexcept>
-#include <thread>
-#include <vector>
-
 #include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "peers/threads.hpp"
 #include "scenarios/events/contender.hpp"
@@ -36,7 +25,7 @@ using peers::kApart;
 // A thread that owns a queue and handles what others enqueue: saturated, or at a steady pace with
 // each event's latency taken from the clock that both threads read.
 template <class Queue>
-class ActiveObject {
+class ActiveObject : Pinned {
  public:
   explicit ActiveObject(const Task& task)
       : task_(task), timed_(is_latency(task.metric)), queue_(task) {
@@ -48,8 +37,6 @@ class ActiveObject {
     queue_.enqueue(0, Payload());  // a sleeping consumer looks
     consumer_.join();
   }
-  ActiveObject(const ActiveObject&) = delete;
-  ActiveObject& operator=(const ActiveObject&) = delete;
 
   // All events as fast as they can be enqueued, by this thread and as many others as it takes.
   void saturate(Burst& burst) {
@@ -83,7 +70,7 @@ class ActiveObject {
 
  private:
   // From before the first event until the last one was heard; says what the consumer used.
-  class Bracket {
+  class Bracket : Pinned {
    public:
     Bracket(ActiveObject& object, Burst& burst) : object_(object), burst_(burst) {
       object_.expected_.fetch_add(object_.task_.count, std::memory_order_relaxed);
@@ -93,8 +80,6 @@ class ActiveObject {
       const auto wall = static_cast<double>(clock_ns() - start_ns_);
       burst_.figure("consumer_cpu", 100 * (object_.cpu_ns() - cpu_ns_) / wall);
     }
-    Bracket(const Bracket&) = delete;
-    Bracket& operator=(const Bracket&) = delete;
 
    private:
     ActiveObject& object_;

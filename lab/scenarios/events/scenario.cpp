@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The scenario `events`: what a callback costs, and an event that waits in a queue first.
-#include "scenarios/registry.hpp"
-
-#include <array>
-#include <string>
-
-#include <fmt/format.h>
-
 #include "scenarios/events/work.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::events { namespace {
 
 // Events in one operation.
-std::size_t count_of(const Cell& cell) {
-  return cell.find("count") != nullptr ? cell.number("count") : events_of(cell.metric());
-}
+std::size_t count_of(const Cell& cell) { return cell.number("count", events_of(cell.metric())); }
 
 // The sum that the listeners of one operation come to.
 std::uint64_t expected_sum(const Cell& cell) {
@@ -26,7 +18,7 @@ std::uint64_t expected_sum(const Cell& cell) {
       for (std::size_t i = 0; i < listeners; ++i) sum += heard(i, payload(pass));
     }
   } else {
-    const std::size_t ids = cell.find("ids") != nullptr ? cell.number("ids") : 1;
+    const std::size_t ids = cell.number("ids", 1);
     for (std::size_t i = 0; i < count_of(cell); ++i) sum += heard(i % ids, payload(i));
   }
   return sum;

@@ -3,10 +3,7 @@
 // Both sides know it: the contender does the work, the coordinator the reckoning.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <string>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::events {
 

@@ -6,17 +6,6 @@
 //   void run(std::size_t count, const std::function<void(std::size_t)>& job);
 #pragma once
 
-#include <cstddef>
-#include <exception>
-#include <functional>
-#include <mutex>
-#include <string>
-#include <vector>
-
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "scenarios/files/contender.hpp"
 #include "scenarios/files/disk.hpp"
 
 namespace handoff::lab::files {
@@ -43,6 +32,12 @@ class Failure {
  private:
   std::mutex mutex_;
   std::exception_ptr first_;
+};
+
+struct OneThread {
+  static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
+    for (std::size_t i = 0; i < count; ++i) job(i);
+  }
 };
 
 template <class Scheme>

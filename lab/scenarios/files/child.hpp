@@ -3,21 +3,9 @@
 // when the contender dies.
 #pragma once
 
-#include <array>
-#include <csignal>
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "harness/contender.hpp"
 #include "peers/forks.hpp"
 
 namespace handoff::lab::files {

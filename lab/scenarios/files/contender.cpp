@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Turns the lab's parameters into a task and an operation.
 #include "scenarios/files/contender.hpp"
-
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <ctime>
-
-#include <unistd.h>
-
 #include "scenarios/files/measures.hpp"
 
 namespace handoff::lab::files {

@@ -3,17 +3,6 @@
 // (making inputs, dropping caches, looking at what was written) is done by contender.cpp, untimed.
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <span>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "harness/contender.hpp"
 #include "scenarios/files/workload.hpp"
 
@@ -94,12 +83,10 @@ struct Task {
   bool cold = false;  // of a copy: nothing of the tree is cached
 };
 
-class Way {
+class Way : Pinned {
  public:
   Way() = default;
   virtual ~Way() = default;
-  Way(const Way&) = delete;
-  Way& operator=(const Way&) = delete;
 
   // Not timed: what is written may be made ready, as far as memory holds it.
   virtual void about_to_write(const Transfer& /*transfer*/) {}

@@ -3,12 +3,7 @@
 // file system is synced after it, as `sync -f` does.
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "scenarios/files/child.hpp"
-#include "scenarios/files/contender.hpp"
 #include "scenarios/files/disk.hpp"
 
 namespace handoff::lab::files {

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/files/disk.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <filesystem>
-#include <stdexcept>
-#include <system_error>
 
-#include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 namespace handoff::lab::files {
 namespace {

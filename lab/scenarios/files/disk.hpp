@@ -2,27 +2,16 @@
 // What is done around the timed part: files made, looked at, forgotten by the page cache, removed.
 #pragma once
 
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
-#include <unistd.h>
-
 #include "scenarios/files/contender.hpp"
 
 namespace handoff::lab::files {
 
 // A descriptor that closes itself.
-class Descriptor {
+class Descriptor : Pinned {
  public:
   // Throws with the path where it cannot be opened.
   Descriptor(const std::string& path, int flags, unsigned mode = 0644);
   ~Descriptor();
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
   [[nodiscard]] int number() const { return number_; }
 
  private:
@@ -63,12 +52,10 @@ inline void read_at(int descriptor, std::span<std::byte> into, std::uint64_t off
 }
 
 // A folder that is removed with all it holds.
-class TemporaryFolder {
+class TemporaryFolder : Pinned {
  public:
   explicit TemporaryFolder(std::string path);
   ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Records that many threads append to one log; and what one sync takes by itself.
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
 #include <latch>
-#include <memory>
-#include <thread>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "scenarios/files/measures.hpp"
 

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tree that is copied, and compared with its source.
-#include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <map>
-#include <memory>
-#include <optional>
-#include <system_error>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "scenarios/files/measures.hpp"
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Sectors of one file of this launch, in no order.
-#include <algorithm>
-#include <memory>
 #include <random>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "scenarios/files/measures.hpp"
 

@@ -2,9 +2,6 @@
 // Whole files: written, written over, read from the device and from the page cache; and many small
 // ones.
 #include <filesystem>
-#include <memory>
-
-#include <unistd.h>
 
 #include "scenarios/files/measures.hpp"
 

@@ -2,10 +2,6 @@
 // One operation of each kind of work: what is timed, and what is done around it.
 #pragma once
 
-#include <functional>
-#include <memory>
-
-#include "scenarios/files/contender.hpp"
 #include "scenarios/files/disk.hpp"
 
 namespace handoff::lab::files {

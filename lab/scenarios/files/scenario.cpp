@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Files: written, read, copied and appended to by many ways, on the device that is here.
-#include "scenarios/registry.hpp"
-
-#include <array>
-#include <cmath>
-#include <cstring>
-#include <initializer_list>
-#include <map>
-#include <string>
-
-#include <fmt/format.h>
-
 #include "harness/file_system.hpp"
 #include "scenarios/files/workload.hpp"
+#include "scenarios/registry.hpp"
 
 namespace handoff::lab::files { namespace {
 

@@ -4,14 +4,7 @@
 // written tells whether it is the right thing at the right place, old, new, or a mixture.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <new>
-#include <span>
-
-#include <sys/mman.h>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::files {
 
@@ -111,7 +104,7 @@ struct Answer {
 
 // Memory that is read into and written from: on large pages where there are some, which is what
 // direct IO is fast with.
-class Buffers {
+class Buffers : Pinned {
  public:
   Buffers(std::size_t count, std::size_t block) : block_(block), count_(count) {
     constexpr std::size_t large = std::size_t{2} << 20;
@@ -127,8 +120,6 @@ class Buffers {
     fill({first_, bytes_}, reinterpret_cast<std::size_t>(this));
   }
   ~Buffers() { munmap(all_, mapped_); }
-  Buffers(const Buffers&) = delete;
-  Buffers& operator=(const Buffers&) = delete;
 
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] std::size_t block() const { return block_; }

@@ -3,10 +3,6 @@
 // runs the root of the problem, and a nested Group (problems.hpp).
 #pragma once
 
-#include <cstddef>
-#include <memory>
-#include <string>
-
 #include "harness/contender.hpp"
 #include "scenarios/forkjoin/problems.hpp"
 

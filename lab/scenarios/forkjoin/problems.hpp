@@ -6,10 +6,7 @@
 // A Fork has a nested class Group, made from the Fork: run(f) hands f over, wait() waits for all.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::forkjoin {
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `forkjoin`: what it costs to make a task of a part of a problem and to wait for it.
-#include "scenarios/registry.hpp"
-
-#include <fmt/format.h>
-
 #include "peers/serial.hpp"
 #include "scenarios/forkjoin/problems.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::forkjoin { namespace {

@@ -4,14 +4,6 @@
 // likes.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "harness/contender.hpp"
 #include "peers/job.hpp"
 #include "scenarios/grain/sweep.hpp"
 #include "scenarios/graph/shapes.hpp"
@@ -38,10 +30,8 @@ struct Task {
 Operation contender(const Task& task);
 
 // What the nodes of a graph do. They call it, by their number, and may keep a reference.
-struct Work {
+struct Work : Pinned {
   explicit Work(Shape given) : shape(std::move(given)), values(shape.nodes()) {}
-  Work(const Work&) = delete;
-  Work& operator=(const Work&) = delete;
 
   void node(std::size_t i) {
     static_cast<void>(peers::Job{i + 1, steps}());

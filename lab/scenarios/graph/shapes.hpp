@@ -6,13 +6,6 @@
 // Evaluating Parallel Runtime Performance" (2020), and of its code.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "peers/answer.hpp"
 
 namespace handoff::lab::graph {

@@ -2,7 +2,7 @@
 // What an operation of `machine` consists of, and what it has to come to.
 #pragma once
 
-#include <cstdint>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::machine {
 

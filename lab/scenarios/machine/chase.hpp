@@ -4,14 +4,9 @@
 // without any of the memory.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <fstream>
-#include <string>
 
-#include <unistd.h>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::machine {
 

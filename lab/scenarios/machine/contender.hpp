@@ -2,9 +2,6 @@
 // What a contender of `machine` writes: one function that makes the operation of a metric.
 #pragma once
 
-#include <functional>
-#include <string>
-
 #include "harness/contender.hpp"
 #include "scenarios/machine/answer.hpp"
 

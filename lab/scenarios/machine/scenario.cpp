@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The scenario `machine`: what the machine itself takes for that of which hand-overs are made.
-#include "scenarios/registry.hpp"
-
-#include <functional>
-
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include "scenarios/machine/answer.hpp"
 #include "scenarios/machine/chase.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::machine { namespace {

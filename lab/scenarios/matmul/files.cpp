@@ -119,14 +119,14 @@ std::shared_ptr<const Problem> problem_of(const Shape& shape, NpyMatrix& a, NpyM
 Shape shape_of(const FilesToMultiply& files, const NpyLayout& a, const NpyLayout& b) {
   if (a.columns != b.rows) {
     throw UserError(
-        fmt::format("{} is {} x {} and {} is {} x {}: the columns of the first must be "
-                    "the rows of the second",
-                    files.a.string(), a.rows, a.columns, files.b.string(), b.rows, b.columns));
+        "{} is {} x {} and {} is {} x {}: the columns of the first must be "
+        "the rows of the second",
+        files.a.string(), a.rows, a.columns, files.b.string(), b.rows, b.columns);
   }
   for (const std::size_t extent : {a.rows, a.columns, b.columns}) {
     if (extent > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-      throw UserError(fmt::format("a dimension of {} is more than the library's products take: {}",
-                                  extent, std::numeric_limits<int>::max()));
+      throw UserError("a dimension of {} is more than the library's products take: {}", extent,
+                      std::numeric_limits<int>::max());
     }
   }
   return {a.rows, b.columns, a.columns, a.doubles || b.doubles};
@@ -141,8 +141,8 @@ void require_memory(const Shape& shape) {
   const double memory =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   if (bytes > memory) {
-    throw UserError(fmt::format("a product of {} x {} needs {:.1f} GiB of memory, {:.1f} are there",
-                                shape.m, shape.n, bytes / 0x1p30, memory / 0x1p30));
+    throw UserError("a product of {} x {} needs {:.1f} GiB of memory, {:.1f} are there", shape.m,
+                    shape.n, bytes / 0x1p30, memory / 0x1p30);
   }
 }
 
@@ -150,7 +150,7 @@ void require_separate(const FilesToMultiply& files) {
   for (const fs::path& input : {files.a, files.b}) {
     std::error_code missing;  // a result that does not exist yet is separate
     if (fs::equivalent(input, files.result, missing)) {
-      throw UserError(fmt::format("{}: the result would replace an input", files.result.string()));
+      throw UserError("{}: the result would replace an input", files.result.string());
     }
   }
 }
@@ -166,8 +166,7 @@ Contender contender_for(const FilesToMultiply& files, const std::vector<Contende
       files.contenders.empty() ? std::vector<std::string>{"own.thread_team"} : files.contenders;
   possible = chosen(possible, wanted);
   if (possible.size() > 1) {
-    throw UserError(
-        fmt::format("real matrices are multiplied by one contender, not by {}", possible.size()));
+    throw UserError("real matrices are multiplied by one contender, not by {}", possible.size());
   }
   return possible.front();
 }
@@ -212,7 +211,7 @@ Contender rank_program(const FilesToMultiply& files, const std::vector<Contender
   }
   std::error_code missing;
   if (fs::exists(files.result, missing) && !fs::is_regular_file(files.result, missing)) {
-    throw UserError(fmt::format("{}: ranks write into a regular file", files.result.string()));
+    throw UserError("{}: ranks write into a regular file", files.result.string());
   }
   const auto found = std::find_if(contenders.begin(), contenders.end(),
                                   [](const Contender& c) { return c.scenario == "ranks"; });
@@ -242,7 +241,7 @@ void make_product_file(const fs::path& path, const std::string& header, const Sh
     why = posix_fallocate(file, 0, static_cast<off_t>(header.size() + shape.product_bytes()));
   }
   if (file >= 0) close(file);
-  if (why != 0) throw UserError(fmt::format("{}: {}", path.string(), std::strerror(why)));
+  if (why != 0) throw UserError("{}: {}", path.string(), std::strerror(why));
 }
 
 FilesOutcome multiply_by_ranks(const FilesToMultiply& files, const Shape& shape,

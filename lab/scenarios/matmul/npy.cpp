@@ -176,7 +176,7 @@ class NpyFile {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw UserError(fmt::format("{}: {}", path_.string(), why));
+    throw UserError("{}: {}", path_.string(), why);
   }
 
   void read_bytes(char* to, std::size_t bytes, const char* what) {

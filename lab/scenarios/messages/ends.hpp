@@ -3,12 +3,6 @@
 // whichever of the calls that measure.hpp names the contender has.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "harness/contender.hpp"
 #include "peers/threads.hpp"
 #include "scenarios/messages/work.hpp"
@@ -16,22 +10,19 @@
 namespace handoff::lab::messages {
 
 struct Task {
-  explicit Task(const Parameters& given)
-      : metric(given.text("metric")),
-        producers(given.number("producers", 1)),
-        consumers(given.number("consumers", 1)),
-        bytes(given.number("bytes", paced_bytes)),
-        batches(given.text("publish", "single") == "batch"),
-        sleeps(given.text("consumer", "spins") == "sleeps"),
-        load(static_cast<double>(given.number("load", 100))) {}
+  explicit Task(const Parameters& parameters) : given(parameters) {}
 
-  std::string metric;
-  std::size_t producers;
-  std::size_t consumers;
-  std::size_t bytes;  // of a message
-  bool batches;       // producers publish as many as `batch` at once, or one at a time
-  bool sleeps;        // a consumer that waits in vain, or it never does
-  double load;        // of a latency: percent of the highest rate at which it keeps pace
+  Parameters given;
+  std::string metric = given.text("metric");
+  std::size_t producers = given.number("producers", 1);
+  std::size_t consumers = given.number("consumers", 1);
+  std::size_t bytes = given.number("bytes", paced_bytes);  // of a message
+  // Producers publish as many as `batch` at once, or one at a time.
+  bool batches = given.text("publish", "single") == "batch";
+  // A consumer that waits in vain, or it never does.
+  bool sleeps = given.text("consumer", "spins") == "sleeps";
+  // Of a latency: percent of the highest rate at which it keeps pace.
+  double load = static_cast<double>(given.number("load", 100));
   Answer* output = nullptr;
 
   // Whether each side is one thread.

@@ -21,18 +21,6 @@
 // stands in CMakeLists.txt (WHEN).
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "peers/threads.hpp"
 #include "scenarios/messages/receivers.hpp"
 
 namespace handoff::lab::messages {

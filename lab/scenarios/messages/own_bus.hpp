@@ -3,10 +3,6 @@
 // and moved in. Each producer has an end of its own, on a bus of lanes with a lane.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <span>
-
 #include "scenarios/messages/measure.hpp"
 
 namespace handoff::lab::messages {

@@ -3,9 +3,6 @@
 // and read in their places; a batch is made elsewhere and moved in.
 #pragma once
 
-#include <cstddef>
-#include <span>
-
 #include <handoff/core/status.hpp>
 
 #include "scenarios/messages/measure.hpp"

@@ -4,21 +4,8 @@
 // the launch on, so that no word of an end goes through the contender.
 #pragma once
 
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <thread>
-#include <type_traits>
-#include <vector>
-
-#include "harness/contender.hpp"
 #include "peers/queue_ends.hpp"
-#include "peers/threads.hpp"
 #include "scenarios/messages/ends.hpp"
-#include "scenarios/messages/work.hpp"
 
 namespace handoff::lab::messages {
 
@@ -117,7 +104,7 @@ class Books {
 inline constexpr std::chrono::microseconds patience{50};
 
 template <class Message, class Queue>
-class Receivers {
+class Receivers : Pinned {
  public:
   // Where the contender calls a handler, perhaps on threads of its own, listen() tells it which.
   static constexpr bool kListens = requires(Queue& queue) { queue.listen(Ignore()); };
@@ -145,8 +132,6 @@ class Receivers {
       std::this_thread::yield();
     } while (ended_.load(std::memory_order_acquire) != threads_.size());
   }
-  Receivers(const Receivers&) = delete;
-  Receivers& operator=(const Receivers&) = delete;
 
   Books& books() { return books_; }
 

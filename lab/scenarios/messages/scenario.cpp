@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The scenario `messages`: what a message costs, and how long it takes, on its way from producers
 // to the threads that handle it.
-#include "scenarios/registry.hpp"
-
-#include <map>
-#include <string>
-
-#include <fmt/format.h>
-
 #include "scenarios/messages/work.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::messages { namespace {
@@ -37,8 +31,7 @@ std::shared_ptr<const Problem> transport(const Cell& cell) {
   const std::uint64_t copies = metric == "broadcast" ? cell.number("consumers") : 1;
   const std::uint64_t sent = is_latency(metric) ? paced_messages : saturating_messages;
   const auto sum_of = [&](std::size_t messages) {
-    return sum_of_all(cell.find("bytes") != nullptr ? cell.number("bytes") : paced_bytes,
-                      cell.find("producers") != nullptr ? cell.number("producers") : 1, messages);
+    return sum_of_all(cell.number("bytes", paced_bytes), cell.number("producers", 1), messages);
   };
   const std::map<std::string, const char*> figures{{"latency_p50", "p50"},
                                                    {"latency_p99", "p99"},

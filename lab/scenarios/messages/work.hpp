@@ -3,11 +3,6 @@
 // contender does the work, the coordinator the reckoning.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 #include "peers/answer.hpp"
 
 namespace handoff::lab::messages {

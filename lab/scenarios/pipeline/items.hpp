@@ -2,10 +2,6 @@
 // What goes through the pipelines of `pipeline`, known to both sides.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-
 #include "peers/answer.hpp"
 
 namespace handoff::lab::pipeline {

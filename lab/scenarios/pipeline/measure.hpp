@@ -4,29 +4,21 @@
 // order, and go through work.middle() and work.last(), whose mode `kind` says.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "harness/contender.hpp"
 #include "peers/job.hpp"
 #include "scenarios/pipeline/items.hpp"
 
 namespace handoff::lab::pipeline {
 
 struct Task {
-  explicit Task(const Parameters& given)
-      : metric(given.text("metric")),
-        kind(given.text("kind", "")),
-        mib(given.number("mib", 0)),
-        level(given.number("level", 0)),
-        width(given.number("width")) {}
+  explicit Task(const Parameters& parameters) : given(parameters) {}
 
-  std::string metric;
-  std::string kind;  // serial, parallel, in_order; mixed: the middle parallel, the last in order
-  std::size_t mib;
-  std::size_t level;
-  std::size_t width;
+  Parameters given;
+  std::string metric = given.text("metric");
+  // serial, parallel, in_order; mixed: the middle parallel, the last in order
+  std::string kind = given.text("kind", "");
+  std::size_t mib = given.number("mib", 0);
+  std::size_t level = given.number("level", 0);
+  std::size_t width = given.number("width");
   Answer* output = nullptr;
 };
 

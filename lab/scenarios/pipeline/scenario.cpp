@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `pipeline`: items that go through stages, some of which keep their order.
-#include "scenarios/registry.hpp"
-
-#include <fmt/format.h>
-
-#include <vector>
-
 #include "scenarios/pipeline/items.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::pipeline { namespace {

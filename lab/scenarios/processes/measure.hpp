@@ -10,19 +10,8 @@
 // both of which either process may do: what one sends the other receives.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <thread>
-
-#include "harness/contender.hpp"
 #include "peers/threads.hpp"
 #include "scenarios/processes/second_process.hpp"
-#include "scenarios/processes/work.hpp"
 
 namespace handoff::lab::processes {
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The scenario `processes`: what a message costs on its way from process to process.
-#include "scenarios/registry.hpp"
-
-#include <fmt/format.h>
-
 #include "scenarios/processes/work.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::processes { namespace {

@@ -4,16 +4,6 @@
 // messages lies in memory of their own.
 #pragma once
 
-#include <array>
-#include <csignal>
-#include <cstdio>
-#include <exception>
-#include <stdexcept>
-#include <string>
-
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "peers/forks.hpp"
 #include "scenarios/processes/work.hpp"
 
@@ -38,7 +28,7 @@ class EachWay {
   Common<std::array<T, 2>> both_;
 };
 
-class SecondProcess {
+class SecondProcess : Pinned {
  public:
   // Runs life() in it, which goes on until it is killed.
   template <class Life>
@@ -50,8 +40,6 @@ class SecondProcess {
     if (state_ >= 0) close(state_);
     peers::end_child(id_);
   }
-  SecondProcess(const SecondProcess&) = delete;
-  SecondProcess& operator=(const SecondProcess&) = delete;
 
   // Whether its first thread sleeps, as the kernel sees it.
   [[nodiscard]] bool sleeps() const {

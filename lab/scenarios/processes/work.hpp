@@ -3,10 +3,6 @@
 // know it: the contender does the work, the coordinator the reckoning.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string_view>
-
 #include "peers/answer.hpp"
 
 namespace handoff::lab::processes {

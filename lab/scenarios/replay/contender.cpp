@@ -5,11 +5,6 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#include <algorithm>
-#include <vector>
-
-#include "peers/kernel.hpp"
-
 namespace handoff::lab::replay {
 namespace {
 

@@ -3,11 +3,7 @@
 // head, so many pieces, and then the numbers of those that wait for a piece, piece after piece.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <stdexcept>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::replay {
 

@@ -13,15 +13,6 @@
 // last of those, or as it arrives.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <thread>
-#include <vector>
-
-#include "harness/contender.hpp"
 #include "peers/job.hpp"
 #include "peers/threads.hpp"
 #include "scenarios/replay/load.hpp"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/replay/scenario.hpp"
 
-#include <cstring>
-#include <utility>
-
-#include <fmt/format.h>
-
 namespace handoff::lab::replay {
 namespace {
 

@@ -3,8 +3,6 @@
 // scenarios of `handoff run`: `handoff replay` makes it.
 #pragma once
 
-#include <memory>
-
 #include "harness/scenario.hpp"
 #include "replay/load.hpp"
 

@@ -3,13 +3,6 @@
 // each worker tells its number.
 #pragma once
 
-#include <array>
-#include <stdexcept>
-#include <string>
-
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "peers/forks.hpp"
 
 namespace handoff::lab::spawn {
@@ -23,7 +16,7 @@ inline std::string worker_program() {
   return own.substr(0, own.rfind('/') + 1) + "worker";
 }
 
-class Told {
+class Told : Pinned {
  public:
   Told() {
     if (pipe2(ends_.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
@@ -31,8 +24,6 @@ class Told {
   ~Told() {
     for (const int end : ends_) close(end);
   }
-  Told(const Told&) = delete;
-  Told& operator=(const Told&) = delete;
 
   // Where a worker writes its number.
   [[nodiscard]] int writes() const { return ends_[1]; }

@@ -18,20 +18,8 @@
 //                               go of it again
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <fstream>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "harness/contender.hpp"
 #include "peers/forks.hpp"
 #include "scenarios/spawn/work.hpp"
 
@@ -42,7 +30,7 @@ Prepared contender(const Parameters& parameters);
 
 // Memory that the parent has written to. A fork copies its tables; so its pages are small ones, as
 // they are where nobody asks for others.
-class Touched {
+class Touched : Pinned {
  public:
   explicit Touched(std::size_t gib) : bytes_(gib << 30) {
     if (bytes_ == 0) return;
@@ -57,8 +45,6 @@ class Touched {
   ~Touched() {
     if (bytes_ != 0) munmap(place_, bytes_);
   }
-  Touched(const Touched&) = delete;
-  Touched& operator=(const Touched&) = delete;
 
  private:
   static void require_free(std::size_t gib) {
@@ -94,7 +80,7 @@ struct Rows {
 
 // A name of shared memory that goes when this process ends, even if it is killed: a process that
 // does nothing else waits for that, outside of the group that is killed with the contender.
-class KeptName {
+class KeptName : Pinned {
  public:
   KeptName() : text_("/handoff-lab-attach-" + std::to_string(getpid())) {
     int ends[2];
@@ -114,8 +100,6 @@ class KeptName {
     peers::end_child(keeper_);
     close(alive_);
   }
-  KeptName(const KeptName&) = delete;
-  KeptName& operator=(const KeptName&) = delete;
 
   // With its slash.
   [[nodiscard]] const std::string& text() const { return text_; }

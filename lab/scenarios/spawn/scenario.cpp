@@ -4,9 +4,6 @@
 // common table, and to map memory that processes share.
 #include "scenarios/registry.hpp"
 
-#include <algorithm>
-
-#include <fmt/format.h>
 #include <handoff/sync/cpu_budget.hpp>
 
 #include "scenarios/rules.hpp"

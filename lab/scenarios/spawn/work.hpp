@@ -3,11 +3,7 @@
 // knows that it was another thread. What a job does: it answers with its number and its process.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
-#include <sys/types.h>
-#include <unistd.h>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::spawn {
 

@@ -2,9 +2,7 @@
 // What an operation of `tasks` consists of: known to both sides, since both count the tasks.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::tasks {
 

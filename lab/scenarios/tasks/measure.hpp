@@ -9,15 +9,6 @@
 //   void run_then_wait(job)     in two calls: another thread may begin it between them
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include "harness/contender.hpp"
 #include "harness/cpus.hpp"
 #include "peers/job.hpp"
 #include "scenarios/tasks/batches.hpp"
@@ -28,22 +19,21 @@ using peers::Board;
 using peers::Job;
 
 struct Task {
-  explicit Task(const Parameters& given)
-      : metric(given.text("metric")),
-        width(given.number("width")),
-        count(given.number("count", 1)),
-        steps(peers::burn_steps(given.number("work", usual_work_ns(metric)))),
-        idle(given.text("state", usual_state(metric)) == "idle") {
+  explicit Task(const Parameters& parameters) : given(parameters) {
     if (metric == "crowded" && !stay_on(sched_getcpu())) {
       throw std::runtime_error("cannot be pinned");
     }
   }
 
-  std::string metric;
-  std::size_t width;  // threads that execute, the waiting caller included where it helps
-  std::size_t count;
-  std::size_t steps;  // of work in a task
-  bool idle;          // each batch meets a pool that has been idle for a millisecond
+  Parameters given;
+  std::string metric = given.text("metric");
+  // Threads that execute, the waiting caller included where it helps.
+  std::size_t width = given.number("width");
+  std::size_t count = given.number("count", 1);
+  // Of work in a task.
+  std::size_t steps = peers::burn_steps(given.number("work", usual_work_ns(metric)));
+  // Each batch meets a pool that has been idle for a millisecond.
+  bool idle = given.text("state", usual_state(metric)) == "idle";
   peers::Answer* output = nullptr;
 };
 

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `tasks`: what it costs to hand over a task and to know that it is done.
-#include "scenarios/registry.hpp"
-
-#include <algorithm>
-#include <functional>
-#include <numeric>
-
-#include <fmt/format.h>
-
 #include "peers/answer.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 #include "scenarios/tasks/batches.hpp"
 
@@ -17,7 +10,7 @@ namespace handoff::lab::tasks { namespace {
 // Of the `width` threads that ran most, the share of the one that ran least, in %.
 double least_share(std::vector<double> executed, std::size_t width) {
   if (executed.size() < width) return 0;
-  std::sort(executed.begin(), executed.end(), std::greater<>());
+  std::ranges::sort(executed, std::greater<>());
   return 100 * executed[width - 1] / std::accumulate(executed.begin(), executed.end(), 0.0);
 }
 
@@ -29,10 +22,9 @@ bool is_idle(const Cell& cell) {
 std::shared_ptr<const Problem> batch(const Cell& cell) {
   const std::string metric = cell.metric();
   const std::size_t width = cell.number("width");
-  const std::size_t count = cell.find("count") != nullptr ? cell.number("count") : 1;
+  const std::size_t count = cell.number("count", 1);
   const std::size_t times = batches(metric, count, is_idle(cell));
-  const std::uint64_t work_ns =
-      cell.find("work") != nullptr ? cell.number("work") : usual_work_ns(metric);
+  const std::uint64_t work_ns = cell.number("work", usual_work_ns(metric));
   const std::uint64_t slowest_task_ns = metric == "future" ? 1'000'000 : 20'000;  // a thread
   constexpr std::uint64_t slowest_batch_ns = 10'000'000;  // its threads woken among others' work
   return problem_by<peers::Answer>(

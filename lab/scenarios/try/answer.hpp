@@ -2,7 +2,7 @@
 // What a way of `try` answers: known to both sides.
 #pragma once
 
-#include <cstdint>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::trial {
 

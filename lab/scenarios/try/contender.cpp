@@ -3,15 +3,6 @@
 // passes whose calls are looked at, to say where time was lost.
 #include "scenarios/try/contender.hpp"
 
-#include <atomic>
-#include <cstdlib>
-#include <exception>
-#include <memory>
-#include <mutex>
-#include <new>
-#include <stdexcept>
-#include <string>
-
 #include <dlfcn.h>
 #include <handoff/core/try_kernel.h>
 
@@ -121,7 +112,7 @@ const handoff_try_kernel* load(const char* path) {
 }
 
 // Its setup() is done, and its teardown() will be.
-class Kernel {
+class Kernel : Pinned {
  public:
   Kernel() : board_(sizeof(Board)), result_((kernel = load_named())->result_bytes) {
     board = new (board_.get()) Board;
@@ -131,8 +122,6 @@ class Kernel {
   ~Kernel() {
     if (kernel->teardown != nullptr) kernel->teardown();
   }
-  Kernel(const Kernel&) = delete;
-  Kernel& operator=(const Kernel&) = delete;
 
  private:
   static const handoff_try_kernel* load_named() {

@@ -2,9 +2,6 @@
 // What a way of `try` is given: the user's loop, which it hands out. One file a way.
 #pragma once
 
-#include <cstddef>
-#include <functional>
-
 #include "harness/contender.hpp"
 
 namespace handoff::lab::trial {

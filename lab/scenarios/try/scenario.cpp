@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/try/scenario.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
 #include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/answer_problem.hpp"

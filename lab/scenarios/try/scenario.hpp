@@ -3,14 +3,6 @@
 // the registry: without a kernel there is nothing to measure.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "harness/scenario.hpp"
 #include "scenarios/try/answer.hpp"
 

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/try/shared_object.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <optional>
-#include <span>
-#include <vector>
-
 #include <elf.h>
-#include <fmt/format.h>
 #include <link.h>
 
 #include "harness/user_error.hpp"
@@ -51,15 +41,15 @@ Bytes bytes_in(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: there is no such file; `handoff try --new DIR` makes a kernel to begin with",
-        path.string()));
+        path.string());
   }
   if (!fs::is_regular_file(status)) {
-    throw UserError(fmt::format("{}: this is no file; name a shared object", path.string()));
+    throw UserError("{}: this is no file; name a shared object", path.string());
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw UserError(fmt::format("{}: cannot be read: {}", path.string(), strerror(errno)));
+  if (!file) throw UserError("{}: cannot be read: {}", path.string(), strerror(errno));
   return Bytes({std::istreambuf_iterator<char>(file), {}});
 }
 
@@ -74,22 +64,20 @@ ElfHeader own_header() {
 ElfHeader header_of(const Bytes& bytes, const fs::path& path) {
   const auto header = bytes.at<ElfHeader>(0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) {
-    throw UserError(
-        fmt::format("{}: this is no shared object; compile it with -shared -fPIC", path.string()));
+    throw UserError("{}: this is no shared object; compile it with -shared -fPIC", path.string());
   }
   const ElfHeader own = own_header();
   const bool same_kind =
       std::equal(header->e_ident + EI_CLASS, header->e_ident + EI_VERSION, own.e_ident + EI_CLASS);
   if (!same_kind || header->e_machine != own.e_machine) {
-    throw UserError(fmt::format(
+    throw UserError(
         "{}: it was compiled for another processor (ELF machine {}, this one is {}); compile it "
         "here",
-        path.string(), header->e_machine, own.e_machine));
+        path.string(), header->e_machine, own.e_machine);
   }
   if (header->e_type != ET_DYN) {
-    throw UserError(fmt::format("{}: this is {}, no shared object; compile it with -shared -fPIC",
-                                path.string(),
-                                header->e_type == ET_EXEC ? "a program" : "an object file"));
+    throw UserError("{}: this is {}, no shared object; compile it with -shared -fPIC",
+                    path.string(), header->e_type == ET_EXEC ? "a program" : "an object file");
   }
   return *header;
 }
@@ -111,7 +99,7 @@ Needs needs_of(const Bytes& bytes, const ElfHeader& header, const fs::path& path
     const bool is_there =
         segment.p_offset <= bytes.size() && segment.p_filesz <= bytes.size() - segment.p_offset;
     if (segment.p_type == PT_LOAD && !is_there) {
-      throw UserError(fmt::format("{}: it ends too early; compile it again", path.string()));
+      throw UserError("{}: it ends too early; compile it again", path.string());
     }
   }
   std::vector<Dynamic> entries;

@@ -3,8 +3,7 @@
 // and which one.
 #pragma once
 
-#include <filesystem>
-#include <string>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab::trial {
 

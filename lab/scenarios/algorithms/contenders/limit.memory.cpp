@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The same bytes read and written by bare threads, which spin at a line until the time begins. What
 // a scan's items depend on is left out of the time.
-#include <algorithm>
-#include <numeric>
-#include <vector>
-
 #include "peers/crew.hpp"
 #include "scenarios/algorithms/measure.hpp"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The standard library on one thread.
-#include <algorithm>
-#include <numeric>
-
 #include "scenarios/algorithms/measure.hpp"
 
 namespace handoff::lab::algorithms {

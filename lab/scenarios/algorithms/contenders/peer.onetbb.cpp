@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // oneTBB, in an arena of `width` threads, the caller included.
-#include <functional>
-#include <numeric>
-
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_reduce.h>

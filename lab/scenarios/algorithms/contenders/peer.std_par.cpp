@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The standard's execution policies, which g++'s library hands to oneTBB.
-#include <algorithm>
 #include <execution>
-#include <numeric>
 
 #include <tbb/global_control.h>
 

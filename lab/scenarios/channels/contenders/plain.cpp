@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What needs no library.
-#include <condition_variable>
-#include <deque>
-#include <mutex>
-
 #include "peers/bare_ring.hpp"
 #include "scenarios/channels/measure.hpp"
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The bytes that the article's version 2 writes, written in a plain loop: keys, pointers to
 // packets, and packets one behind the other, in memory that is there. Nobody sorts them.
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <vector>
-
 #include "scenarios/commands/measure.hpp"
 
 namespace handoff::lab::commands {

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 // CommandBucket: recorded, sorted by all threads, dispatched by one; or dispatched by all threads,
 // each to a list of its own.
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string_view>
-#include <vector>
-
 #include <handoff/command/command_bucket.hpp>
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/index_range.hpp>

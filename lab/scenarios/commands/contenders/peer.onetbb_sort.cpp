@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // tbb::parallel_sort of keys and indices, by both: it is not stable.
-#include <cstddef>
-#include <vector>
-
 #include <tbb/global_control.h>
 #include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What people write: a vector of each thread for each bucket, with variants; then all of them in
 // one, std::stable_sort by key, and std::visit. Which of equal keys comes first is left to chance.
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <variant>
-#include <vector>
-
-#include "peers/threads.hpp"
 #include "scenarios/commands/sorted_keys.hpp"
 
 namespace handoff::lab::commands {

@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The article's versions, of which each has one thing more.
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <vector>
-
 #include "scenarios/commands/sorted_keys.hpp"
 
 namespace handoff::lab::commands {
@@ -142,15 +132,13 @@ class PacketMemory {
 
 // Keys and packets.
 template <int kVersion, class Key>
-class SeedBucket {
+class SeedBucket : Pinned {
  public:
   SeedBucket(PacketMemory<kVersion>& memory, std::size_t commands, std::size_t threads)
       : memory_(memory),
         keys_(commands + (kVersion == 7 ? threads * kAtOnce : 0)),
         packets_(keys_.size()) {}
   ~SeedBucket() { free_packets(); }
-  SeedBucket(const SeedBucket&) = delete;
-  SeedBucket& operator=(const SeedBucket&) = delete;
 
   void begin() {
     free_packets();

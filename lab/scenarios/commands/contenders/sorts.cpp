@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Keys and indices sorted on one thread.
-#include <algorithm>
-#include <cstddef>
-#include <vector>
-
 #include "scenarios/commands/sorted_keys.hpp"
 
 namespace handoff::lab::commands {

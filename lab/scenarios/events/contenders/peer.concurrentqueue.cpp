@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // moodycamel's queue for many producers, drained in bulk by a consumer that calls by index. It has
 // no way to sleep; its order is that of each producer alone.
-#include <array>
-
 #include <concurrentqueue.h>
 
 #include "scenarios/events/function_table.hpp"

@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What needs no library.
-#include <atomic>
-#include <bit>
-#include <condition_variable>
-#include <deque>
-#include <functional>
-#include <mutex>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
 #include "peers/bare_ring.hpp"
 #include "scenarios/events/function_table.hpp"
 #include "scenarios/events/measure.hpp"

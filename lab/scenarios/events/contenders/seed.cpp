@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The article's queue: as it was, and with all that it changed.
-#include <array>
-#include <atomic>
-#include <condition_variable>
-#include <cstddef>
-#include <functional>
 #include <list>
-#include <memory>
-#include <mutex>
-#include <optional>
 #include <shared_mutex>
-#include <thread>
-#include <unordered_map>
-#include <utility>
 
 #include "scenarios/events/measure.hpp"
 

@@ -2,8 +2,6 @@
 // Programs that copy trees.
 #include <filesystem>
 
-#include "scenarios/files/child.hpp"
-#include "scenarios/files/contender.hpp"
 #include "scenarios/files/copying.hpp"
 
 namespace handoff::lab::files {

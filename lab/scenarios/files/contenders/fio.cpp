@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The installed fio, with two of its engines.
-#include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "scenarios/files/child.hpp"
-#include "scenarios/files/contender.hpp"
 #include "scenarios/files/disk.hpp"
 
 namespace handoff::lab::files {

@@ -2,27 +2,16 @@
 // The bare system calls, each work by the plain way that is best for it: what goes to the device by
 // one io_uring past the page cache, from large pages, in room that is reserved first; what comes
 // from the page cache by blocking calls of two threads; small files by those of one.
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <thread>
-
 #include <liburing.h>
 
 #include "scenarios/files/blocking.hpp"
 #include "scenarios/files/windowed.hpp"
-#include "scenarios/files/workload.hpp"
 
 namespace handoff::lab::files {
 namespace {
 
 // The bare io_uring: sectors and blocks, so many under way, from memory that the kernel knows.
-class Ring {
+class Ring : Pinned {
  public:
   explicit Ring(std::size_t depth) {
     const int failed = io_uring_queue_init(static_cast<unsigned>(2 * depth), &ring_,
@@ -32,8 +21,6 @@ class Ring {
     }
   }
   ~Ring() { io_uring_queue_exit(&ring_); }
-  Ring(const Ring&) = delete;
-  Ring& operator=(const Ring&) = delete;
 
   // So that the kernel need not look its pages up each time. Not all may do that.
   void tell_of(const Buffers& buffers) {
@@ -97,12 +84,6 @@ class Ring {
 constexpr std::size_t kWrites = 16;  // under way
 constexpr std::size_t kReads = 4;
 constexpr std::size_t kCachedBlock = 256 * 1024;
-
-struct OneThread {
-  static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
-    for (std::size_t i = 0; i < count; ++i) job(i);
-  }
-};
 
 struct TwoThreads {
   static void run(std::size_t count, const std::function<void(std::size_t)>& job) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The library's AppendLog: threads that wait at the same time share one write and one sync.
-#include <memory>
-
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
 

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The library's FileEngine with each of its backends.
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include <handoff/file/file_engine.hpp>
 
-#include "scenarios/files/contender.hpp"
 #include "scenarios/files/disk.hpp"
 
 namespace handoff::lab::files {

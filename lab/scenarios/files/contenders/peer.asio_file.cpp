@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Asio's random_access_file, which is there where Asio was told to use io_uring. It syncs by a
 // blocking call, as it has no other.
-#include <deque>
-#include <map>
-
-#include <unistd.h>
 #include <asio/buffer.hpp>
 #include <asio/io_context.hpp>
 #include <asio/random_access_file.hpp>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // libuv: one loop, whose requests are made by its four threads.
-#include <deque>
-
 #include <uv.h>
 
 #include "scenarios/files/windowed.hpp"
@@ -9,15 +7,13 @@
 namespace handoff::lab::files {
 namespace {
 
-class Loop {
+class Loop : Pinned {
  public:
   Loop() { uv_loop_init(&loop_); }
   ~Loop() {
     uv_run(&loop_, UV_RUN_DEFAULT);
     uv_loop_close(&loop_);
   }
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
 
   void tell_of(const Buffers& /*buffers*/) {}
 

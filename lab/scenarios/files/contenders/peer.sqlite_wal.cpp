@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // SQLite with a write-ahead log, where each record is a transaction that is synced. One connection
 // under a mutex: connections of their own would wait for each other by sleeping.
-#include <memory>
-#include <mutex>
-#include <stdexcept>
-
 #include <sqlite3.h>
 
 #include "scenarios/files/contender.hpp"

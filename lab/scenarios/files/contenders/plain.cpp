@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The article's schemes, and what people write.
-#include <condition_variable>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <mutex>
-#include <queue>
-#include <thread>
-#include <vector>
 
 #include "scenarios/files/blocking.hpp"
-#include "scenarios/files/contender.hpp"
-#include "scenarios/files/disk.hpp"
 
 namespace handoff::lab::files {
 namespace {
@@ -19,7 +11,7 @@ namespace {
 // The article's IoThread: a queue of tasks, a mutex, a condition variable and one thread, which
 // takes all tasks that are there at once. Its data races are gone. As in the article, threads are
 // made for each run.
-class IoThread {
+class IoThread : Pinned {
  public:
   IoThread() : thread_([this] { run(); }) {}
   ~IoThread() {
@@ -30,8 +22,6 @@ class IoThread {
     there_.notify_one();
     thread_.join();
   }
-  IoThread(const IoThread&) = delete;
-  IoThread& operator=(const IoThread&) = delete;
 
   void post(std::function<void()> task) {
     {
@@ -68,13 +58,6 @@ struct IoThreads {
   static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
     std::vector<IoThread> threads(Threads);
     for (std::size_t i = 0; i < count; ++i) threads[i % Threads].post([&job, i] { job(i); });
-  }
-};
-
-// The article's one_thread_in_all: the caller writes one file after the other.
-struct Single {
-  static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
-    for (std::size_t i = 0; i < count; ++i) job(i);
   }
 };
 
@@ -155,7 +138,8 @@ class SyncEach final : public Way {
 
 std::unique_ptr<Way> contender(const Task& task) {
   return chosen<std::unique_ptr<Way>(const Task&)>(
-      {{"seed.single", way_of<Blocking<Single>, kArticleBlock>},
+      {// The article's one_thread_in_all: the caller writes one file after the other.
+       {"seed.single", way_of<Blocking<OneThread>, kArticleBlock>},
        // The article's one_io_thread: the caller posts the files to one thread.
        {"seed.io_thread", way_of<Blocking<IoThreads<1>>, kArticleBlock>},
        // The article's fake_thread_pool: the caller posts the files to three threads in turns.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // oneTBB's flow graph of continue_nodes: each counts the messages of those before it, and counts
 // anew with the next run.
-#include <deque>
-
 #include <tbb/flow_graph.h>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The machine by itself: a chase of loads through memory, a cache line between two threads that
 // stay on two CPUs, calls of the kernel.
-#include <atomic>
-#include <memory>
-#include <span>
-#include <thread>
-
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "harness/cpus.hpp"
 #include "harness/ping_pong.hpp"
@@ -23,7 +16,7 @@ struct alignas(line_bytes) Line {
 };
 
 // On large pages where the kernel has some to spare: a line is to be missed, not its address.
-class Lines {
+class Lines : Pinned {
  public:
   explicit Lines(const Chase& chase) : bytes_(chase.lines() * sizeof(Line)) {
     void* const memory =
@@ -34,8 +27,6 @@ class Lines {
     for (std::uint64_t i = 0; i < chase.lines(); ++i) lines_[i].next = chase.line_after(i);
   }
   ~Lines() { munmap(lines_, bytes_); }
-  Lines(const Lines&) = delete;
-  Lines& operator=(const Lines&) = delete;
 
   [[nodiscard]] std::uint64_t next(std::uint64_t line) const { return lines_[line].next; }
 

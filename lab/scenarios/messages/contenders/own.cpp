@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // This library's transports but the bus with one order (own.bus.cpp).
-#include <chrono>
-#include <cstddef>
-#include <optional>
-
 #include <handoff/bus/broadcast.hpp>
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/bus/message_workers.hpp>
@@ -12,7 +8,6 @@
 #include <handoff/queue/mpsc_ring.hpp>
 #include <handoff/queue/spsc_ring.hpp>
 
-#include "scenarios/messages/measure.hpp"
 #include "scenarios/messages/own_bus.hpp"
 #include "scenarios/messages/own_queue.hpp"
 

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 // moodycamel's queue with tokens, taken in bulk; where a consumer may sleep, the one that can wait.
-#include <chrono>
-#include <cstddef>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include <blockingconcurrentqueue.h>
 
 #include "peers/moodycamel.hpp"

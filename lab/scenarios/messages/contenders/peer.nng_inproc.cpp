@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 // nng between threads: each producer pushes through a socket of its own, to which each consumer's
 // is connected; messages are made and read in nng's memory. It has no batches.
-#include <algorithm>
-#include <cstddef>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
 #include <nng/protocol/pipeline0/push.h>
@@ -22,12 +14,10 @@ void require(int result) {
   if (result != 0) throw std::runtime_error(nng_strerror(result));
 }
 
-class Socket {
+class Socket : Pinned {
  public:
   explicit Socket(int (*open)(nng_socket*)) { require(open(&socket_)); }
   ~Socket() { close(); }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
 
   void close() { nng_close(socket_); }  // closed twice it is closed
   void set(const char* option, std::size_t value) {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ZeroMQ between threads: each producer pushes through a socket of its own, to which each
 // consumer's is connected; messages are made and read in ZeroMQ's memory. It has no batches.
-#include <cstddef>
-#include <new>
-#include <string>
-#include <vector>
-
 #include <zmq.hpp>
 
 #include "scenarios/messages/measure.hpp"

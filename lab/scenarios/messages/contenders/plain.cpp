@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What needs no library.
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <vector>
-
 #include "peers/bare_ring.hpp"
 #include "scenarios/messages/measure.hpp"
 

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The articles' ways to hand messages on.
-#include <optional>
-#include <thread>
-#include <utility>
-#include <variant>
-
-#include "peers/seed_bus.hpp"
 #include "peers/seed_worker_pool.hpp"
 #include "scenarios/messages/measure.hpp"
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A Pipeline on a pool. The caller works with the pool's threads.
-#include <algorithm>
-#include <optional>
-
 #include <handoff/graph/pipeline.hpp>
 #include <handoff/pool/thread_pool.hpp>
 

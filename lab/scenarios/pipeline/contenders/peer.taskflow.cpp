@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // tf::Pipeline: a line for each item under way. Its serial pipes are all in order.
-#include <array>
-
 #include <taskflow/algorithm/pipeline.hpp>
 #include <taskflow/taskflow.hpp>
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Programs that compress from a file in memory into another one, on `width` threads. What they made
 // is expanded by zlib after each run, member after member.
-#include <array>
 #include <filesystem>
-#include <span>
-#include <vector>
 
-#include <sys/mman.h>
 #include <zlib.h>
 
 #include "scenarios/files/child.hpp"
@@ -16,14 +12,12 @@ namespace handoff::lab::pipeline {
 namespace {
 
 // A file in memory that a child finds by its descriptor's name.
-class Memory {
+class Memory : Pinned {
  public:
   Memory() : descriptor_(memfd_create("text", 0)) {
     if (descriptor_ < 0) throw std::runtime_error("no file in memory");
   }
   ~Memory() { close(descriptor_); }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
 
   std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
   void write(std::string_view bytes) const {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What Boost has for two processes.
-#include <array>
-#include <memory>
-#include <stdexcept>
-#include <string>
-
 #include <boost/interprocess/ipc/message_queue.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
 

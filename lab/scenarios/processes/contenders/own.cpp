@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 // This library's rings in shared memory.
-#include <array>
-#include <cstddef>
-#include <optional>
-#include <span>
-#include <stdexcept>
-
 #include <handoff/core/status.hpp>
 #include <handoff/process/shared_byte_ring.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/process/shared_ring.hpp>
 
 #include "scenarios/processes/measure.hpp"
-#include "scenarios/processes/work.hpp"
 
 namespace handoff::lab::processes {
 namespace {

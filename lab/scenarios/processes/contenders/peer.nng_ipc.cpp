@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A pair of nng sockets (pair0) over ipc, at an abstract address: no file is left behind. Messages
 // are written and read where the library has them.
-#include <stdexcept>
-#include <string>
-
 #include <nng/nng.h>
 #include <nng/protocol/pair0/pair.h>
 
@@ -13,12 +10,9 @@ namespace handoff::lab::processes {
 namespace {
 
 template <class Message>
-class NngPair {
+class NngPair : Pinned {
  public:
-  NngPair() = default;
   ~NngPair() { nng_close(socket_); }
-  NngPair(const NngPair&) = delete;
-  NngPair& operator=(const NngPair&) = delete;
 
   // Its threads are started here, after the fork.
   void open(Side side) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Open MPI: both processes are ranks of one job, which send and receive through shared memory.
-#include <memory>
-#include <stdexcept>
-#include <string>
 
 #define OMPI_SKIP_MPICXX 1  // its C++ bindings are gone from the standard
 #include <mpi.h>

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A pair of ZeroMQ sockets over ipc, at an abstract address: no file is left behind. Messages are
 // written and read where the library has them.
-#include <cerrno>
-#include <stdexcept>
-#include <string>
-
 #include <zmq.h>
 
 #include "scenarios/processes/measure.hpp"
@@ -13,15 +9,12 @@ namespace handoff::lab::processes {
 namespace {
 
 template <class Message>
-class ZeromqPair {
+class ZeromqPair : Pinned {
  public:
-  ZeromqPair() = default;
   ~ZeromqPair() {
     if (socket_ != nullptr) zmq_close(socket_);
     if (context_ != nullptr) zmq_ctx_term(context_);
   }
-  ZeromqPair(const ZeromqPair&) = delete;
-  ZeromqPair& operator=(const ZeromqPair&) = delete;
 
   // Its thread is started here, after the fork.
   void open(Side side) {

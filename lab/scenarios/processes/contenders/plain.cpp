@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What needs no library.
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstddef>
-#include <memory>
-#include <stdexcept>
-
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "peers/bare_ring.hpp"
 #include "scenarios/processes/measure.hpp"
@@ -82,7 +73,7 @@ class SpinRings : public EachWay<peers::BareRing<Message, places_for(sizeof(Mess
 
 // A pipe each way, as large as a user may make it. A message is a write of its own.
 template <class Message>
-class Pipes {
+class Pipes : Pinned {
  public:
   Pipes() {
     for (auto& ends : pipes_) {
@@ -96,8 +87,6 @@ class Pipes {
       for (const int end : ends) close(end);
     }
   }
-  Pipes(const Pipes&) = delete;
-  Pipes& operator=(const Pipes&) = delete;
 
   void open(Side side) {
     in_ = pipes_[receives_by(side)][0];
@@ -123,7 +112,7 @@ class Pipes {
 // A pair of Unix sockets, SOCK_STREAM: as the messages have one size, nobody must keep them apart.
 // A message is a write of its own; the reader may take several at once.
 template <class Message>
-class Sockets {
+class Sockets : Pinned {
  public:
   Sockets() {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_.data()) != 0) {
@@ -137,8 +126,6 @@ class Sockets {
   ~Sockets() {
     for (const int end : ends_) close(end);
   }
-  Sockets(const Sockets&) = delete;
-  Sockets& operator=(const Sockets&) = delete;
 
   void open(Side side) { own_ = ends_[side == Side::first ? 0 : 1]; }
   template <class Make>

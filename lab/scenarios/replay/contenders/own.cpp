@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 // This library's ways that are no pool.
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <thread>
-#include <vector>
-
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/pool/task_group.hpp>
@@ -20,14 +13,12 @@ namespace {
 // This library's event queue: each piece is an event, and the threads drain.
 using Call = std::function<void()>;  // a job fits into it
 
-class Events {
+class Events : Pinned {
  public:
   explicit Events(std::size_t threads) {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
   }
   ~Events() { queue_.shut(); }
-  Events(const Events&) = delete;
-  Events& operator=(const Events&) = delete;
 
   template <class F>
   void execute(F job) {

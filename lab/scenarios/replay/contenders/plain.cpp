@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What needs no library.
-#include <deque>
-#include <functional>
-#include <future>
-#include <mutex>
-
 #include "scenarios/replay/measure.hpp"
 
 namespace handoff::lab::replay {

@@ -1,17 +1,5 @@
 // SPDX-License-Identifier: MIT
 // This library's ways.
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <cstdint>
-#include <cstring>
-#include <deque>
-#include <optional>
-#include <stdexcept>
-#include <string>
-
-#include <sys/types.h>
-#include <unistd.h>
 #include <handoff/core/bulk.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/process/process_pool.hpp>

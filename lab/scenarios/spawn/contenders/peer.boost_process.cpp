@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Boost.Process: a child that is a program, made by a fork.
-#include <csignal>
-#include <string>
-
-#include <unistd.h>
 #include <boost/process/child.hpp>
 #include <boost/process/exe.hpp>
 #include <boost/process/posix.hpp>

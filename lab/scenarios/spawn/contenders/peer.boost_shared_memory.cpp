@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Boost.Interprocess's shared memory: opened by its name, and mapped as a region.
-#include <cstring>
-
 #include <boost/interprocess/mapped_region.hpp>
 #include <boost/interprocess/shared_memory_object.hpp>
 

@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What needs no library.
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <deque>
-#include <future>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "scenarios/spawn/children.hpp"
 #include "scenarios/spawn/measure.hpp"
@@ -76,7 +57,7 @@ void kernel_thread(Word& word) {
 
 // posix_spawn: a child that is a program. The C library makes it without a copy of the parent's
 // tables.
-class SpawnedPrograms {
+class SpawnedPrograms : Pinned {
  public:
   SpawnedPrograms() {
     if (posix_spawn_file_actions_init(&actions_) != 0 ||
@@ -85,8 +66,6 @@ class SpawnedPrograms {
     }
   }
   ~SpawnedPrograms() { posix_spawn_file_actions_destroy(&actions_); }
-  SpawnedPrograms(const SpawnedPrograms&) = delete;
-  SpawnedPrograms& operator=(const SpawnedPrograms&) = delete;
 
   pid_t start() {
     char* const arguments[] = {program_.data(), nullptr};
@@ -141,7 +120,7 @@ bool give(int socket, const T& value) {
          sizeof value;
 }
 
-class Fed {
+class Fed : Pinned {
  public:
   Fed() {
     cpu_set_t cpus;
@@ -155,8 +134,6 @@ class Fed {
       peers::end_child(worker.process);
     }
   }
-  Fed(const Fed&) = delete;
-  Fed& operator=(const Fed&) = delete;
 
   void begin(Number number) {
     if (!give(workers_[begun_++ % workers_.size()].socket, number)) {
@@ -200,14 +177,11 @@ class Fed {
 
 // What the ways to do a job in a process of its own share: a pipe for each job, from which its
 // answer is read before the child is waited for.
-class JobPipes {
+class JobPipes : Pinned {
  public:
-  JobPipes() = default;
   ~JobPipes() {
     while (!jobs_.empty()) static_cast<void>(end());
   }
-  JobPipes(const JobPipes&) = delete;
-  JobPipes& operator=(const JobPipes&) = delete;
 
   // start(output) makes the child, which writes an Answer to that descriptor and ends.
   template <class Start>
@@ -286,7 +260,7 @@ class SpawnedJobs {
 
 // Forked workers that take blocks from one counter in shared memory, between two barriers: what is
 // written by hand. What a worker that dies has taken is never done, and the barrier waits for it.
-class Counting {
+class Counting : Pinned {
  public:
   explicit Counting(std::size_t width) {
     make(shared_->begin, width + 1);
@@ -303,8 +277,6 @@ class Counting {
     }
   }
   ~Counting() { end(); }
-  Counting(const Counting&) = delete;
-  Counting& operator=(const Counting&) = delete;
 
   void run(const Rows& rows) {
     shared_->rows = rows;
@@ -396,12 +368,10 @@ class Posix {
 };
 
 // Memory without a name: its descriptor, which is there already, is asked for the size, and mapped.
-class Memfd {
+class Memfd : Pinned {
  public:
   Memfd() { fill(file_); }
   ~Memfd() { close(file_); }
-  Memfd(const Memfd&) = delete;
-  Memfd& operator=(const Memfd&) = delete;
 
   [[nodiscard]] std::uint64_t look() const { return first_word_of(file_); }
 

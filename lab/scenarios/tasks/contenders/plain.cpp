@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What needs no library.
-#include <functional>
-#include <future>
-#include <optional>
-
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "scenarios/tasks/measure.hpp"
 

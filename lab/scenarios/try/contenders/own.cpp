@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 // This library's ways.
-#include <algorithm>
-#include <memory>
-#include <system_error>
-#include <thread>
-#include <vector>
-
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/event/event_queue.hpp>
 #include <handoff/pool/parallel_for.hpp>
@@ -55,7 +49,7 @@ Operation pool_tasks(const Task& task) {
 
 // This library's event queue: an event names a block. The caller enqueues all of them, then drains
 // with the threads that serve the queue.
-class Served {
+class Served : Pinned {
  public:
   explicit Served(const Task& task) : task_(task), block_(task.handed()) {
     handle_ = queue_.append_listener(kBlock, [this](std::size_t first) {
@@ -65,8 +59,6 @@ class Served {
     for (std::size_t i = 1; i < task.width; ++i) threads_.emplace_back([this] { serve(); });
   }
   ~Served() { queue_.shut(); }
-  Served(const Served&) = delete;
-  Served& operator=(const Served&) = delete;
 
   void run() {
     outstanding_.begin((task_.items + block_ - 1) / block_);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // oneTBB's parallel_for.
-#include <algorithm>
-
 #include "peers/onetbb.hpp"
 #include "scenarios/try/contender.hpp"
 

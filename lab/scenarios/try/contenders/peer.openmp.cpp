@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // OpenMP's parallel loop. Guided: blocks that shrink, so that a CPU that is slow for a moment gets
 // fewer items, as with the others (ADR 0014).
-#include <algorithm>
-
 #include "scenarios/try/contender.hpp"
 
 namespace handoff::lab::trial {

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What needs no library.
-#include <algorithm>
-#include <future>
-#include <thread>
-#include <vector>
-
 #include "scenarios/try/contender.hpp"
 
 namespace handoff::lab::trial {
