@@ -2,22 +2,11 @@
 //
 // What the system has only so much of: room on the device, length of a file, descriptors, 32 bits.
 // Every request ends, says what went wrong, and leaves nothing behind.
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
-
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/file_engine.hpp>
 
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace limits_test { namespace {

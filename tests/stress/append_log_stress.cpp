@@ -3,13 +3,10 @@
 // An append log under real threads: appenders of each kind, waiters that give up, a reader that
 // follows and somebody who trims; syncs that take next to nothing and syncs that take their time. A
 // lost wake-up is a hang, which the watchdog turns into a failure.
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 
 #include "fault/fault_support.hpp"
 #include "support/patience.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {
