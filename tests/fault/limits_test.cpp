@@ -216,8 +216,11 @@ TEST_P(Descriptors, SixteenForSixtyFourFiles) {
     for (unsigned i = 0; i < 64; ++i) {
       const FileResult& result = results[i];
       const auto now = root.get("f" + std::to_string(i));
-      if (result.ok()) EXPECT_TRUE(now == contents[i]);
-      else EXPECT_EQ(result.failure().error, EMFILE) << result.failure().text();
+      if (result.ok()) {
+        EXPECT_TRUE(now == contents[i]);
+      } else {
+        EXPECT_EQ(result.failure().error, EMFILE) << result.failure().text();
+      }
       if (!result.ok() && i % 2 == 1) {
         EXPECT_FALSE(now.has_value()) << "half a file";
       }

@@ -56,8 +56,11 @@ void append_in_all_ways(AppendLog& log, std::size_t thread, std::size_t count) {
       case 2: {
         const std::uint64_t number = log.append_later(text).value();
         const AppendResult result = log.wait(number, std::chrono::microseconds(random() % 100));
-        if (result.ok()) EXPECT_GE(log.durable(), number);
-        else EXPECT_EQ(result.failure().error, ETIME);
+        if (result.ok()) {
+          EXPECT_GE(log.durable(), number);
+        } else {
+          EXPECT_EQ(result.failure().error, ETIME);
+        }
         break;
       }
       case 3: owed.push_back(log.append_async(text)); break;
