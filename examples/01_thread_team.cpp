@@ -17,6 +17,6 @@ int main() {
     for (auto i : range) next[i + 1] = (heat[i] + 2 * heat[i + 1] + heat[i + 2]) / 4;
   });
 
-  return tally.done == heat.size() - 2 && next == heat ? 0 : 1;  // even heat stays as it is
+  return tally.done == heat.size() - 2 && next == heat ? 0 : 1;  // uniform heat stays as it is
 }
 // [readme]

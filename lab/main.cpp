@@ -281,7 +281,7 @@ CLI::App* add_try(CLI::App& program, TryOptions& options) {
   command->add_flag("--tsan", options.races,
                     "look for races; KERNEL.so must be built with -fsanitize=thread");
   number(*command, "--width", options.width, "threads or processes (default: the CPUs)");
-  number(*command, "--block", options.block, "items in one hand-over, at least");
+  number(*command, "--block", options.block, "hand over at least this many items at once");
   value(*command, "--limit", options.limit_s,
         "seconds after which a silent way counts as hung (default 10)", "SECONDS");
   names(*command, "--contenders", options.contenders, "ways to try, such as own.*,peer.one*",

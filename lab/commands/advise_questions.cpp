@@ -286,7 +286,7 @@ std::optional<std::string> line_of_terminal(Interrupt& interrupt) {
 
 bool ask_all(AdviseOptions& options) {
   Interrupt interrupt;
-  fmt::print(stderr, "An empty line takes the value in brackets, q leaves.\n");
+  fmt::print(stderr, "An empty line takes the value in brackets; q quits.\n");
   for (const AdviseQuestion& asked : advise_questions()) {
     const unsigned unit = 1U << which("--unit", options.unit, kUnitNames);
     if ((asked.units & unit) == 0) continue;

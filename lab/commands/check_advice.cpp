@@ -179,7 +179,7 @@ int check_advice(const CheckAdviceOptions& options) {
     if (!rows.contains("own.serial")) continue;
     if (launches_of(rows) < 2) {
       throw UserError(
-          fmt::format("{} has a single launch: two and more tell regret", text_of(parameters)));
+          fmt::format("{} has a single launch: regret needs two or more", text_of(parameters)));
     }
     const Trial trial = trial_of(parameters, rows, {&known});
     trials.add(trial);

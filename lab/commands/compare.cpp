@@ -55,16 +55,16 @@ int compare_files(const CompareOptions& options) {
   }
   if (std::error_code not_there;
       std::filesystem::equivalent(options.what[0], options.what[1], not_there)) {
-    throw UserError(fmt::format("{} and {} are one file: name a result before and one now",
+    throw UserError(fmt::format("{} and {} are the same file: name an earlier result and a new one",
                                 options.what[0], options.what[1]));
   }
   const Result before = read_result(options.what[0]);
   const Result now = read_result(options.what[1]);
   const std::vector<Compared> rows = compared_results(before, now);
   if (rows.empty()) {
-    throw UserError(
-        fmt::format("{} and {} have no row in common: the one measured {}, the other {}",
-                    options.what[0], options.what[1], scenarios_in(before), scenarios_in(now)));
+    throw UserError(fmt::format("{} and {} have no row in common: one measured {}, the other {}",
+                                options.what[0], options.what[1], scenarios_in(before),
+                                scenarios_in(now)));
   }
   if (std::none_of(rows.begin(), rows.end(), [](const Compared& row) { return row.change(); })) {
     throw UserError(fmt::format("{} and {} have no row that both measured: {}", options.what[0],
@@ -158,7 +158,7 @@ int compare_revision(const CompareOptions& options) {
   }
   if (all.empty()) {
     throw UserError(
-        fmt::format("revision '{}' and this build have no own contender in common for {}",
+        fmt::format("revision '{}' and this build have no own.* contender in common for {}",
                     options.revision, fmt::join(names, ", ")));
   }
   fmt::print(stderr, "before: {} ({}); now: this build; launches {}, seed {}\n", options.revision,

@@ -23,7 +23,7 @@ void copy(char** argv) {
   if (!unknown) execv(beside.c_str(), argv + 1);
   if (unknown || errno == ENOENT) execvp(name.c_str(), argv + 1);
   throw UserError("handoff-copy cannot be started: " + std::string(std::strerror(errno)) +
-                  "; it is built where CLI11 is found, and installed with the library");
+                  "; it is built if CLI11 is found, and installed with the lab");
 }
 
 }  // namespace handoff::lab

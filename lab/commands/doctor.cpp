@@ -77,7 +77,7 @@ Finding find_second_cpu() {
            {"one_gflops", cores->one_gflops},
            {"both_gflops", cores->both_gflops},
            {"round_trip_ns", cores->round_trip_ns}},
-          real ? "" : "the gain by two threads here says nothing about machines with more cores"};
+          real ? "" : "the gain from two threads here says nothing about machines with more cores"};
 }
 
 Finding find_contenders(const std::vector<Contender>& contenders) {

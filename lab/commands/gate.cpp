@@ -155,7 +155,7 @@ void keep_only(std::vector<Figure>& figures, const std::vector<std::string>& par
   });
   if (!figures.empty()) return;
   throw UserError(
-      fmt::format("no figure has {} in its name, nor for its scenario", fmt::join(parts, " or ")));
+      fmt::format("no figure has {} in its name or as its scenario", fmt::join(parts, " or ")));
 }
 
 }  // namespace
@@ -178,7 +178,7 @@ int gate(const GateOptions& options) {
       std::error_code failed;
       std::filesystem::create_directories(options.keep, failed);
       if (failed) {
-        throw UserError(fmt::format("{}: no such folder can be made: {}", options.keep.string(),
+        throw UserError(fmt::format("{}: the folder cannot be made: {}", options.keep.string(),
                                     failed.message()));
       }
       take_up_what_is_kept(session, options.keep);
@@ -195,9 +195,9 @@ int gate(const GateOptions& options) {
   }
   if (interrupted) {
     fmt::print(stderr, "note: interrupted: {}\n",
-               options.keep.empty()
-                   ? "the measurement is incomplete"
-                   : options.keep.string() + " has the measured blocks; the same command goes on");
+               options.keep.empty() ? "the measurement is incomplete"
+                                    : options.keep.string() +
+                                          " has the measured blocks; the same command continues");
     return exit_code::signal + interrupted->signal;
   }
   return session.broken() && options.results.empty() ? exit_code::broken : exit_code_of(verdicts);

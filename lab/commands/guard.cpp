@@ -130,7 +130,7 @@ class Guard {
     }
     fmt::print(
         "{} cells: {} worse, {} same or better, {} undecided, {} broken; "
-        "worse is beyond {:.1f} %, twice\n",
+        "worse means beyond {:.1f} % in two runs\n",
         trials_.size(), count(Outcome::worse), count(Outcome::same_or_better),
         count(Outcome::undecided), count(Outcome::broken), 100 * margin());
     if (planted_ == 0) return;
@@ -276,7 +276,7 @@ MeasureOptions measuring(MeasureOptions options) {
 Contender own_contender(const Session& session, const GuardedCell& cell) {
   const Contender& contender = session.contender_named(*cell.scenario, cell.contender);
   if (contender.kind() != "own" || !contender.applies(cell.cell)) {
-    throw UserError(fmt::format("cell '{}': {} is no contender of this library's that does {} {}",
+    throw UserError(fmt::format("cell '{}': {} is no contender of this library that does {} {}",
                                 cell.name, cell.contender, cell.cell.metric(), cell.cell.text()));
   }
   return contender;

@@ -81,8 +81,8 @@ void print_how_to_run(const Scenario& scenario) {
 
 void print(const RungKind& kind, const std::vector<Contender>& contenders) {
   fmt::print(
-      "{}: {}, a rung of the ladder\n  ways: this library's, two peers, what people write "
-      "today, the limit\n",
+      "{}: {}, a rung of the ladder\n  ways: this library's, two peers, what people write, "
+      "the minimal version\n",
       kind.name, kind.title);
   std::vector<std::string> names{kind.own};
   names.insert(names.end(), kind.peers.begin(), kind.peers.end());
@@ -94,7 +94,7 @@ void print(const RungKind& kind, const std::vector<Contender>& contenders) {
     }
   }
   fmt::print(
-      "  how to run it\n    {:<28} this rung, longer than an overview does\n"
+      "  how to run it\n    {:<28} this rung, measured longer than in an overview\n"
       "    {:<28} its scenario\n    {}\n",
       "handoff run " + kind.name, "handoff run " + kind.scenario,
       one_cell(kind.scenario, kind.cell));

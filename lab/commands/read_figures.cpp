@@ -190,7 +190,7 @@ std::vector<GuardedCell> read_guarded_cells(const std::filesystem::path& path,
                                      [&](const GuardedCell& cell) { return cell.name == name; });
     if (!is_new) table.refuse(fmt::format("has the name of another one, '{}'", name));
     if (cells.size() > kMostGuardedCells) {
-      table.refuse(fmt::format("is one more than the {} that the time is for", kMostGuardedCells));
+      table.refuse(fmt::format("is one too many: there is time for {}", kMostGuardedCells));
     }
   });
   return cells;

@@ -31,8 +31,8 @@ std::filesystem::path trace_of(const ReplayOptions& options) {
   if (options.from_ninja.empty()) return options.file;
   const std::filesystem::path log = options.from_ninja / ".ninja_log";
   if (!std::filesystem::exists(log)) {
-    throw UserError(
-        fmt::format("--from-ninja: there is no {}; ninja leaves it where it builds", log.string()));
+    throw UserError(fmt::format(
+        "--from-ninja: there is no {}; ninja writes it into its build folder", log.string()));
   }
   return log;
 }

@@ -35,7 +35,7 @@ class SignsOfLife {
   void begin(std::size_t ways, const ReplayPlan& plan) {
     const std::string until = plan.ends_in_time ? fmt::format("{:.0f} s at most", left_s())
                                                 : counted(plan.launches.value_or(1));
-    say(fmt::format("replaying in {} ways by turns: {}", ways, until));
+    say(fmt::format("replaying in {} ways in turns: {}", ways, until));
   }
   void launched(std::size_t launches) {
     constexpr std::chrono::seconds often_enough(10);
@@ -78,7 +78,7 @@ class Replays {
   // Why the figures are not enough to tell, whatever they are; empty: they may be.
   [[nodiscard]] std::string too_few() const {
     if (plan_.launches || launches_ >= kLooks.front()) return "";
-    return fmt::format("{} in the time, and {} are needed at least", counted(launches_),
+    return fmt::format("{} in the time; at least {} are needed", counted(launches_),
                        kLooks.front());
   }
 

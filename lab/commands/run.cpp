@@ -182,7 +182,8 @@ void wait_for_quiet(const RunOptions& options, Interrupt& interrupt) {
   const std::chrono::duration<double> most(*options.wait_quiet_s);
   const double others = wait_until_quiet(most, interrupt);
   if (others < kQuietCpus) return;
-  fmt::print(stderr, "still busy after {} s: others take {:.1f} CPUs\n", most.count(), others);
+  fmt::print(stderr, "still busy after {} s: other programs take {:.1f} CPUs\n", most.count(),
+             others);
 }
 
 void require_seconds_to_wait(const RunOptions& options) {

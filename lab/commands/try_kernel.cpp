@@ -191,7 +191,7 @@ class Try {
       leave_out([](const Measurement&) { return true; }, "the kernel does not run serially");
     } else if (found != measurements_.end()) {
       leave_out(has_threads, fmt::format("a kernel that breaks under {} is not safe under threads, "
-                                         "even where it had luck",
+                                         "even where its result was right",
                                          way_named(found->contender.name)));
     }
   }

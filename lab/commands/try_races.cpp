@@ -74,7 +74,7 @@ int look_for_races(const TryOptions& options) {
   const trial::SharedObject object = trial::look_at_shared_object(options.kernel);
   if (object.race_runtime.empty()) {
     throw UserError(fmt::format(
-        "{}: it does not need the shared runtime of ThreadSanitizer; compile it with "
+        "{}: it is not linked with the shared runtime of ThreadSanitizer; compile it with "
         "-fsanitize=thread, and with clang -shared-libsan and its -Wl,-rpath (`make tsan`)",
         kernel));
   }

@@ -4,6 +4,7 @@
 #include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/core/not_run.hpp>
 #include <handoff/pool/detail/group_tasks.hpp>
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/backoff.hpp>
@@ -65,18 +66,22 @@ void GroupTasks::wait_for_others(Worker& here, const OwnTasks& own) noexcept {
 
 // Its tasks may look at the end of the wait until it is over.
 Status GroupTasks::wait(const Until& until) {
-  if (is_done() || !(until.has_deadline() || until.stop_possible())) return wait();
+  const auto wait_whole = [this] {
+    const Status said = wait();
+    return said == Status::closed ? Status::stopped : said;
+  };
+  if (is_done() || !(until.has_deadline() || until.stop_possible())) return wait_whole();
   if (owner_ == nullptr) {
     const Inside::Pause pause;  // somebody may wait for what was put off
     const Status waited = sleep_with_others(engine_.worker_here(), until);
-    return waited == Status::ok ? wait() : waited;
+    return waited == Status::ok ? wait_whole() : waited;
   }
   until_.write() = &until;
   flags_.fetch_or(kLimited, order::release);  // order: release pairs with why_dropped(): until_
   wait_until_done();
   // order: relaxed, no task is left.
   flags_.fetch_and(~std::uint32_t{kLimited}, order::relaxed);
-  return wait();
+  return wait_whole();
 }
 
 Outcome GroupTasks::why_dropped() noexcept {
@@ -157,6 +162,15 @@ void GroupTasks::note(Outcome outcome) noexcept {
   flags_.fetch_or(outcome == Outcome::failed ? kFailed : kDropped, order::relaxed);
 }
 
+void GroupTasks::given_up(Outcome why) noexcept {
+  // order: relaxed, as in note()
+  flags_.fetch_or(why == Outcome::expired ? kGivenUp | kLate : kGivenUp, order::relaxed);
+}
+
+void GroupTasks::refuse(Status said) {
+  raise(NotRun(said == Status::closed ? Status::stopped : said));
+}
+
 void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
   const std::uint32_t before = flags_.fetch_or(kFailed, order::relaxed);  // order: as in note()
   {
@@ -188,7 +202,8 @@ Status GroupTasks::settle() {
     if (failure) std::rethrow_exception(std::move(failure));
   }
   if ((flags & kDropped) == 0) return Status::ok;
-  return (flags & kLate) != 0 ? Status::timed_out : Status::stopped;
+  if ((flags & kLate) != 0) return Status::timed_out;
+  return (flags & kGivenUp) != 0 ? Status::closed : Status::stopped;
 }
 
 void GroupTasks::tell_unheard() noexcept {

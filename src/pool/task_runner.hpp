@@ -101,7 +101,9 @@ class TaskRunner {
     // order: relaxed, nothing comes with it; a task that slips through has begun in time.
     const std::uint32_t dropping = dropping_.load(sync::order::relaxed);
     if (dropping != kKeep) [[unlikely]] {
-      return task.drop(dropping == kCancel ? Outcome::cancelled : Outcome::expired);
+      const Outcome why = dropping == kCancel ? Outcome::cancelled : Outcome::expired;
+      if (group != nullptr) group->given_up(why);
+      return task.drop(why);
     }
     if (group != nullptr) {
       const Outcome why = group->whether();

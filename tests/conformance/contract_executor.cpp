@@ -409,23 +409,107 @@ ContractRow inline_row() {
           child ? "works as before" : "not to be used"};
 }
 
+// A pool of processes whose only worker is held until let_go().
+class HeldProcess {
+ public:
+  explicit HeldProcess(std::size_t capacity) : pool({.width = 1, .capacity = capacity}) {
+    first_ = pool.submit<hold>(flags_.get());
+    idle_until([this] { return flags_->entered.load(); });
+  }
+  ~HeldProcess() { let_go(); }
+  Status one_more() {
+    Future<void> future;
+    return pool.try_submit<count>(future, flags_.get());
+  }
+  void submit() { (void)pool.submit<count>(flags_.get()); }
+  void let_go() { flags_->left = true; }
+  int counted() const { return flags_->counted; }
+
+ private:
+  struct Flags {
+    std::atomic<bool> entered{false}, left{false};
+    std::atomic<int> counted{0};
+  };
+  struct Unmap {
+    void operator()(Flags* flags) const { ::munmap(flags, sizeof(Flags)); }
+  };
+  static void hold(Flags* const& flags) {
+    flags->entered = true;
+    idle_until([&] { return flags->left.load(); });
+  }
+  static void count(Flags* const& flags) { ++flags->counted; }
+
+  // Before the pool: its processes have what is mapped by then.
+  std::unique_ptr<Flags, Unmap> flags_{new (::mmap(nullptr, sizeof(Flags), PROT_READ | PROT_WRITE,
+                                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Flags};
+
+ public:
+  ProcessPool pool;
+
+ private:
+  Future<void> first_;
+};
+
+std::string processes_with_no_room() {
+  HeldProcess held(2);
+  while (held.one_more() == Status::ok) {
+  }
+  const std::string tried = said(held.one_more());
+  std::atomic<bool> told{false};
+  std::thread other([&] {
+    held.submit();
+    told = true;
+  });
+  // As in with_no_room().
+  for (int i = 0; i < 50 && !told; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const bool waits = !told;
+  held.let_go();
+  other.join();
+  return std::string("`submit` ") + (waits ? "waits" : "does not wait") +
+         "; `try_submit` returns " + tried;
+}
+
+std::string processes_closing() {
+  HeldProcess held(4);
+  for (int i = 0; i < 3; ++i) held.submit();
+  held.let_go();
+  const Tally tally = held.pool.close();
+  if (!tally.balanced() || tally.pending != 0) return "leaves it";
+  return held.counted() == 3 ? "runs it" : "cancels it";
+}
+
+std::string processes_sizes() {
+  return capacities([](std::size_t capacity) {
+    HeldProcess held(capacity);
+    std::size_t waiting = 0;
+    while (held.one_more() == Status::ok) ++waiting;
+    return waiting;
+  });
+}
+
 ContractRow process_row() {
   ProcessPool pool({.width = 1, .capacity = 3});
-  const bool right = pool.submit<twice>(std::uint32_t{21}).get() == 42;
+  std::atomic<int> right{0};
+  const auto submit_one = [&] {
+    if (pool.submit<twice>(std::uint32_t{21}).get() == 42) ++right;
+  };
+  std::thread first(submit_one);
+  std::thread second(submit_one);
+  first.join();
+  second.join();
   auto failed = pool.submit<throws>(std::uint32_t{0});
   const std::string told = outcome([&] { (void)failed.get(); });
-  const Tally tally = pool.close();
+  (void)pool.close();
   const std::string closed = outcome([&] { (void)pool.submit<twice>(std::uint32_t{1}); });
   Future<std::uint32_t> future;
   const std::string tries = said(pool.try_submit<twice>(future, std::uint32_t{1}));
-  const std::string none = outcome([] { const ProcessPool empty({.width = 1, .capacity = 0}); });
   return {"`ProcessPool`",
           "`submit`, `try_submit`",
-          "`submit` waits; `try_submit` returns `full`",
+          processes_with_no_room(),
           "`submit` " + closed + "; `try_submit` returns " + tries,
-          right && tally.done == 1 ? "runs it" : "leaves it",
-          "0 is " + none + "; 3 holds 3",
-          "any thread",
+          processes_closing(),
+          processes_sizes(),
+          right == 2 ? "any thread" : "one thread",
           told.find("a kernel") != std::string::npos ? "its Future throws `WorkFailed`" : told,
           "its processes",
           end_in_a_child(std::make_unique<ProcessPool>(1))};

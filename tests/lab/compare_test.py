@@ -188,7 +188,7 @@ class Files(LabTest):
         now.write_text(text)
         for files in ((before, now), (now, before)):
             self.assert_refused("compare", *files, leaves=leaves, mentions=["now.json", *mentions])
-        self.assert_refused("compare", before, before, leaves=leaves, mentions=["are one file"])
+        self.assert_refused("compare", before, before, leaves=leaves, mentions=["the same file"])
         self.assert_refused("compare", before, leaves=leaves, mentions=["two result files"])
         self.assert_refused("compare", before, before, "--launches", "5", leaves=leaves,
                             mentions=["--launches", "--ref"])

@@ -134,9 +134,9 @@ class Guard(LabTest):
                 (cell() + cell(), "cells.toml:6: this cell has the name of another one, 'a cell'"),
                 (cell().replace("thread", "claim"), "is 2 cells"),
                 (cell(contender="own.thraed_team"), "did you mean 'own.thread_team'?"),
-                (cell(contender="peer.std_thread"), "no contender of this library's"),
+                (cell(contender="peer.std_thread"), "no contender of this library"),
                 (cell(contender="own.process_team"), "that does thread"),
-                ("".join(cell(str(number)) for number in range(41)), "one more than the 40"),
+                ("".join(cell(str(number)) for number in range(41)), "there is time for 40"),
                 (cell(contender="own.thread_team"), "needs --ref"),
         ]:
             with self.subTest(words):

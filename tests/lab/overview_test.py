@@ -177,7 +177,7 @@ class Busy(LabTest):
                             "--time-budget", "0.1", "--wait-quiet", "0.1")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr.splitlines()[-1],
-                         r"^still busy after 0.1 s: others take \d+\.\d CPUs$")
+                         r"^still busy after 0.1 s: other programs take \d+\.\d CPUs$")
         for wrong in ("-1", "nan", "1e9"):
             self.assert_refused("run", "--quick", "--wait-quiet", wrong, mentions=["--wait-quiet"])
 

@@ -81,7 +81,7 @@ class TaskGroup {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Calls function() once, somewhere, before wait() returns.
+  // Calls function() once, somewhere, before wait() returns; or wait() tells that it was dropped.
   template <class F>
   void run(F&& function) {
     static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
@@ -101,8 +101,13 @@ class TaskGroup {
     wait();
   }
 
-  // Until no task is unfinished. See the head comment.
-  void wait() { (void)tasks_.wait(); }
+  // Until no task is unfinished. Rethrows the first exception. Throws NotRun (stopped, timed_out)
+  // if the pool's close dropped a task. See the head comment.
+  void wait() {
+    const Status said = tasks_.wait();
+    if (said == Status::closed || said == Status::timed_out) [[unlikely]]
+      detail::GroupTasks::refuse(said);
+  }
   // ok; stopped or timed_out if a task was dropped since the last wait.
   Status wait(const Until& until) {
     const sync::Waited waited(static_cast<detail::GroupTasks*>(&tasks_));

@@ -38,6 +38,34 @@ TEST_P(TaskGroupTest, WhatTheOwnerHasToRunItselfIsDroppedToo) {
   EXPECT_EQ(pool.close().expired, 10U);
 }
 
+// A task that divides its work while the pool is closed: each part runs, or the wait tells.
+TEST_P(TaskGroupTest, AWaitTellsThatTheClosingPoolDroppedATask) {
+  const std::pair<Closing, Status> kCloses[] = {{Closing::abandon, Status::stopped},
+                                                {Closing::finish_until(0s), Status::timed_out}};
+  for (const auto& [how, why] : kCloses) {
+    ThreadPool pool(options(1));
+    Gate begun;
+    Future<Status> told = pool.submit([&] {
+      begun.open();
+      for (TaskGroup group(pool);;) {
+        int ran = 0;
+        group.run([&ran] { ++ran; });
+        try {
+          group.wait();
+          if (ran != 1) return Status::ok;  // in silence
+        } catch (const NotRun& not_run) {
+          group.run([] { ADD_FAILURE() << "not dropped"; });
+          EXPECT_EQ(group.wait(1h), not_run.status());
+          return not_run.status();
+        }
+      }
+    });
+    begun.wait();
+    (void)pool.close(how);
+    EXPECT_EQ(told.get(), why);
+  }
+}
+
 // The others wait on.
 TEST_P(TaskGroupTest, AWaitWithAnEndLeavesASharedOneAlone) {
   ThreadPool pool(options(2));

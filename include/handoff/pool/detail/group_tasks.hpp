@@ -110,6 +110,8 @@ class GroupTasks {
                            [](void* call) noexcept { (*static_cast<decltype(run)*>(call))(); }});
   }
 
+  // ok; stopped: cancel() was called; closed or timed_out: the pool gave up tasks as it closed.
+  // Rethrows the first failure.
   Status wait() {
     if (!is_done()) wait_until_done();
     sync::taken(sync::end_of(this));
@@ -151,6 +153,11 @@ class GroupTasks {
     if (&thief != owner_) thief.begin_part_of(*this);
   }
   [[gnu::cold]] void keep_failure(const std::exception_ptr& failure) noexcept;
+  // A task is about to be dropped, as its pool closes: cancelled or expired.
+  [[gnu::cold]] void given_up(Outcome why) noexcept;
+
+  // For a wait that returned closed or timed_out, though nobody asked the group for that.
+  [[noreturn]] static void refuse(Status said);
 
  private:
   friend class OptionedTasks;
@@ -164,6 +171,7 @@ class GroupTasks {
     kShared = 32,  // no owner; for good
     kHooked = 64,  // OptionedTasks has a hook; for good
     kHeard = 128,  // a wait of a shared group threw its failure, which stays
+    kGivenUp = 256,  // the pool dropped a task
   };
 
   // In elsewhere_: the owner sleeps until the count is 0.
