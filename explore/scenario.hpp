@@ -75,6 +75,12 @@ using LargeScenario = SizedScenario<Size::large>;
 using HugeScenario = SizedScenario<Size::huge>;
 using SingleScenario = SizedScenario<Size::single>;
 using FailingScenario = SizedScenario<Size::small, 1>;
+// Ones in which as many processes may be killed.
+template <unsigned kDeaths = 1, Size kSize = Size::small>
+struct MortalScenario : Scenario {
+  MortalScenario(std::string scenario_name, std::function<void()> body)
+      : Scenario(std::move(scenario_name), std::move(body), kSize, kDeaths) {}
+};
 
 // How many deviations it gets, for what.
 enum class Purpose { check, deep, weakened_order };

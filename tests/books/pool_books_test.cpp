@@ -2,9 +2,6 @@
 //
 // The books of pool/ report what is broken on purpose.
 #include <gtest/gtest-spi.h>
-#include <handoff/pool/blocking.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/timer_handle.hpp>
 
 #include "books/expect_reported.hpp"
 #include "books/pool_books.hpp"

@@ -2,10 +2,8 @@
 //
 // The books of message workers report what is broken on purpose. As every Books is a friend,
 // Books<Break> is the one that breaks.
-#include <handoff/core/status.hpp>
-
-#include "books/expect_reported.hpp"
 #include "books/worker_books.hpp"
+#include "books/expect_reported.hpp"
 #include "support/test.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {

@@ -234,7 +234,7 @@ TYPED_TEST(EventppQueueThreads, WaitingForNoTimeTellsWhenAllIsDone) {
     std::this_thread::yield();
     ++done;
   });
-  std::thread handler([&] {
+  std::jthread handler([&] {
     while (!stop) {
       if (queue.waitFor(1ms)) queue.process();
     }
@@ -246,7 +246,6 @@ TYPED_TEST(EventppQueueThreads, WaitingForNoTimeTellsWhenAllIsDone) {
     EXPECT_EQ(done, 2 * round);
   }
   stop = true;
-  handler.join();
 }
 
 // The end of the last of them tells a thread that slept before: else this hangs.

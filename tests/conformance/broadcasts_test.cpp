@@ -2,8 +2,6 @@
 //
 // The transfer suite on broadcasts that one consumer follows, which are queues then. What asks for
 // an item's end when it is taken is left out: a message ends when its place is used again.
-#include <handoff/bus/broadcast.hpp>
-
 #include "conformance/followed_by_one.hpp"
 #include "conformance/transfer_suite.hpp"
 #include "support/test.hpp"

@@ -11,12 +11,7 @@
 //   };
 #pragma once
 
-#include <handoff/core/bulk.hpp>
-#include <handoff/sync/clock.hpp>
-#include <handoff/sync/stop_token.hpp>
-
 #include "support/compiled_once.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {
@@ -249,7 +244,7 @@ HANDOFF_TYPED_TEST_P(BulkSuite, ADeadlineExpiresWhatHasNotBegun) {
 HANDOFF_TYPED_TEST_P(BulkSuite, ManyUseItAtOnce) {
   for (const std::size_t width : {1U, 3U, 12U}) {
     const auto bulk = TypeParam::make(width);
-    std::vector<std::thread> users;
+    std::vector<std::jthread> users;
     for (std::size_t user = 0; user < 4; ++user) {
       users.emplace_back([&, draw = test::random(user)]() mutable {
         for (std::size_t round = 0; round < rounds(250); ++round) {
@@ -266,7 +261,6 @@ HANDOFF_TYPED_TEST_P(BulkSuite, ManyUseItAtOnce) {
         }
       });
     }
-    for (auto& user : users) user.join();
   }
 }
 

@@ -2,11 +2,6 @@
 //
 // The suites of the concept Bulk and of loops on ThreadTeam, on each mode of ThreadPool, and on a
 // stranger's; that of loops on executors, good and bad; and Bulks that are wrong on purpose.
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/team/thread_team.hpp>
-
 #include "conformance/bulk_suite.hpp"
 #include "conformance/loop_suite.hpp"
 #include "conformance/strangers.hpp"

@@ -5,10 +5,7 @@
 // warns, the compilers say.
 #pragma once
 
-#include <handoff/core/copyable_function.hpp>
 #include <handoff/core/internal/type_name.hpp>
-#include <handoff/core/status.hpp>
-#include <handoff/core/unique_function.hpp>
 
 #include "support/test.hpp"
 

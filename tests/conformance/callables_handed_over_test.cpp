@@ -1,30 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Callables of all kinds: visitors of queues and buses, handlers, listeners, filters, commands.
-#include <handoff/bus/active_object.hpp>
-#include <handoff/bus/broadcast.hpp>
-#include <handoff/bus/latest.hpp>
-#include <handoff/bus/latest_by_key.hpp>
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/bus/message_workers.hpp>
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/event/argument_adapter.hpp>
-#include <handoff/event/callback_list.hpp>
-#include <handoff/event/event_dispatcher.hpp>
-#include <handoff/event/event_queue.hpp>
-#include <handoff/process/shared_broadcast.hpp>
-#include <handoff/process/shared_byte_ring.hpp>
-#include <handoff/process/shared_mpsc_ring.hpp>
-#include <handoff/process/shared_ring.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/queue/mpsc_ring.hpp>
-#include <handoff/queue/rendezvous_channel.hpp>
-#include <handoff/queue/segment_queue.hpp>
-#include <handoff/queue/select.hpp>
-#include <handoff/queue/spsc_ring.hpp>
-
 #include "conformance/callables.hpp"
 #include "conformance/made.hpp"
 #include "support/policies.hpp"
@@ -78,9 +54,8 @@ struct ConsumeBytes : Place<std::span<const std::byte>> {
 struct OnItemMet : Place<Item> {
   static void call(auto&& f) {
     RendezvousChannel<Item> channel;
-    std::thread producer([&] { accepted(channel.push(Item())); });
+    std::jthread producer([&] { accepted(channel.push(Item())); });
     accepted(select(on_item(channel, std::forward<decltype(f)>(f))));
-    producer.join();
   }
 };
 

@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Callables of all kinds: tasks, results, loops, runs.
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/future.hpp>
-#include <handoff/core/index_range.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/kernel.hpp>
-#include <handoff/core/overloaded.hpp>
-#include <handoff/core/parallel_for.hpp>
-#include <handoff/pool/blocking.hpp>
-#include <handoff/pool/loop_executor.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/serial_executor.hpp>
-#include <handoff/pool/submit_std.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/team/thread_team.hpp>
-
 #include "conformance/callables.hpp"
 #include "conformance/made.hpp"
 #include "support/test.hpp"

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Queues that are wrong on purpose: the stress that passes the rings must find each of them.
-#include <handoff/queue/mpsc_ring.hpp>
-#include <handoff/queue/spsc_ring.hpp>
-
 #include "conformance/transfer_stress.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

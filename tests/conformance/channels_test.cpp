@@ -2,12 +2,6 @@
 //
 // The transfer suite on SegmentQueue and on Channel, around each kind of queue; its stress on a
 // rendezvous, too.
-#include <handoff/queue/channel.hpp>
-#include <handoff/queue/mpsc_ring.hpp>
-#include <handoff/queue/rendezvous_channel.hpp>
-#include <handoff/queue/segment_queue.hpp>
-#include <handoff/queue/spsc_ring.hpp>
-
 #include "conformance/transfer_suite.hpp"
 #include "conformance/whole_item_suite.hpp"
 #include "support/test.hpp"

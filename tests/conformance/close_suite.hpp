@@ -22,10 +22,6 @@
 // watchdog of the tests.
 #pragma once
 
-#include <handoff/core/closing.hpp>
-#include <handoff/core/status.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {

@@ -2,19 +2,6 @@
 //
 // Code that is written against the concepts of the tiers runs on their models, and a type that
 // lacks one clause is none.
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/deferred.hpp>
-#include <handoff/core/executor.hpp>
-#include <handoff/core/transfer.hpp>
-#include <handoff/event/event_queue.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/queue/mpsc_ring.hpp>
-#include <handoff/queue/segment_queue.hpp>
-#include <handoff/queue/spsc_ring.hpp>
-#include <handoff/sync/stop_token.hpp>
-
 #include "conformance/made.hpp"
 #include "support/test.hpp"
 

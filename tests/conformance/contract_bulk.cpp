@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the bulk tier: what a run of each team and pool does (contract_page.hpp).
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/run_options.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
-#include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/stop_token.hpp>
-#include <handoff/team/thread_team.hpp>
-
 #include "conformance/contract_page.hpp"
 #include "support/patience.hpp"
 #include "support/test.hpp"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the deferred tier: what the calls of each inbox do (contract_page.hpp).
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/core/closing.hpp>
-#include <handoff/event/event_queue.hpp>
-
 #include "conformance/contract_page.hpp"
 #include "support/policies.hpp"
 #include "support/test.hpp"

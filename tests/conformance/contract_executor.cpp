@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the executor tier: what the calls of each executor do (contract_page.hpp).
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <handoff/bus/active_object.hpp>
-#include <handoff/bus/message_workers.hpp>
-#include <handoff/core/capacity.hpp>
-#include <handoff/core/closing.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <handoff/graph/pipeline.hpp>
-#include <handoff/pool/loop_executor.hpp>
-#include <handoff/pool/serial_executor.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/process/process_pool.hpp>
-
 #include "conformance/contract_page.hpp"
 #include "support/patience.hpp"
 #include "support/test.hpp"

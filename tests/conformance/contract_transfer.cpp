@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the transfer tier: what the calls of each queue do (contract_page.hpp).
-#include <handoff/bus/latest.hpp>
-#include <handoff/bus/latest_by_key.hpp>
-#include <handoff/core/capacity.hpp>
-#include <handoff/process/shared_broadcast.hpp>
-#include <handoff/process/shared_byte_ring.hpp>
-#include <handoff/process/shared_mpsc_ring.hpp>
-#include <handoff/process/shared_ring.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/queue/mpsc_ring.hpp>
-#include <handoff/queue/rendezvous_channel.hpp>
-#include <handoff/queue/segment_queue.hpp>
-#include <handoff/queue/spsc_ring.hpp>
-
 #include "conformance/contract_page.hpp"
 #include "conformance/followed_by_one.hpp"
 #include "conformance/made.hpp"

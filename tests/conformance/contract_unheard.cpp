@@ -3,38 +3,6 @@
 // Where an exception goes: the ways to hand over a function, one a row, each with one that throws.
 // The second column is asked for one taker after the other; the last one is what a program sees
 // that takes nothing (contract_page.hpp).
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/bus/active_object.hpp>
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/bus/message_workers.hpp>
-#include <handoff/bus/request.hpp>
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/on_unheard.hpp>
-#include <handoff/core/shared_future.hpp>
-#include <handoff/core/when_all.hpp>
-#include <handoff/core/when_any.hpp>
-#include <handoff/event/callback_list.hpp>
-#include <handoff/event/event_queue.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <handoff/graph/pipeline.hpp>
-#include <handoff/graph/task_graph.hpp>
-#include <handoff/pool/coroutine.hpp>
-#include <handoff/pool/loop_executor.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/serial_executor.hpp>
-#include <handoff/pool/submit_std.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/process/process_pool.hpp>
-#include <handoff/process/process_team.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/queue/select.hpp>
-#include <handoff/team/thread_team.hpp>
-
 #include "conformance/contract_page.hpp"
 #include "support/job.hpp"
 #include "support/patience.hpp"

@@ -20,11 +20,6 @@
 //   };
 #pragma once
 
-#include <handoff/core/closing.hpp>
-#include <handoff/core/tally.hpp>
-#include <handoff/sync/clock.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {

@@ -2,11 +2,6 @@
 //
 // The suite of the deferred tier on the event queues and the message buses, by each of their ways
 // in and out; and queues that are wrong on purpose, which it must find.
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/event/any_data.hpp>
-#include <handoff/event/argument_adapter.hpp>
-#include <handoff/event/event_queue.hpp>
-
 #include "conformance/deferred_suite.hpp"
 #include "support/next.hpp"
 #include "support/policies.hpp"

@@ -18,12 +18,8 @@
 // A model of the concept handoff::Executor that is made with a width is made one by OfConcept<E>.
 #pragma once
 
-#include <handoff/core/executor.hpp>
-#include <handoff/core/parallel_for.hpp>
-
 #include "conformance/made.hpp"
 #include "support/compiled_once.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {

@@ -3,14 +3,6 @@
 // The suite of the executor tier on each mode of ThreadPool, by each of its ways in, on message
 // workers, on strands and a loop, on the inline executor and on a stranger's; and pools that are
 // wrong on purpose, which it must find.
-#include <handoff/bus/message_workers.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/unique_function.hpp>
-#include <handoff/pool/loop_executor.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/serial_executor.hpp>
-#include <handoff/pool/thread_pool.hpp>
-
 #include "conformance/executor_suite.hpp"
 #include "conformance/strangers.hpp"
 #include "support/test.hpp"

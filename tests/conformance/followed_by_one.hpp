@@ -3,10 +3,6 @@
 // A broadcast that one consumer follows, which is a queue then.
 #pragma once
 
-#include <handoff/bus/broadcast.hpp>
-#include <handoff/core/status.hpp>
-#include <handoff/core/until.hpp>
-
 #include "support/test.hpp"
 
 namespace handoff::test {

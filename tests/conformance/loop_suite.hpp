@@ -11,12 +11,9 @@
 //   static constexpr bool nests = true;  // false: that is misuse
 #pragma once
 
-#include <handoff/core/parallel_for.hpp>
-
 #include "support/compiled_once.hpp"
 #include "support/loop_forms.hpp"
 #include "support/own_parts.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {

@@ -8,7 +8,6 @@
 
 #include <boost/lockfree/queue.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
-#include <handoff/core/status.hpp>
 
 #include "support/test.hpp"
 

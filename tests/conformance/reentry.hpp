@@ -14,7 +14,6 @@
 // differ in values alone derive from one that has the table, and name it as `Filled`.
 #pragma once
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test::reentry {

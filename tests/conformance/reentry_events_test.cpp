@@ -2,12 +2,6 @@
 //
 // Lists, dispatchers and queues of events, buckets of commands: listeners, visitors, filters, the
 // ends of functions and of events call the same object.
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/event/callback_list.hpp>
-#include <handoff/event/event_dispatcher.hpp>
-#include <handoff/event/event_queue.hpp>
-
 #include "conformance/reentry.hpp"
 #include "support/event_queue_options.hpp"
 #include "support/policies.hpp"

@@ -2,17 +2,6 @@
 //
 // Pools, timers, groups, strands, loops, teams: tasks, their closures' ends, results and hooks call
 // the same pool.
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/future.hpp>
-#include <handoff/core/when_all.hpp>
-#include <handoff/pool/blocking.hpp>
-#include <handoff/pool/loop_executor.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/serial_executor.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/team/thread_team.hpp>
-
 #include "conformance/reentry.hpp"
 #include "support/test.hpp"
 

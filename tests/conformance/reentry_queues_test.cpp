@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Queues, channels, buses: visitors, handlers, and the ends of items call the same object.
-#include <handoff/bus/active_object.hpp>
-#include <handoff/bus/broadcast.hpp>
-#include <handoff/bus/latest.hpp>
-#include <handoff/bus/latest_by_key.hpp>
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/bus/message_workers.hpp>
-#include <handoff/bus/request.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/queue/mpsc_ring.hpp>
-#include <handoff/queue/rendezvous_channel.hpp>
-#include <handoff/queue/segment_queue.hpp>
-#include <handoff/queue/select.hpp>
-#include <handoff/queue/spsc_ring.hpp>
-
 #include "conformance/made.hpp"
 #include "conformance/reentry.hpp"
 #include "support/policies.hpp"
@@ -136,9 +121,8 @@ struct RendezvousSubject {
   // While another thread pushes one.
   template <class Take>
   static void meet(RendezvousSubject& s, Ends item, const Take& take) {
-    std::thread producer([&] { (void)s.queue.push(std::move(item)); });
+    std::jthread producer([&] { (void)s.queue.push(std::move(item)); });
     take();
-    producer.join();
   }
 
   static void fill(Table<RendezvousSubject>& t) {

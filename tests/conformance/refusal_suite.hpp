@@ -16,10 +16,6 @@
 #pragma once
 
 #include <any>
-#include <handoff/core/status.hpp>
-#include <handoff/core/unique_function.hpp>
-#include <handoff/core/until.hpp>
-#include <handoff/sync/stop_token.hpp>
 #include <variant>
 
 #include "support/test.hpp"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The transfer suite on our rings.
-#include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/queue/mpsc_ring.hpp>
-#include <handoff/queue/spsc_ring.hpp>
-
 #include "conformance/transfer_suite.hpp"
 #include "conformance/whole_item_suite.hpp"
 #include "support/test.hpp"

@@ -2,9 +2,6 @@
 //
 // The transfer suite on the rings of shared memory, by threads: what holds between processes holds
 // between them, and the suite's threads meet more closely.
-#include <handoff/process/shared_mpsc_ring.hpp>
-#include <handoff/process/shared_ring.hpp>
-
 #include "conformance/transfer_suite.hpp"
 #include "support/test.hpp"
 #include "unit/process/forked.hpp"

@@ -4,10 +4,6 @@
 // nothing of this library but the concepts.
 #pragma once
 
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/executor.hpp>
-#include <handoff/core/unique_function.hpp>
-
 #include "support/test.hpp"
 
 namespace handoff::test {

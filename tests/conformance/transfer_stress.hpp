@@ -8,8 +8,6 @@
 // says which thread made it and as which one.
 #pragma once
 
-#include <handoff/core/status.hpp>
-
 #include "support/patience.hpp"
 #include "support/test.hpp"
 

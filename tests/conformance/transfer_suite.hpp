@@ -11,12 +11,9 @@
 //   };
 #pragma once
 
-#include <handoff/core/status.hpp>
-
 #include "conformance/transfer_stress.hpp"
 #include "support/patience.hpp"
 #include "support/started_at.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {
@@ -399,7 +396,7 @@ void expect_good(StressPlan plan, std::uint64_t stream) {
 template <class Work>
 void all_at_once(unsigned count, const Work& work) {
   std::atomic<unsigned> missing{count};
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (unsigned i = 0; i < count; ++i) {
     threads.emplace_back([&] {
       missing.fetch_sub(1);
@@ -407,7 +404,6 @@ void all_at_once(unsigned count, const Work& work) {
       work();
     });
   }
-  for (std::thread& thread : threads) thread.join();
 }
 
 template <class Family>

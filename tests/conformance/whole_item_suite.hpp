@@ -4,8 +4,6 @@
 // put it in, for items that have no empty state.
 #pragma once
 
-#include <handoff/core/status.hpp>
-
 #include "support/test.hpp"
 
 namespace handoff::test {

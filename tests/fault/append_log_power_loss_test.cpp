@@ -3,12 +3,8 @@
 // AppendLog and loss of power: every acknowledged record is found, in its place and whole, nothing
 // else is taken for one; what is opened again goes on from there and survives a second loss. Each
 // single sync that is left out is noticed.
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
-
 #include "fault/fault_support.hpp"
 #include "fault/power_loss.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace append_log_power_loss_test { namespace {

@@ -7,33 +7,11 @@
 // tools/tidy asks that each file of the library that opens something is named here, beside what
 // reaches it. What is open for a moment only is seen where a tap sees each call.
 #include <dirent.h>
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
-#include <handoff/file/copy_tree.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <handoff/file/open_file.hpp>
-#include <handoff/pool/loop_executor.hpp>
 #include <handoff/probe/internal/slice.hpp>
-#include <handoff/process/process_pool.hpp>
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
-#include <handoff/process/shared_ring_alarm.hpp>
-#include <handoff/process/shared_span.hpp>
-#include <handoff/process/subprocess.hpp>
-#include <handoff/sync/cpu_budget.hpp>
-#include <handoff/trace/trace.hpp>
 
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace descriptors_test { namespace {

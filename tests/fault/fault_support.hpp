@@ -4,11 +4,6 @@
 #pragma once
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <handoff/file/file_engine.hpp>
 
 #include "support/fast_place.hpp"
 #include "support/test.hpp"

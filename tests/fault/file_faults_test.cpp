@@ -3,11 +3,8 @@
 // Faults at every system call: for each backend and operation the k-th call fails, moves less, or
 // says 0, for every k. Then the file is exact or the result says what went wrong; no name is left
 // behind, no descriptor, and nothing half under a final name.
-#include <handoff/file/file_engine.hpp>
-
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace file_faults_test { namespace {

@@ -2,21 +2,10 @@
 //
 // Paths that lead somewhere else: special files, links, names that leave a directory, files that
 // change or are swapped while they are used. One documented outcome each; none hangs.
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
-#include <unistd.h>
-
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <handoff/file/open_file.hpp>
-#include <handoff/trace/trace.hpp>
 
 #include "fault/fault_support.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace hostile_paths_test { namespace {

@@ -5,19 +5,8 @@
 // reader proves old-or-new, and that nothing acknowledged is missing. n kills without a failure
 // bound the rate of failures below 3/n (95 %). (A kill keeps the page cache: loss of power is
 // another test.)
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <handoff/process/subprocess.hpp>
-
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace kills_test { namespace {

@@ -2,22 +2,11 @@
 //
 // What the system has only so much of: room on the device, length of a file, descriptors, 32 bits.
 // Every request ends, says what went wrong, and leaves nothing behind.
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
-
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/file_engine.hpp>
 
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace limits_test { namespace {
@@ -227,8 +216,11 @@ TEST_P(Descriptors, SixteenForSixtyFourFiles) {
     for (unsigned i = 0; i < 64; ++i) {
       const FileResult& result = results[i];
       const auto now = root.get("f" + std::to_string(i));
-      if (result.ok()) EXPECT_TRUE(now == contents[i]);
-      else EXPECT_EQ(result.failure().error, EMFILE) << result.failure().text();
+      if (result.ok()) {
+        EXPECT_TRUE(now == contents[i]);
+      } else {
+        EXPECT_EQ(result.failure().error, EMFILE) << result.failure().text();
+      }
       if (!result.ok() && i % 2 == 1) {
         EXPECT_FALSE(now.has_value()) << "half a file";
       }

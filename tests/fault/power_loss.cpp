@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The simulated disk: a list of what each call changed and when.
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/fs.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "fault/power_loss.hpp"
 #include "support/test.hpp"

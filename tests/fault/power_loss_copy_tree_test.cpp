@@ -3,15 +3,10 @@
 // copy_tree() and loss of power: a durable copy that has ended is there, whole, with links, modes
 // and times; before, nothing under a final name is half there, and what was there is as it was or
 // replaced. Each single sync that is left out is noticed.
-#include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
-
-#include <handoff/file/copy_tree.hpp>
 
 #include "fault/fault_support.hpp"
 #include "fault/power_loss.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace power_loss_copy_tree_test { namespace {

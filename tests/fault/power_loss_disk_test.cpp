@@ -2,12 +2,8 @@
 //
 // The simulated disk itself: for calls made by hand, exactly the states that it says a loss may
 // leave.
-#include <fcntl.h>
 #include <linux/fs.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "fault/fault_support.hpp"
 #include "fault/power_loss.hpp"

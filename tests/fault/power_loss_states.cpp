@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The simulated disk: states that a loss leaves, and how it chooses among them.
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
 #include "fault/power_loss.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {

@@ -3,11 +3,8 @@
 // Loss of power at any moment: what was acknowledged as durable is there, and a replaced file is
 // the old one or the new one. Each single sync that is left out is noticed. n losses without a
 // failure bound the rate of failures below 3/n (95 %).
-#include <handoff/file/file_engine.hpp>
-
-#include "fault/fault_support.hpp"
 #include "fault/power_loss.hpp"
-#include "support/support.hpp"
+#include "fault/fault_support.hpp"
 #include "support/test.hpp"
 
 namespace power_loss_test { namespace {

@@ -3,7 +3,6 @@
 // curves that are followed. Random results and questions first; what checks them is checked too.
 #include "report/advice.hpp"
 #include "report/result.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace advice_test { namespace {

@@ -2,8 +2,6 @@
 // Traces that tests write by hand, in the form that the library's tracer has.
 #pragma once
 
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "support/test.hpp"

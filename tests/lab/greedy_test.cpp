@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Who takes the CPUs: on a made-up /proc, and once a busy child of this test.
 #include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
 

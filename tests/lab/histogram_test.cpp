@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The histogram against sorted values: its stated error bound, merging, travelling, the ends.
 #include "harness/histogram.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The ladder of made-up rows, what it says in words, and what a file keeps of it.
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
 #include "report/exports.hpp"

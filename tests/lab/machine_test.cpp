@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What counts as a disturbed machine: on made-up counters, and once on this machine's.
-#include <unistd.h>
-
 #include "harness/machine.hpp"
 #include "support/test.hpp"
 

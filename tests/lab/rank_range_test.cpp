@@ -2,7 +2,6 @@
 // The judge of an overview: exact ends by hand, a first run of a real machine, and ten thousand
 // rungs of a simulated one.
 #include "harness/rank_range.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace rank_range_test { namespace {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A row: what is made of a measurement, and that a result file keeps all of it.
-#include <unistd.h>
-
+#include "report/row.hpp"
 #include "harness/answer_problem.hpp"
 #include "report/json.hpp"
 #include "report/result.hpp"
-#include "report/row.hpp"
 #include "support/test.hpp"
 
 namespace {

@@ -4,7 +4,6 @@
 // drifts. Equals must not be called different, a planted 5 % must be found. Verdicts that are too
 // simple fail here, which shows that this test can fail.
 #include "harness/verdict.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace simulated_machine_test { namespace {

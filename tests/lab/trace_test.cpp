@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The readers of traces: what they make of good ones, and the one line for each bad one.
-#include <unistd.h>
-
 #include <fmt/format.h>
 
 #include "harness/user_error.hpp"

@@ -5,7 +5,6 @@
 
 #include "model/model.hpp"
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {

@@ -3,13 +3,10 @@
 // An append log under real threads: appenders of each kind, waiters that give up, a reader that
 // follows and somebody who trims; syncs that take next to nothing and syncs that take their time. A
 // lost wake-up is a hang, which the watchdog turns into a failure.
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/detail/file_tap.hpp>
 
 #include "fault/fault_support.hpp"
 #include "support/patience.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -59,8 +56,11 @@ void append_in_all_ways(AppendLog& log, std::size_t thread, std::size_t count) {
       case 2: {
         const std::uint64_t number = log.append_later(text).value();
         const AppendResult result = log.wait(number, std::chrono::microseconds(random() % 100));
-        if (result.ok()) EXPECT_GE(log.durable(), number);
-        else EXPECT_EQ(result.failure().error, ETIME);
+        if (result.ok()) {
+          EXPECT_GE(log.durable(), number);
+        } else {
+          EXPECT_EQ(result.failure().error, ETIME);
+        }
         break;
       }
       case 3: owed.push_back(log.append_async(text)); break;

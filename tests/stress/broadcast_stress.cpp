@@ -4,14 +4,9 @@
 // order, or told as lost; consumers that come and go; values that are whole and never older. A
 // wake-up that is lost is a hang, which the watchdog turns into a failure. No failure among n
 // messages bounds the rate of failures below 3/n (95 %).
-#include <handoff/bus/broadcast.hpp>
-#include <handoff/bus/latest.hpp>
-#include <handoff/bus/latest_by_key.hpp>
-
 #include "books/broadcast_books.hpp"
 #include "support/policies.hpp"
 #include "support/started_at.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

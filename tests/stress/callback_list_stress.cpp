@@ -3,13 +3,9 @@
 // Callback lists under real threads: races of a removal against dispatches, 250 000 in an ordinary
 // run and 2 500 000 in a deep one. None seen in n races bounds the rate of calls after
 // remove_and_wait() below 3/n (95 %).
-#include <handoff/event/callback_list.hpp>
-#include <handoff/event/event_dispatcher.hpp>
-#include <handoff/event/event_queue.hpp>
 #include <handoff/sync/internal/pause.hpp>
 
 #include "books/event_books.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -140,9 +136,8 @@ TEST(CallbackListStress, FunctionsAreFreedOnceNobodyRunsThem) {
         }
       }
     };
-    std::thread other(change, 1);
+    std::jthread other(change, 1);
     change(2);
-    other.join();
   }
   list.clear();
   EXPECT_EQ(alive.use_count(), 1);

@@ -4,14 +4,6 @@
 // a consumer that is a frame late sorts and dispatches the other. Every command arrives once, whole
 // and in its place; no memory is written again while it is read. No failure among n commands bounds
 // the rate of failures below 3/n (95 %).
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/memory/frame.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/team/thread_team.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

@@ -3,11 +3,7 @@
 // EventCount under real threads: a million races of a wait against a notification, a stop and a
 // deadline; fewer on a busy machine. A lost wake-up is a hang, which the watchdog turns into a
 // failure. No failure in n races bounds the rate of lost wake-ups below 3/n (95 %).
-#include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/event_count.hpp>
-
 #include "support/patience.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "support/usage.hpp"
 
@@ -61,9 +57,8 @@ TEST(EventCountStress, WaitRacesNotify) {
       }
       dice[me] = random;
     };
-    std::thread other(play, 1);
+    std::jthread other(play, 1);
     play(0);
-    other.join();
   });
 }
 
@@ -204,16 +199,14 @@ TEST(EventCountStress, IdleWaitersCostNothing) {
 TEST(EventCountStressCanary, WaitersThatPollAreSeen) {
   std::atomic<bool> quit{false};
   const handoff::test::ThreadsSince threads;
-  std::thread now_and_then([&] {
+  std::jthread now_and_then([&] {
     while (!quit) std::this_thread::sleep_for(1ms);
   });
-  std::thread always([&] {
+  std::jthread always([&] {
     while (!quit) sync::pause();
   });
   while (threads.cpu_time() <= 10ms || threads.sleeps() < 5) std::this_thread::sleep_for(1ms);
   quit = true;
-  now_and_then.join();
-  always.join();
 }
 
 }  // namespace

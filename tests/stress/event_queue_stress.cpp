@@ -2,13 +2,11 @@
 //
 // Event queues under real threads: order per producer and between producers, wake-ups, and books
 // that are right whatever went on. None seen in n bounds the rate below 3/n (95 %).
-#include <handoff/event/event_queue.hpp>
 #include <handoff/sync/internal/pause.hpp>
 
 #include "books/event_books.hpp"
 #include "support/next.hpp"
 #include "support/order_check.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "support/usage.hpp"
 

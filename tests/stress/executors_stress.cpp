@@ -5,11 +5,6 @@
 // any moment.
 #include <poll.h>
 
-#include <handoff/pool/loop_executor.hpp>
-#include <handoff/pool/serial_executor.hpp>
-#include <handoff/pool/thread_pool.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -36,7 +31,7 @@ struct Record {
 
 template <class Executor>
 void produce(Executor& executor, Record& record, std::size_t count) {
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (std::size_t p = 0; p < kProducers; ++p) {
     threads.emplace_back([&, p] {
       for (std::size_t i = 1; i <= count / kProducers; ++i) {
@@ -44,7 +39,6 @@ void produce(Executor& executor, Record& record, std::size_t count) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
 }
 
 class StrandOnPool : public testing::TestWithParam<std::size_t> {};
@@ -96,7 +90,7 @@ TEST(StrandStress, ManyStrandsShareAPool) {
     for (std::size_t s = 0; s < kStrands; ++s) {
       strands.push_back(std::make_unique<SerialExecutor<ThreadPool>>(pool));
     }
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (std::size_t p = 0; p < kProducers; ++p) {
       threads.emplace_back([&, p] {
         for (std::size_t i = 1; i <= count / kProducers; ++i) {
@@ -106,7 +100,6 @@ TEST(StrandStress, ManyStrandsShareAPool) {
         }
       });
     }
-    for (std::thread& thread : threads) thread.join();
   }
   for (const Record& record : records) {
     EXPECT_EQ(record.ran, count);

@@ -3,10 +3,7 @@
 // FileEngine under real threads: many submit, wait, stop and close at once, on every backend. Every
 // request ends once, the books are right, and what a file holds is one of the contents that were
 // written. No failure among n requests bounds the rate of failures below 3/n (95 %).
-#include <handoff/file/file_engine.hpp>
-
 #include "fault/fault_support.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

@@ -3,13 +3,10 @@
 // Message buses under real threads: order per producer and, of a bus with one order, between them;
 // wake-ups; admission; and books that are exact whenever and however it is closed. None seen in n
 // bounds the rate below 3/n (95 %).
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/event/listener_handle.hpp>
 #include <handoff/sync/internal/pause.hpp>
 
 #include "books/bus_books.hpp"
 #include "support/order_check.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

@@ -3,9 +3,6 @@
 // Message workers under real threads: closing under load, all places taken, pauses, and the order
 // of keys. No failure in n rounds bounds the rate of wrong ones below 3/n (95 %); a hang ends the
 // test by its watchdog.
-#include <handoff/bus/message_workers.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

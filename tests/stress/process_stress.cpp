@@ -2,15 +2,10 @@
 //
 // Deaths at random: of threads at the claim table, whose races a sanitizer sees, and of real
 // processes of a team. No failure in n runs bounds the rate of wrong ones below 3/n (95 %).
-#include <signal.h>
-#include <unistd.h>
-
 #include <handoff/process/detail/claim_table.hpp>
-#include <handoff/process/process_team.hpp>
 
 #include "books/process_books.hpp"
 #include "support/patience.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/team_support.hpp"
 
@@ -170,7 +165,7 @@ TEST(ProcessTeamStress, RunsOfAnyShapeBesideDeathsOfAnyKind) {
                       .replacements_per_second = 10'000,
                       .on_crash = random() % 4 == 0 ? OnCrash::reset_all : OnCrash::give_again}};
     std::atomic<bool> over{false};
-    std::thread harm([&, dice = std::mt19937_64(random())]() mutable {
+    std::jthread harm([&, dice = std::mt19937_64(random())]() mutable {
       while (!over) {
         std::this_thread::sleep_for(std::chrono::microseconds(dice() % 4000));
         if (!over) do_harm(dice());
@@ -192,7 +187,6 @@ TEST(ProcessTeamStress, RunsOfAnyShapeBesideDeathsOfAnyKind) {
       if (tally.done == count) team_support::expect_rows(*board, run, count);
     }
     over = true;
-    harm.join();
   }
 }
 

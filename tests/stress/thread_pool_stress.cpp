@@ -3,20 +3,9 @@
 // Pools under real threads: coming and going, closing under load. No failure in n rounds bounds the
 // rate of wrong ones below 3/n (95 %); a hang ends the test by its watchdog.
 // The rounds of all builds add up to 10^5 pools that come and go.
-#include <handoff/core/future.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/core/shared_future.hpp>
-#include <handoff/core/when_all.hpp>
-#include <handoff/core/when_any.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/pool/with_timeout.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/pause.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 #include "books/pool_books.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "support/usage.hpp"
 #include "unit/pool/modes.hpp"

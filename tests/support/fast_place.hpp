@@ -5,7 +5,6 @@
 #pragma once
 
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "support/test.hpp"
 

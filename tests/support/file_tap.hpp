@@ -10,11 +10,6 @@
 //   if (!tap.disarm()) ...                          // there were less than three
 #pragma once
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <handoff/file/detail/file_tap.hpp>
 
 #include "support/test.hpp"

@@ -3,9 +3,6 @@
 // A test of this program once more, in a fresh process: for what is asked once in a life.
 #pragma once
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "support/test.hpp"
 
 namespace handoff::test {

@@ -4,13 +4,6 @@
 #pragma once
 
 #include <climits>
-#include <handoff/core/index_range.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/core/parallel_for.hpp>
-#include <handoff/core/status.hpp>
-#include <handoff/core/tally.hpp>
-#include <handoff/core/until.hpp>
-#include <handoff/sync/clock.hpp>
 #include <ranges>
 
 #include "support/test.hpp"

@@ -3,8 +3,6 @@
 // Where each thread begins in runs over an index range: in its own part, the same in each run.
 #pragma once
 
-#include <handoff/core/index_range.hpp>
-
 #include "support/test.hpp"
 
 namespace handoff::test {

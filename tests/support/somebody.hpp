@@ -4,9 +4,6 @@
 // thread, as the kernel sees it: it runs on one of its own, and so do the threads that it starts.
 #pragma once
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "support/test.hpp"
 
 namespace handoff::test {
@@ -28,7 +25,7 @@ inline bool is_root() { return ::geteuid() == 0; }
 // Somebody else than this process needs that it is root's.
 template <class Function>
 void as(const Somebody& who, Function&& function) {
-  std::thread thread([&] {
+  std::jthread thread([&] {
     if (who.user != ::geteuid()) {
       const gid_t group = who.groups.front();
       ASSERT_EQ(::syscall(SYS_setgroups, who.groups.size(), who.groups.data()), 0);
@@ -37,7 +34,6 @@ void as(const Somebody& who, Function&& function) {
     }
     std::forward<Function>(function)();
   });
-  thread.join();
 }
 
 }  // namespace handoff::test

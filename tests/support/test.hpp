@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// What every test with GoogleTest begins with: GoogleTest, the whole library, and what several
-// tests use of the standard's. Precompiled, so that a batch of tests does not read all of that
-// again.
+// What every test with GoogleTest begins with: GoogleTest, the public headers of the library, what
+// several tests use of the standard's and the system's, and of support/. Precompiled, so that a
+// batch of tests does not read all of that again; a test includes only what is not here.
 #pragma once
 
+#include <errno.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <handoff/handoff.hpp>
 
 #include <algorithm>
 #include <array>
@@ -52,3 +64,5 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "support/support.hpp"

@@ -4,8 +4,6 @@
 // at a time.
 #pragma once
 
-#include <handoff/core/on_unheard.hpp>
-
 #include "support/test.hpp"
 
 namespace handoff::test {

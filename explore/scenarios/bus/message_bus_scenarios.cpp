@@ -266,7 +266,6 @@ const Scenario dropped_last("message_bus/claim_dropped_last", [] {
     bus.shut();
   });
   explore::check(bus.wait() == Status::closed, "nothing comes any more");
-  producer.join();
 });
 
 // ... or for its place, which the consumer makes free.
@@ -351,7 +350,6 @@ const Scenario from_inside("message_bus/full_inside_a_handler", [] {
   explore::Thread producer([&] { explore::check(bus.publish(1) == Status::ok, "there is room"); });
   explore::check(bus.wait() == Status::ok, "it is open");
   bus.drain([&](int) { explore::check(bus.publish(2) == Status::full, "it would wait for ever"); });
-  producer.join();
 });
 
 // A request has its answer, or its bus is closed before: it never hangs.
@@ -371,7 +369,6 @@ const Scenario request("message_bus/request", [] {
   });
   bus.drain([](Asked& asked) { asked.reply(asked.question * asked.question); });
   (void)bus.close(Closing::abandon);
-  asks.join();
 });
 
 // A subscriber that another thread removes has ended when that call returns.
@@ -384,7 +381,6 @@ const Scenario removed("message_bus/subscriber_removed", [] {
   explore::Thread consumer([&] { explore::check(bus.drain() == 2, "both are done"); });
   handle.remove_and_wait();
   explore::outcome(static_cast<std::uint64_t>(calls.read()));
-  consumer.join();
 });
 
 // ---- By priority --------------------------------------------------------------------------------

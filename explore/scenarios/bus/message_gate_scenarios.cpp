@@ -172,8 +172,6 @@ const Scenario await_the_last("message_gate/await_the_last", [] {
   const auto is_idle = [&]() noexcept { return counts.is_idle(); };
   explore::check(gate.await(idle, is_idle, {}) == Status::ok, "told");
   explore::check(done[0].read() == 1 && done[1].read() == 1, "and seen");
-  first.join();
-  second.join();
 });
 
 // ... of one that comes to no seat: a waiting thread is known by the word alone.

@@ -113,7 +113,6 @@ void one_producer(std::int64_t capacity, std::uint64_t start = 0) {
   Rung rung(capacity, start);
   explore::Thread producer([&] { push_all<true>(rung.ring, 1, 3); });
   explore::check(take_all(rung.ring, 3)[1] == 3, "each once");
-  producer.join();
 }
 const Scenario lane_one("message_ring/lane_of_one", [] { one_producer(1); });
 const Scenario lane_two("message_ring/lane_of_two", [] { one_producer(2); });
@@ -131,7 +130,6 @@ void batches() {
     }
   });
   explore::check(take_all(rung.ring, 3)[1] == 3, "each once");
-  producer.join();
 }
 const Scenario batch("message_ring/batch", [] { batches<false>(); });
 const Scenario lane_batch("message_ring/lane_batch", [] { batches<true>(); });

@@ -309,7 +309,6 @@ const LargeScenario close_tells_who_waits("message_workers/close_tells_who_waits
   });
   sync::pause();  // so that it waits
   check_all(workers.close(), 1);
-  publisher.join();
 });
 
 // Threads and memory that the system refuses: either they are whole, or nothing is left.

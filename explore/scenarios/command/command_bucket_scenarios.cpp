@@ -94,7 +94,6 @@ void beside_a_recorder(PlainBucket& bucket, const Call& call) {
   });
   opened.await();
   when_closed(call);
-  other.join();
 }
 
 // Segments are handed out to two recorders at once.
@@ -185,7 +184,6 @@ const Scenario closed_forgotten("command_bucket/closed_before_another_frame", []
   explore::check(frame.next() == Status::ok, "nobody holds it");
   when_closed([&] { bucket.recorder(0).add<Number>(1).number = 8; });
   check_order(bucket, 8);
-  other.join();
 });
 
 // A chunk that throws is dropped while another thread records: with its chain, and counted once.
@@ -247,7 +245,6 @@ const Scenario meets_dispatch("command_bucket/others_meet_a_dispatch", [] {
   try_to([&] { bucket.clear(); });
   explore::check(refused == 4, "each of them");
   meets.told.raise();
-  owner.join();
 });
 
 // Chunks on two threads; what is left of a segment goes from recorder to recorder.
@@ -300,7 +297,6 @@ const Scenario late_dispatch("command_bucket/late_dispatch", [] {
     explore::check(frame.next() == Status::ok, "a dispatch ends");
     *frame.arena().make<int>(i) = 9;
   }
-  consumer.join();
 });
 
 // Figures are asked for while the frame of the recording ends: they hold it, or find it gone.
@@ -317,7 +313,6 @@ const Scenario figures_late("command_bucket/figures_race_next", [] {
   });
   explore::check(frame.next() == Status::ok, "a look ends");
   *frame.arena().make<int>(0) = 9;
-  owner.join();
 });
 
 // Two lists at once, each with its part of the order.

@@ -59,8 +59,6 @@ const Scenario any_ends("future/when_any_ends", [] {
     auto race = when_any(FutureAccess::make<int>(first), FutureAccess::make<int>(second))
                     .then([](FirstResult<int>) {});
   }
-  one.join();
-  two.join();
 });
 
 // A task that waits looks at the parts while one of them ends elsewhere.
@@ -97,7 +95,6 @@ const Scenario shared("future/shared", [] {
     (void)std::move(result).get();
     explore::check(seen.read() == 1, "what the task did before");
     result = {};
-    reader.join();
   }
   task.join();
   explore::check(alive.load(sync::order::relaxed) == 0, "ended with the last copy");
@@ -131,8 +128,6 @@ const Scenario unwrapped("future/unwrapped", [] {
     promise.set_value(2);
   });
   explore::check(sum.get() == 2 && seen.read() == 1, "the result, and what came before");
-  outer_maker.join();
-  inner_maker.join();
 });
 
 // A task that waits looks at both while they end elsewhere.
@@ -149,7 +144,6 @@ const Scenario unwrapped_helped("future/unwrapped_in_a_task", [] {
     (void)inner->run_as_task();
   });
   explore::check(sum.get() == 2, "the result");
-  other.join();
 });
 
 const Scenario unwrapped_ends("future/unwrapped_ends", [] {
@@ -161,8 +155,6 @@ const Scenario unwrapped_ends("future/unwrapped_ends", [] {
     auto sum = FutureAccess::make<int>(outer).then(
         [inner](int) { return FutureAccess::make<int>(inner); });
   }
-  one.join();
-  two.join();
 });
 
 // Either the task runs or it is dropped, and it is counted once.

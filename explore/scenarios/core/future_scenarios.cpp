@@ -198,7 +198,6 @@ const Scenario unheard_future("future/unheard", [] {
     } catch (int thrown) {
       explore::check(thrown == 2, "what was thrown");
     }
-    maker.join();
   }
   set_unheard_handler(before);
   explore::check(unheard_told == 1, "told once, of the one that nobody read");

@@ -80,8 +80,6 @@ const Scenario two_callers("callback_list/two_callers", [] {
   explore::Thread two([&] { list(); });
   handle.remove_and_wait();
   owned.touch();
-  one.join();
-  two.join();
 });
 
 // The pass that is waited for removes something itself, and the waiter must still hear of its end.
@@ -94,7 +92,6 @@ const Scenario two_removers("callback_list/two_removers", [] {
   explore::Thread caller([&] { list(); });
   other.remove_and_wait();
   owned.touch();
-  caller.join();
 });
 
 // Both threads stand in a callback of the list that the other one waits for.
@@ -155,7 +152,6 @@ const Scenario stale("callback_list/removed_from_a_stale_array", [] {
   list.prepend([] {});
   handle.remove_and_wait();
   owned.touch();
-  caller.join();
 });
 
 // The same without waiting: a thread that finds in a pass that a listener has been removed does not
@@ -226,7 +222,6 @@ void removed_from_a_leaf() {
   list.insert(in_copied, none);
   (kCopied ? in_copied : in_shared).remove_and_wait();
   owned.touch();
-  caller.join();
 }
 
 const Scenario copied_leaf("callback_list/removed_from_a_copied_leaf", removed_from_a_leaf<true>);
@@ -354,7 +349,6 @@ const Scenario told("callback_list/attached", [] {
   const bool attached = handle.attached();
   explore::check(attached || before.read() == 1, "what came before the removal");
   explore::outcome(attached);
-  remover.join();
 });
 
 // The very first listener comes while another thread looks for its key: the table is whole.
@@ -388,7 +382,6 @@ const Scenario narrowed("event_dispatcher/remove_and_wait", [] {
   explore::Thread caller([&] { dispatcher.dispatch(1); });
   handle.remove_and_wait();
   owned.touch();
-  caller.join();
 });
 
 }}  // namespace callback_list_scenarios

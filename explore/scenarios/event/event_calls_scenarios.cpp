@@ -47,7 +47,6 @@ template <class Q, class Script>
 void beside_a_listener(Q& queue, Script&& script) {
   explore::Thread other([&] { queue.append_listener(9, [](int) {}).remove(); });
   script();
-  other.join();
 }
 
 // ---- Ways out ----
@@ -176,7 +175,6 @@ void table_grows_meanwhile() {
   for (const int key : {0, 5, 0}) put(queue, key, 1);
   explore::Thread other([&] { queue.append_listener(6, [](int) {}); });
   explore::check(queue.drain() == 3 && calls == 2, "each by its own listeners");
-  other.join();
 }
 const LargeScenario table_grows("event_calls/table_grows_meanwhile",
                                 [] { table_grows_meanwhile<PlainQueue>(); });
@@ -209,42 +207,39 @@ const LargeScenario filters("event_calls/filters", [] {
 });
 
 // What a filter or a listener throws ends the call; its event has failed, the rest stays.
-const Scenario throws(
-    "event_calls/throws",
-    [] {
-      Queue queue;
-      Values seen;
-      queue.append_filter([](int&) {
-        explore::may_throw("a filter");
-        return true;
-      });
-      queue.append_listener(1, [&](int value) {
-        explore::may_throw("a listener");
-        seen.push_back(value);
-      });
-      for (int i = 1; i <= 4; ++i) put(queue, 1, i);
-      explore::Thread other([&] { (void)queue.empty(); });
-      std::uint64_t failed = 0;
-      for (bool again = true; again;) {
-        again = false;
-        try {
-          (void)queue.drain();
-        } catch (const explore::Planned&) {
-          ++failed;
-          again = true;
-          explore::check(queue.tally().pending == 3 - seen.size(), "those behind it");
-        }
-      }
-      other.join();
-      explore::check(seen.size() + failed == 4, "each once");
-      for (std::size_t i = 1; i < seen.size(); ++i) {
-        explore::check(seen[i - 1] < seen[i], "in order");
-      }
-      check_pending(queue, 0, failed);
-      explore::check((queue.tally().first_failure != nullptr) == (failed != 0), "and why");
-      explore::outcome(seen.empty() ? 0 : static_cast<std::uint64_t>(seen.front()));
-    },
-    Size::large, 0, 1);
+const SizedScenario<Size::large, 1> throws("event_calls/throws", [] {
+  Queue queue;
+  Values seen;
+  queue.append_filter([](int&) {
+    explore::may_throw("a filter");
+    return true;
+  });
+  queue.append_listener(1, [&](int value) {
+    explore::may_throw("a listener");
+    seen.push_back(value);
+  });
+  for (int i = 1; i <= 4; ++i) put(queue, 1, i);
+  explore::Thread other([&] { (void)queue.empty(); });
+  std::uint64_t failed = 0;
+  for (bool again = true; again;) {
+    again = false;
+    try {
+      (void)queue.drain();
+    } catch (const explore::Planned&) {
+      ++failed;
+      again = true;
+      explore::check(queue.tally().pending == 3 - seen.size(), "those behind it");
+    }
+  }
+  other.join();
+  explore::check(seen.size() + failed == 4, "each once");
+  for (std::size_t i = 1; i < seen.size(); ++i) {
+    explore::check(seen[i - 1] < seen[i], "in order");
+  }
+  check_pending(queue, 0, failed);
+  explore::check((queue.tally().first_failure != nullptr) == (failed != 0), "and why");
+  explore::outcome(seen.empty() ? 0 : static_cast<std::uint64_t>(seen.front()));
+});
 
 // A predicate that throws has not begun the event.
 const FailingScenario predicate_throws("event_calls/predicate_throws", [] {
@@ -313,7 +308,6 @@ const Scenario words_removed("event_calls/key_removed_and_awaited", [] {
   explore::Thread consumer([&] { explore::check(queue.drain() == 3, "with or without it"); });
   handle.remove_and_wait();
   owned.write() += 1;
-  consumer.join();
 });
 
 // ---- Batches ----
@@ -331,7 +325,6 @@ const Scenario batch("event_calls/batch", [] {
     explore::check(queue.wait() == Status::ok, "there is one");
     for (const int value : drain(queue)) explore::check(value == ++last, "in order");
   }
-  producer.join();
 });
 
 struct HasBound : EventPolicies {
@@ -352,7 +345,6 @@ const Scenario batch_waits("event_calls/batch_larger_than_room", [] {
     explore::check(queue.wait() == Status::ok, "there is one");
     queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
   }
-  producer.join();
 });
 
 const Scenario batch_rejected("event_calls/batch_rejected", [] {

@@ -200,8 +200,6 @@ const Scenario behind("event_queue/behind_one_that_fails", [] {
     explore::check(queue.wait() == Status::ok, "it comes");
     handled += queue.drain([](int, Fragile&) {});
   }
-  fails.join();
-  producer.join();
 });
 
 // ---- Which threads are told ----
@@ -253,8 +251,6 @@ const LargeScenario holds_and_waits("event_queue/holds_and_waits_for_room", [] {
     explore::check(queue.wait() == Status::ok, "there is one");
     handled += queue.drain([](int, int) {});
   }
-  holder.join();
-  other.join();
 });
 
 // A thread that leaves events behind, though it could have had them, and goes away tells the next

@@ -141,7 +141,6 @@ const Scenario wakes("event_queue/wait", [] {
   explore::Thread producer([&] { put(queue, 7); });
   explore::check(queue.wait() == Status::ok, "there is one");
   explore::check(queue.drain([](int, int) {}) == 1, "and it is whole");
-  producer.join();
 });
 
 const Scenario held("event_queue/held_notification", [] {
@@ -151,7 +150,6 @@ const Scenario held("event_queue/held_notification", [] {
     put(queue, 7);
   });
   explore::check(queue.wait() == Status::ok, "there is one");
-  producer.join();
 });
 
 // A thread that waits for the end of the holds as well hears of it, whether event or end comes
@@ -168,8 +166,6 @@ const Scenario told("event_queue/told_at_the_end", [] {
     put(queue, 7);
   });
   explore::check(queue.wait_told(sync::no_deadline) == Status::ok, "there is one");
-  holder.join();
-  producer.join();
 });
 
 // The hold ends just when an event comes from elsewhere: one of the two wakes the sleeper.
@@ -179,8 +175,6 @@ const Scenario released("event_queue/hold_ends", [] {
   explore::Thread producer([&] { put(queue, 7); });
   explore::Thread releaser([&] { hold.reset(); });
   explore::check(queue.wait() == Status::ok, "there is one");
-  producer.join();
-  releaser.join();
 });
 
 // A thread that is told that it is closed knows what came before the close.
@@ -193,7 +187,6 @@ const Scenario closes("event_queue/close", [] {
   });
   explore::check(queue.wait() == Status::closed, "there will be none");
   explore::check(before.read() == 1, "what came before the close");
-  closer.join();
 });
 
 struct Bounded : EventPolicies {
@@ -213,7 +206,6 @@ const Scenario room("event_queue/room", [] {
     explore::check(queue.wait() == Status::ok, "there is one");
     queue.drain([&](int, int value) { explore::check(value == ++last, "in order"); });
   }
-  producer.join();
 });
 
 // A listener that throws gives its event's place back as any other does.
@@ -474,7 +466,6 @@ const Scenario removal("event_queue/remove_and_wait", [] {
   explore::Thread consumer([&] { explore::check(queue.drain() == 2, "with or without it"); });
   handle.remove_and_wait();
   owned.write() += 1;
-  consumer.join();
 });
 
 // The same where the consumer has known both lists before, and goes from one to the other.
@@ -490,7 +481,6 @@ void removed_among_keys(std::initializer_list<int> keys) {
       [&] { explore::check(queue.drain() == keys.size(), "with or without it"); });
   handle.remove_and_wait();
   owned.write() += 1;
-  consumer.join();
 }
 const Scenario removal_among_keys("event_queue/remove_among_keys",
                                   [] { removed_among_keys({0, 1, 0}); });

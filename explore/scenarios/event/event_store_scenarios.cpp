@@ -95,7 +95,6 @@ template <class Queue, class Script>
 void beside_a_look(Queue& queue, Script&& script) {
   explore::Thread other([&] { explore::outcome(queue.empty() ? 1 : 0); });
   script();
-  other.join();
 }
 
 // ---- In their order, and back into it ----
@@ -318,7 +317,6 @@ void ends_in_a_listener() {
   explore::Thread other([kept = queue->append_listener(4, [](const Thing&) {})] { kept.remove(); });
   explore::check(queue->drain() == 1, "no more after the end");
   explore::check(calls == 1, "nobody is called");
-  other.join();
 }
 const Scenario end_in_line("event_store/end_in_a_listener", [] { ends_in_a_listener<Plain>(); });
 const Scenario end_in_order("event_store/end_in_a_listener_by_priority",

@@ -65,7 +65,6 @@ void beside_a_pass(Script&& script) {
   elsewhere.append([](int) {});
   explore::Thread other([&] { elsewhere(0); });
   script();
-  other.join();
 }
 
 // ---- A list ----
@@ -554,7 +553,6 @@ const Scenario own_key("listeners/waits_for_its_own_key_only", [] {
   await(inside);
   explore::check(other.remove_and_wait(), "removed");
   set(removed);
-  caller.join();
 });
 
 // The same in a queue, whose call has known both keys before and has just come from the other one.
@@ -575,7 +573,6 @@ const Scenario own_event("listeners/waits_for_its_own_events_only", [] {
   await(inside);
   explore::check(other.remove_and_wait(), "removed");
   set(removed);
-  caller.join();
 });
 
 // Passes nested so deeply that they share one slot: every removal waits for them. `inside` runs in
@@ -601,7 +598,6 @@ void awaited_at_the_deepest(Call&& call) {
   explore::Thread caller([&] { at_the_deepest([&] { call(list); }); });
   handle.remove_and_wait();
   owned.write() += 1;
-  caller.join();
 }
 
 const Scenario deepest("listeners/deepest",
@@ -626,7 +622,6 @@ const LargeScenario after_a_deeper("listeners/after_a_deeper", [] {
   explore::Thread caller([&] { at_the_deepest([&] { list(); }); });
   handle.remove_and_wait();
   owned.write() += 1;
-  caller.join();
 });
 // A dispatch that is so deep does not say what it is over, not even once it has its list.
 const LargeScenario deep_dispatch("listeners/deepest_dispatch", [] {

@@ -128,8 +128,6 @@ const Scenario gate("append_log/gate", [] {
     gate.change();
   }
   gate.wake_all();
-  second.join();
-  third.join();
 });
 
 const Scenario two_append("append_log/two_append", [] {
@@ -143,57 +141,48 @@ const Scenario two_append("append_log/two_append", [] {
 });
 
 // While one leads, two come: one of them leads then, for both.
-const Scenario three_append(
-    "append_log/three_append",
-    [] {
-      Disk disk;
-      AppendLog log("log", with(disk));
-      explore::Thread second([&] { append(log, disk); });
-      explore::Thread third([&] { append(log, disk); });
-      append(log, disk);
-      second.join();
-      third.join();
-      explore::check(log.durable() == 3, "all");
-      explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
-    },
-    Size::large);
+const LargeScenario three_append("append_log/three_append", [] {
+  Disk disk;
+  AppendLog log("log", with(disk));
+  explore::Thread second([&] { append(log, disk); });
+  explore::Thread third([&] { append(log, disk); });
+  append(log, disk);
+  second.join();
+  third.join();
+  explore::check(log.durable() == 3, "all");
+  explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
+});
 
 // One appends again and again: a follower is not forgotten behind it.
-const Scenario in_turns(
-    "append_log/in_turns",
-    [] {
-      Disk disk;
-      AppendLog log("log", with(disk));
-      explore::Thread other([&] {
-        append(log, disk);
-        append(log, disk);
-      });
-      append(log, disk);
-      append(log, disk);
-      other.join();
-      explore::check(log.durable() == 4, "all");
-    },
-    Size::large);
+const LargeScenario in_turns("append_log/in_turns", [] {
+  Disk disk;
+  AppendLog log("log", with(disk));
+  explore::Thread other([&] {
+    append(log, disk);
+    append(log, disk);
+  });
+  append(log, disk);
+  append(log, disk);
+  other.join();
+  explore::check(log.durable() == 4, "all");
+});
 
 // A batch has room for two records: an append that finds none waits for the next one, or leads.
-const Scenario full_batch(
-    "append_log/full_batch",
-    [] {
-      Disk disk;
-      AppendLog log("log", with(disk));
-      const auto two = [&] {
-        log.append_later("x").check();
-        log.append_later("y").check();
-      };
-      explore::Thread other(two);
-      two();
-      log.append_later("z").check();
-      other.join();
-      explore::check(log.flush().ok(), "nothing fails");
-      explore::check(disk.synced() == 5, "all");
-      explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
-    },
-    Size::large);
+const LargeScenario full_batch("append_log/full_batch", [] {
+  Disk disk;
+  AppendLog log("log", with(disk));
+  const auto two = [&] {
+    log.append_later("x").check();
+    log.append_later("y").check();
+  };
+  explore::Thread other(two);
+  two();
+  log.append_later("z").check();
+  other.join();
+  explore::check(log.flush().ok(), "nothing fails");
+  explore::check(disk.synced() == 5, "all");
+  explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
+});
 
 // A sync fails: all that it should have covered and all that comes hears of it.
 const Scenario failed_sync("append_log/failed_sync", [] {
@@ -230,24 +219,19 @@ const Scenario second_sync_fails("append_log/second_sync_fails", [] {
 });
 
 // A waiter that leaves takes no news along: the others still get a leader.
-const Scenario late_waiter(
-    "append_log/late_waiter",
-    [] {
-      Disk disk;
-      AppendLog log("log", with(disk));
-      explore::Thread hasty([&] {
-        const std::uint64_t mine = log.append_later("x").value();
-        const AppendResult result = log.wait(mine, std::chrono::milliseconds(1));
-        explore::check(result.ok() || result.failure().error == ETIME, "durable, or late");
-        if (result.ok()) explore::check(disk.synced() >= mine, "after its sync");
-        explore::outcome(result.ok());
-      });
-      explore::Thread patient([&] { append(log, disk); });
-      append(log, disk);
-      hasty.join();
-      patient.join();
-    },
-    Size::large);
+const LargeScenario late_waiter("append_log/late_waiter", [] {
+  Disk disk;
+  AppendLog log("log", with(disk));
+  explore::Thread hasty([&] {
+    const std::uint64_t mine = log.append_later("x").value();
+    const AppendResult result = log.wait(mine, std::chrono::milliseconds(1));
+    explore::check(result.ok() || result.failure().error == ETIME, "durable, or late");
+    if (result.ok()) explore::check(disk.synced() >= mine, "after its sync");
+    explore::outcome(result.ok());
+  });
+  explore::Thread patient([&] { append(log, disk); });
+  append(log, disk);
+});
 
 // Of a record that another thread appends.
 const Scenario wait_for_another("append_log/wait_for_another", [] {
@@ -337,30 +321,24 @@ const Scenario close_and_trim("append_log/close_and_trim", [] {
 });
 
 // The log's thread leads if no caller waits.
-const Scenario async(
-    "append_log/async",
-    [] {
-      Disk disk;
-      AppendLog log("log", with(disk));
-      Future<AppendResult> future = log.append_async("x");
-      append(log, disk);
-      const AppendResult result = future.get();
-      explore::check(result.ok() && disk.synced() >= result.value(), "told after its sync");
-      log.close();
-    },
-    Size::large);
+const LargeScenario async("append_log/async", [] {
+  Disk disk;
+  AppendLog log("log", with(disk));
+  Future<AppendResult> future = log.append_async("x");
+  append(log, disk);
+  const AppendResult result = future.get();
+  explore::check(result.ok() && disk.synced() >= result.value(), "told after its sync");
+  log.close();
+});
 
 // What was owed is told at the close, or when all failed.
-const Scenario async_close(
-    "append_log/async_close",
-    [] {
-      Disk disk(1);
-      AppendLog log("log", with(disk));
-      Future<AppendResult> future = log.append_async("x");
-      const Tally tally = log.close();
-      explore::check(future.get().failure().error == EIO, "the failure is told");
-      explore::check(tally.failed == 1 && tally.balanced(), "counted");
-    },
-    Size::large);
+const LargeScenario async_close("append_log/async_close", [] {
+  Disk disk(1);
+  AppendLog log("log", with(disk));
+  Future<AppendResult> future = log.append_async("x");
+  const Tally tally = log.close();
+  explore::check(future.get().failure().error == EIO, "the failure is told");
+  explore::check(tally.failed == 1 && tally.balanced(), "counted");
+});
 
 }}  // namespace append_log_scenarios

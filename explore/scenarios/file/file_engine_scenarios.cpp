@@ -129,20 +129,16 @@ const Scenario full("file_engine/full_waits", [] {
 });
 
 // A place, and three on their own threads: each place that gets free wakes one that waits.
-const Scenario full_caller(
-    "file_engine/full_waits_callers",
-    [] {
-      Tap tap;
-      FileEngine files(narrow(tap, FileBackend::caller));
-      const auto write = [&] {
-        explore::check(files.submit(write_to(open_file(100, 1, tap), 0)).get().ok(),
-                       "let in at last");
-      };
-      explore::Thread second(write);
-      explore::Thread third(write);
-      write();
-    },
-    Size::large);
+const LargeScenario full_caller("file_engine/full_waits_callers", [] {
+  Tap tap;
+  FileEngine files(narrow(tap, FileBackend::caller));
+  const auto write = [&] {
+    explore::check(files.submit(write_to(open_file(100, 1, tap), 0)).get().ok(), "let in at last");
+  };
+  explore::Thread second(write);
+  explore::Thread third(write);
+  write();
+});
 
 // A caller that waits for room is refused when the engine closes or its stop is requested. Neither
 // swallows the notification of a free place.
@@ -285,34 +281,28 @@ FileRequest truncating(const OpenFile& file) {
 }
 
 // A write that truncates: after the ranges before it ...
-const Scenario behind_a_range(
-    "file_engine/truncate_behind_a_range",
-    [] {
-      Contents contents;
-      FileEngine files(with(contents, FileBackend::thread_per_request, 2));
-      const OpenFile file = open_file(empty_file(), 1, contents);
-      Read before;
-      before.from(files, file);
-      Future<FileResult> written = files.submit(truncating(file));
-      before.expect(0);
-      explore::check(written.get().ok(), "nothing fails");
-    },
-    Size::huge);
+const HugeScenario behind_a_range("file_engine/truncate_behind_a_range", [] {
+  Contents contents;
+  FileEngine files(with(contents, FileBackend::thread_per_request, 2));
+  const OpenFile file = open_file(empty_file(), 1, contents);
+  Read before;
+  before.from(files, file);
+  Future<FileResult> written = files.submit(truncating(file));
+  before.expect(0);
+  explore::check(written.get().ok(), "nothing fails");
+});
 
 // ... and before those behind it.
-const Scenario range_behind(
-    "file_engine/range_behind_a_truncate",
-    [] {
-      Contents contents;
-      FileEngine files(with(contents, FileBackend::thread_per_request, 2));
-      const OpenFile file = open_file(empty_file(), 1, contents);
-      Future<FileResult> written = files.submit(truncating(file));
-      Read behind;
-      behind.from(files, file);
-      behind.expect(1);
-      explore::check(written.get().ok(), "nothing fails");
-    },
-    Size::large);
+const LargeScenario range_behind("file_engine/range_behind_a_truncate", [] {
+  Contents contents;
+  FileEngine files(with(contents, FileBackend::thread_per_request, 2));
+  const OpenFile file = open_file(empty_file(), 1, contents);
+  Future<FileResult> written = files.submit(truncating(file));
+  Read behind;
+  behind.from(files, file);
+  behind.expect(1);
+  explore::check(written.get().ok(), "nothing fails");
+});
 
 // A barrier, on threads that submit: they run one after the other whatever comes first.
 const Scenario barrier("file_engine/barrier", [] {
@@ -415,65 +405,56 @@ const Scenario bytes_three(
 // ---- Threads ------------------------------------------------------------------------------------
 
 // Two threads share a queue: none is forgotten, and closing ends them.
-const Scenario two_threads(
-    "file_engine/two_threads",
-    [] {
-      Tap tap;
-      FileEngine files(with(tap, FileBackend::pool, 2));
-      sync::cell<int> first{0};
-      sync::cell<int> second{0};
-      const auto write = [&](sync::cell<int>& told) {
-        const auto tell = [&told](const FileResult& result) { told.write() += result.ok(); };
-        const Status said = files.post(write_to(open_file(100, 1, tap), 0), tell);
-        explore::check(said == Status::ok, "there is room");
-      };
-      write(first);
-      write(second);
-      explore::check(files.close().done == 2, "all");
-      explore::check(first.read() == 1 && second.read() == 1, "each once");
-    },
-    Size::huge);
+const HugeScenario two_threads("file_engine/two_threads", [] {
+  Tap tap;
+  FileEngine files(with(tap, FileBackend::pool, 2));
+  sync::cell<int> first{0};
+  sync::cell<int> second{0};
+  const auto write = [&](sync::cell<int>& told) {
+    const auto tell = [&told](const FileResult& result) { told.write() += result.ok(); };
+    const Status said = files.post(write_to(open_file(100, 1, tap), 0), tell);
+    explore::check(said == Status::ok, "there is room");
+  };
+  write(first);
+  write(second);
+  explore::check(files.close().done == 2, "all");
+  explore::check(first.read() == 1 && second.read() == 1, "each once");
+});
 
 // What a callback posts: the thread keeps the first one for itself, and the others are anybody's. A
 // request from outside comes at the same time.
-const Scenario follows(
-    "file_engine/callback_posts_two",
-    [] {
-      Tap tap;
-      FileEngine files(with(tap, FileBackend::pool, 2));
-      sync::cell<int> outside{0};
-      std::array<sync::cell<int>, 2> inside{};
-      const auto post = [&](std::uint64_t number, auto then) {
-        const Status said = files.post(write_to(open_file(100, number, tap), 0), then);
-        explore::check(said == Status::ok, "there is room");
-      };
-      post(1, [&](const FileResult& result) {
-        explore::check(result.ok(), "nothing fails");
-        post(2, [&](const FileResult& one) { inside[0].write() += one.ok(); });
-        post(3, [&](const FileResult& one) { inside[1].write() += one.ok(); });
-      });
-      post(4, [&](const FileResult& one) { outside.write() += one.ok(); });
-      explore::check(files.wait() == Status::ok, "it waits for ever");
-      explore::check(files.close().done == 4, "all");
-      explore::check(inside[0].read() == 1 && inside[1].read() == 1, "each once");
-      explore::check(outside.read() == 1, "and that from outside");
-    },
-    Size::huge);
+const HugeScenario follows("file_engine/callback_posts_two", [] {
+  Tap tap;
+  FileEngine files(with(tap, FileBackend::pool, 2));
+  sync::cell<int> outside{0};
+  std::array<sync::cell<int>, 2> inside{};
+  const auto post = [&](std::uint64_t number, auto then) {
+    const Status said = files.post(write_to(open_file(100, number, tap), 0), then);
+    explore::check(said == Status::ok, "there is room");
+  };
+  post(1, [&](const FileResult& result) {
+    explore::check(result.ok(), "nothing fails");
+    post(2, [&](const FileResult& one) { inside[0].write() += one.ok(); });
+    post(3, [&](const FileResult& one) { inside[1].write() += one.ok(); });
+  });
+  post(4, [&](const FileResult& one) { outside.write() += one.ok(); });
+  explore::check(files.wait() == Status::ok, "it waits for ever");
+  explore::check(files.close().done == 4, "all");
+  explore::check(inside[0].read() == 1 && inside[1].read() == 1, "each once");
+  explore::check(outside.read() == 1, "and that from outside");
+});
 
 // A thread each, two at once: the third waits for one to end, or for its place.
-const Scenario thread_each(
-    "file_engine/thread_each",
-    [] {
-      Tap tap;
-      FileEngine files(with(tap, FileBackend::thread_per_request, 2));
-      std::array<Future<FileResult>, 3> futures;
-      std::uint64_t number = 0;
-      for (auto& future : futures) {
-        future = files.submit(write_to(open_file(100, ++number, tap), 0));
-      }
-      for (auto& future : futures) explore::check(future.get().ok(), "nothing fails");
-    },
-    Size::huge);
+const HugeScenario thread_each("file_engine/thread_each", [] {
+  Tap tap;
+  FileEngine files(with(tap, FileBackend::thread_per_request, 2));
+  std::array<Future<FileResult>, 3> futures;
+  std::uint64_t number = 0;
+  for (auto& future : futures) {
+    future = files.submit(write_to(open_file(100, ++number, tap), 0));
+  }
+  for (auto& future : futures) explore::check(future.get().ok(), "nothing fails");
+});
 
 // One at a time, again and again: each place is used again, and its thread ended.
 const Scenario thread_each_again("file_engine/thread_each_again", [] {

@@ -85,55 +85,46 @@ const Scenario durable_two("file_sync/durable_two", [] {
 });
 
 // The same by threads of the engine, which wake each other.
-const Scenario durable_threads(
-    "file_sync/durable_two_by_threads",
-    [] {
-      Disk disk;
-      FileEngine files(with(disk, FileBackend::thread_per_request, 2));
-      const OpenFile file = open_file(100, 1, disk);
-      Future<FileResult> first = files.submit(write_durably(file, 0));
-      Future<FileResult> second = files.submit(write_durably(file, 1));
-      explore::check(first.get().ok() && disk.is_durable(0), "acknowledged after its sync");
-      explore::check(second.get().ok() && disk.is_durable(1), "acknowledged after its sync");
-    },
-    Size::huge);
+const HugeScenario durable_threads("file_sync/durable_two_by_threads", [] {
+  Disk disk;
+  FileEngine files(with(disk, FileBackend::thread_per_request, 2));
+  const OpenFile file = open_file(100, 1, disk);
+  Future<FileResult> first = files.submit(write_durably(file, 0));
+  Future<FileResult> second = files.submit(write_durably(file, 1));
+  explore::check(first.get().ok() && disk.is_durable(0), "acknowledged after its sync");
+  explore::check(second.get().ok() && disk.is_durable(1), "acknowledged after its sync");
+});
 
 // While one syncs, two come: one of them syncs then, for both.
-const Scenario durable_three(
-    "file_sync/durable_three",
-    [] {
-      Disk disk;
-      FileEngine files(with(disk, FileBackend::caller));
-      const OpenFile file = open_file(100, 1, disk);
-      explore::Thread second([&] { write_and_look(files, disk, file, 1); });
-      explore::Thread third([&] { write_and_look(files, disk, file, 2); });
-      write_and_look(files, disk, file, 0);
-      second.join();
-      third.join();
-      explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
-    },
-    Size::large);
+const LargeScenario durable_three("file_sync/durable_three", [] {
+  Disk disk;
+  FileEngine files(with(disk, FileBackend::caller));
+  const OpenFile file = open_file(100, 1, disk);
+  explore::Thread second([&] { write_and_look(files, disk, file, 1); });
+  explore::Thread third([&] { write_and_look(files, disk, file, 2); });
+  write_and_look(files, disk, file, 0);
+  second.join();
+  third.join();
+  explore::outcome(static_cast<std::uint64_t>(disk.syncs()));
+});
 
 // Two descriptors of one file: the one that was opened first is synced for it.
-const Scenario oldest_is_synced(
-    "file_sync/oldest_is_synced",
-    [] {
-      Disk disk;
-      FileEngine files(with(disk, FileBackend::caller));
-      const OpenFile old = open_file(100, 1, disk, 1);
-      const OpenFile fresh = open_file(101, 1, disk, 2);
-      const auto write = [&](const OpenFile& file, std::uint64_t offset) {
-        explore::check(files.submit(write_durably(file, offset)).get().ok(), "nothing fails");
-      };
-      explore::Thread second([&] { write(fresh, 1); });
-      explore::Thread third([&] {
-        write(old, 2);
-        explore::check(disk.is_durable_by_100(2), "not by one that was opened later");
-      });
-      write(fresh, 0);
-      explore::check(disk.is_durable(0), "by its own, or an older one");
-    },
-    Size::large);
+const LargeScenario oldest_is_synced("file_sync/oldest_is_synced", [] {
+  Disk disk;
+  FileEngine files(with(disk, FileBackend::caller));
+  const OpenFile old = open_file(100, 1, disk, 1);
+  const OpenFile fresh = open_file(101, 1, disk, 2);
+  const auto write = [&](const OpenFile& file, std::uint64_t offset) {
+    explore::check(files.submit(write_durably(file, offset)).get().ok(), "nothing fails");
+  };
+  explore::Thread second([&] { write(fresh, 1); });
+  explore::Thread third([&] {
+    write(old, 2);
+    explore::check(disk.is_durable_by_100(2), "not by one that was opened later");
+  });
+  write(fresh, 0);
+  explore::check(disk.is_durable(0), "by its own, or an older one");
+});
 
 // Durable, or told of the failure.
 bool write_or_fail(FileEngine& files, const Disk& disk, const OpenFile& file,
@@ -159,54 +150,45 @@ const Scenario failed_sync("file_sync/failed_sync", [] {
 });
 
 // The second sync fails, which serves one or both of the others.
-const Scenario second_sync_fails(
-    "file_sync/second_sync_fails",
-    [] {
-      Disk disk(2);
-      FileEngine files(with(disk, FileBackend::caller));
-      const OpenFile file = open_file(100, 1, disk);
-      explore::Thread second([&] { (void)write_or_fail(files, disk, file, 1); });
-      explore::Thread third([&] { (void)write_or_fail(files, disk, file, 2); });
-      (void)write_or_fail(files, disk, file, 0);
-      second.join();
-      third.join();
-      const std::uint64_t failed = files.close().failed;
-      explore::check(failed <= 2, "the first sync served one");
-      explore::outcome(failed);
-    },
-    Size::large);
+const LargeScenario second_sync_fails("file_sync/second_sync_fails", [] {
+  Disk disk(2);
+  FileEngine files(with(disk, FileBackend::caller));
+  const OpenFile file = open_file(100, 1, disk);
+  explore::Thread second([&] { (void)write_or_fail(files, disk, file, 1); });
+  explore::Thread third([&] { (void)write_or_fail(files, disk, file, 2); });
+  (void)write_or_fail(files, disk, file, 0);
+  second.join();
+  third.join();
+  const std::uint64_t failed = files.close().failed;
+  explore::check(failed <= 2, "the first sync served one");
+  explore::outcome(failed);
+});
 
 // Two open files of one inode. What one has heard is news to the other one, and what a sync by the
 // older one has heard is no news to a later one by it, for whichever it serves.
-const Scenario told_once(
-    "file_sync/told_once",
-    [] {
-      Disk disk(1);
-      FileEngine files(with(disk, FileBackend::caller));
-      const OpenFile old = open_file(100, 1, disk, 1);
-      const OpenFile fresh = open_file(101, 1, disk, 2);
-      explore::Thread second([&] { (void)write_or_fail(files, disk, old, 1); });
-      explore::Thread third([&] { (void)write_or_fail(files, disk, fresh, 2); });
-      (void)write_or_fail(files, disk, old, 0);
-      second.join();
-      third.join();
-      explore::outcome(files.close().failed);
-    },
-    Size::large);
+const LargeScenario told_once("file_sync/told_once", [] {
+  Disk disk(1);
+  FileEngine files(with(disk, FileBackend::caller));
+  const OpenFile old = open_file(100, 1, disk, 1);
+  const OpenFile fresh = open_file(101, 1, disk, 2);
+  explore::Thread second([&] { (void)write_or_fail(files, disk, old, 1); });
+  explore::Thread third([&] { (void)write_or_fail(files, disk, fresh, 2); });
+  (void)write_or_fail(files, disk, old, 0);
+  second.join();
+  third.join();
+  explore::outcome(files.close().failed);
+});
 
 // A sync beside a write: what ended before it was submitted is covered.
-const Scenario sync_covers(
-    "file_sync/sync_covers",
-    [] {
-      Disk disk;
-      FileEngine files(with(disk, FileBackend::thread_per_request, 2));
-      const OpenFile file = open_file(100, 1, disk);
-      Future<FileResult> written = files.submit(write_to(file, 0));
-      Future<FileResult> synced = files.sync(file);
-      explore::check(synced.get().ok(), "nothing fails");
-      explore::check(disk.is_durable(0), "what was submitted before it is covered");
-      explore::check(written.get().ok(), "nothing fails");
-    },
-    Size::large);
+const LargeScenario sync_covers("file_sync/sync_covers", [] {
+  Disk disk;
+  FileEngine files(with(disk, FileBackend::thread_per_request, 2));
+  const OpenFile file = open_file(100, 1, disk);
+  Future<FileResult> written = files.submit(write_to(file, 0));
+  Future<FileResult> synced = files.sync(file);
+  explore::check(synced.get().ok(), "nothing fails");
+  explore::check(disk.is_durable(0), "what was submitted before it is covered");
+  explore::check(written.get().ok(), "nothing fails");
+});
 
 }}  // namespace file_sync_scenarios

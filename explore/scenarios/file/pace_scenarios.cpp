@@ -114,7 +114,6 @@ const Scenario parked("pace/parked_in_order", [] {
   shared.wait_for_all();
   explore::check(shared.before(0, 1), "first come, first served");
   explore::outcome(shared.before(2, 0) ? 0 : shared.before(2, 1) ? 1 : 2);
-  other.join();
 });
 
 // One waits on its own thread beside one that is parked.
@@ -136,7 +135,6 @@ const Scenario two_wait("pace/two_wait", [] {
   pace.wait(1);
   pace.wait(1);
   explore::check(sync::clock::now() >= begun + seconds(1), "not more than the share");
-  other.join();
 });
 
 // Its thread may be starting the last one when it closes, and may not have begun at all.
@@ -148,7 +146,6 @@ const Scenario closes("pace/close_behind_the_last", [] {
     shared.ask(pace, 0);
     shared.wait_for_all();
     pace.close();
-    other.join();
   }
   const FilePace idle(1, "q");
 });

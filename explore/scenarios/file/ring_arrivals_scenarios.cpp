@@ -143,7 +143,6 @@ const Scenario another_reason("ring_arrivals/woken_for_another_reason", [] {
     if (place.arrivals.fall_asleep()) place.bell.wait();
     (void)place.arrivals.take(count);
   }
-  starter.join();
 });
 
 }}  // namespace ring_arrivals_scenarios

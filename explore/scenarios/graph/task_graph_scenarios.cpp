@@ -69,7 +69,6 @@ const Scenario diamond("task_graph/diamond", [] {
   Diamond diamond;
   explore::Thread helper([&] { explore::outcome(shelf.run_one(0) ? 1 : 0); });
   diamond.check(diamond.graph.run(shelf));
-  helper.join();
 });
 
 // The helper has come before: it looks for work while the caller begins.
@@ -83,7 +82,6 @@ const LargeScenario shared("task_graph/shared", [] {
       .after(a, b);
   explore::Thread helper([&] { shelf.run_first(); });
   explore::check(graph.run(shelf).done == 3, "all");
-  helper.join();
 });
 
 // Nobody works but the executor's thread; this one looks, and waits when it sees the end, or
@@ -108,7 +106,6 @@ const Scenario again("task_graph/again", [] {
   explore::Thread helper([&] { explore::outcome(shelf.run_one(0) ? 1 : 0); });
   diamond.check(diamond.graph.run(shelf));
   diamond.check(diamond.graph.run(shelf));
-  helper.join();
 });
 
 // A value that two share: the last of them destroys it.
@@ -131,7 +128,6 @@ const Scenario values("task_graph/values", [] {
   explore::Thread helper([&] { (void)shelf.run_one(0); });
   explore::check(graph.run(shelf).done == 3, "all");
   explore::check(alive.load(sync::order::relaxed) == 0, "the value ended");
-  helper.join();
 });
 
 // What depends on a node that throws is dropped by the last thread to come.
@@ -186,7 +182,6 @@ const Scenario dropped("task_graph/dropped", [] {
     diamond.check(diamond.graph.start(*shelf).wait());
   }
   explore::Thread ends([&] { shelf.reset(); });
-  ends.join();
 });
 
 }}  // namespace task_graph_scenarios

@@ -83,8 +83,6 @@ const LargeScenario hand_over("strand/hand_over_of_the_turn", [] {
     explore::check(strand.close().done == 3, "all ran");
     executor.loops[0].shut();
     executor.loops[1].shut();
-    one.join();
-    two.join();
   }
   explore::check(record.count.read() == 3, "once each");
   explore::outcome(executor.next);

@@ -164,66 +164,60 @@ const Scenario close_beside_a_claim("process_team/close_beside_a_claim", [] {
 });
 
 // A worker dies somewhere; what it had is computed by the next one, whatever it left behind.
-const Scenario death_of_one(
-    "process_team/death_of_one",
-    [] {
-      std::array<ClaimWord, 2> words{ClaimWord(0), ClaimWord(0)};
-      std::array<sync::cell<int>, 2> rows;
-      ClaimTable table(words);
-      table.open(1);
-      const auto work = [&] {
-        for (;;) {
-          const ClaimTable::Pass pass = table.claim(1, 0, 0);
-          if (pass.block == ClaimTable::none) return;
-          rows[pass.block].write() = -1;  // half a row
-          sync::point("half");
-          rows[pass.block].write() = 1;
-          (void)table.finish(pass, true);
-        }
-      };
-      bool died = false;
-      {
-        Process worker(work);
-        died = worker.wait();
-      }
-      if (died) {
-        table.give_back(1, 0, 3, [](std::size_t, bool) {});
-        work();
-      }
-      check(table.count(1, 1).done == 2, "all done");
-      for (const auto& row : rows) check(row.read() == 1, "whole rows");
-    },
-    Size::small, 1);
+const MortalScenario<> death_of_one("process_team/death_of_one", [] {
+  std::array<ClaimWord, 2> words{ClaimWord(0), ClaimWord(0)};
+  std::array<sync::cell<int>, 2> rows;
+  ClaimTable table(words);
+  table.open(1);
+  const auto work = [&] {
+    for (;;) {
+      const ClaimTable::Pass pass = table.claim(1, 0, 0);
+      if (pass.block == ClaimTable::none) return;
+      rows[pass.block].write() = -1;  // half a row
+      sync::point("half");
+      rows[pass.block].write() = 1;
+      (void)table.finish(pass, true);
+    }
+  };
+  bool died = false;
+  {
+    Process worker(work);
+    died = worker.wait();
+  }
+  if (died) {
+    table.give_back(1, 0, 3, [](std::size_t, bool) {});
+    work();
+  }
+  check(table.count(1, 1).done == 2, "all done");
+  for (const auto& row : rows) check(row.read() == 1, "whole rows");
+});
 
 // What a worker says of its exception is whole when the master sees that the block has failed.
-const Scenario what_failed(
-    "process_team/what_failed",
-    [] {
-      std::array<ClaimWord, 1> words{ClaimWord(0)};
-      WorkerSlot slot;
-      ClaimTable table(words);
-      table.open(1);
-      bool died = false;
-      sync::atomic<std::uint32_t> looked(0);
-      Thread master([&] {
-        if (table.count(1, 1).failed == 0) return;
-        char text[WorkerSlot::most_text];
-        check(slot.said(1, text) && text[0] == 'n', "whole");
-        looked.store(1, order::relaxed);
-      });
-      {
-        Process worker([&] {
-          const ClaimTable::Pass pass = table.claim(1, 0, 0);
-          slot.keep(1, "no");
-          (void)table.finish(pass, false);
-        });
-        died = worker.wait();
-      }
-      master.join();
-      if (!died) check(table.count(1, 1).failed == 1, "told as it is");
-      explore::outcome(looked.load(order::relaxed));
-    },
-    Size::small, 1);
+const MortalScenario<> what_failed("process_team/what_failed", [] {
+  std::array<ClaimWord, 1> words{ClaimWord(0)};
+  WorkerSlot slot;
+  ClaimTable table(words);
+  table.open(1);
+  bool died = false;
+  sync::atomic<std::uint32_t> looked(0);
+  Thread master([&] {
+    if (table.count(1, 1).failed == 0) return;
+    char text[WorkerSlot::most_text];
+    check(slot.said(1, text) && text[0] == 'n', "whole");
+    looked.store(1, order::relaxed);
+  });
+  {
+    Process worker([&] {
+      const ClaimTable::Pass pass = table.claim(1, 0, 0);
+      slot.keep(1, "no");
+      (void)table.finish(pass, false);
+    });
+    died = worker.wait();
+  }
+  master.join();
+  if (!died) check(table.count(1, 1).failed == 1, "told as it is");
+  explore::outcome(looked.load(order::relaxed));
+});
 
 // A word that was overwritten is opened again, and done.
 const Scenario mended("process_team/mended", [] {
@@ -253,34 +247,31 @@ const Scenario mended("process_team/mended", [] {
 });
 
 // A survivor that is in the middle of its pass claims what a dead worker had, without a bell.
-const Scenario given_back_beside_a_pass(
-    "process_team/given_back_beside_a_pass",
-    [] {
-      std::array<ClaimWord, 1> words{ClaimWord(0)};
-      sync::cell<int> row;
-      ClaimTable table(words);
-      table.open(1);
-      const auto work = [&](std::uint32_t slot) {
-        const ClaimTable::Pass pass = table.claim(1, slot, 0);
-        if (pass.block == ClaimTable::none) return;
-        row.write() += 1;
-        (void)table.finish(pass, true);
-      };
-      Thread survivor([&] {
-        for (int passes = 0; passes < 2; ++passes) work(1);
-      });
-      bool died = false;
-      {
-        Process worker([&] { work(0); });
-        died = worker.wait();
-      }
-      if (died) {
-        table.give_back(1, 0, 3, [](std::size_t, bool) {});
-      }
-      survivor.join();
-      explore::outcome(table.count(1, 2).done);
-    },
-    Size::small, 1);
+const MortalScenario<> given_back_beside_a_pass("process_team/given_back_beside_a_pass", [] {
+  std::array<ClaimWord, 1> words{ClaimWord(0)};
+  sync::cell<int> row;
+  ClaimTable table(words);
+  table.open(1);
+  const auto work = [&](std::uint32_t slot) {
+    const ClaimTable::Pass pass = table.claim(1, slot, 0);
+    if (pass.block == ClaimTable::none) return;
+    row.write() += 1;
+    (void)table.finish(pass, true);
+  };
+  Thread survivor([&] {
+    for (int passes = 0; passes < 2; ++passes) work(1);
+  });
+  bool died = false;
+  {
+    Process worker([&] { work(0); });
+    died = worker.wait();
+  }
+  if (died) {
+    table.give_back(1, 0, 3, [](std::size_t, bool) {});
+  }
+  survivor.join();
+  explore::outcome(table.count(1, 2).done);
+});
 
 // ---- The table, the board and the master -------------------------------------------------------
 
@@ -328,34 +319,28 @@ const Scenario one_of_two_dies(
 const Scenario early_one_dies(
     "process_team/early_one_dies", [] { run_whole(2, 2, {.early = 1}); }, Size::huge, 1);
 
-const Scenario late_one_is_woken(
-    "process_team/late_one_is_woken",
-    [] {
-      Team team(1, 2, {.early = 1});
-      team.start(0);
-      team.start(1);
-      Thread clock([&] { team.ring_again(); });
-      check(team.run(1, 7), "nothing is given up");
-      check(team.result(0) == 70, "the row is there");
-      clock.join();
-      team.end();
-    },
-    Size::huge);
+const HugeScenario late_one_is_woken("process_team/late_one_is_woken", [] {
+  Team team(1, 2, {.early = 1});
+  team.start(0);
+  team.start(1);
+  Thread clock([&] { team.ring_again(); });
+  check(team.run(1, 7), "nothing is given up");
+  check(team.result(0) == 70, "the row is there");
+  clock.join();
+  team.end();
+});
 
 // Two deaths: a block that both had is given up, and all else is done.
-const Scenario tries_are_used_up(
-    "process_team/tries_are_used_up",
-    [] {
-      Team team(1, 1);
-      team.start(0);
-      const bool whole = team.run(1, 7);
-      const ClaimCount count = team.table().count(1, 2);
-      check(count.over(), "all is over");
-      check(count.closed == (whole ? 0 : 1), "told as it is");
-      if (whole) check(team.result(0) == 70, "the row is there");
-      explore::outcome(whole ? 1 : 0);
-      team.end();
-    },
-    Size::large, 2);
+const MortalScenario<2, Size::large> tries_are_used_up("process_team/tries_are_used_up", [] {
+  Team team(1, 1);
+  team.start(0);
+  const bool whole = team.run(1, 7);
+  const ClaimCount count = team.table().count(1, 2);
+  check(count.over(), "all is over");
+  check(count.closed == (whole ? 0 : 1), "told as it is");
+  if (whole) check(team.result(0) == 70, "the row is there");
+  explore::outcome(whole ? 1 : 0);
+  team.end();
+});
 
 }}  // namespace claim_table_scenarios

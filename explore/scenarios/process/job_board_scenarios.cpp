@@ -123,65 +123,53 @@ const Scenario jobs_one_by_one("process_pool/one_by_one", [] {
 });
 
 // A worker that knows the word of a job meets the next one in the same place.
-const Scenario place_again(
-    "process_pool/place_again",
-    [] {
-      JobPool pool(2, false);
-      pool.start(0);
-      pool.start(1);
-      expect_job(pool, 0, 1);
-      expect_job(pool, 0, 2);
-      pool.end();
-    },
-    Size::huge);
+const HugeScenario place_again("process_pool/place_again", [] {
+  JobPool pool(2, false);
+  pool.start(0);
+  pool.start(1);
+  expect_job(pool, 0, 1);
+  expect_job(pool, 0, 2);
+  pool.end();
+});
 
 // The master closes a job, which is stopped or late, beside a worker that claims it.
-const Scenario job_closed_beside_a_claim(
-    "process_pool/close_beside_a_claim",
-    [] {
-      JobPool pool(2, false);
-      pool.start(0);
-      pool.submit(0, 1, 7);
-      bool is_closed = false;
-      pool.word(0).close(pool.number(0), [&](std::size_t) { is_closed = true; });
-      check(pool.await(0) == !is_closed, "done or closed, never both");
-      if (!is_closed) check(pool.result(0) == 70, "the result");
+const LargeScenario job_closed_beside_a_claim("process_pool/close_beside_a_claim", [] {
+  JobPool pool(2, false);
+  pool.start(0);
+  pool.submit(0, 1, 7);
+  bool is_closed = false;
+  pool.word(0).close(pool.number(0), [&](std::size_t) { is_closed = true; });
+  check(pool.await(0) == !is_closed, "done or closed, never both");
+  if (!is_closed) check(pool.result(0) == 70, "the result");
       // The place is free again, at once.
-      expect_job(pool, 0, 2);
-      outcome(is_closed ? 1 : 0);
-      pool.end();
-    },
-    Size::large);
+  expect_job(pool, 0, 2);
+  outcome(is_closed ? 1 : 0);
+  pool.end();
+});
 
 // A worker dies somewhere: looking, claimed, half done, done, before it has told, asleep.
-const Scenario worker_dies(
-    "process_pool/worker_dies",
-    [] {
-      JobPool pool(2, false);
-      pool.start(0);
-      expect_job(pool, 0, 1);
-      pool.end();
-    },
-    Size::large, 1);
+const MortalScenario<1, Size::large> worker_dies("process_pool/worker_dies", [] {
+  JobPool pool(2, false);
+  pool.start(0);
+  expect_job(pool, 0, 1);
+  pool.end();
+});
 
 const Scenario one_of_two_workers_dies(
     "process_pool/one_of_two_dies", [] { expect_jobs_at_once(2, false); }, Size::huge, 1);
 
 // The job that ended its only try is given up; the place is used again.
-const Scenario job_given_up(
-    "process_pool/given_up",
-    [] {
-      JobPool pool(1, false);
-      pool.start(0);
-      pool.submit(0, 1, 7);
-      const bool is_done = pool.await(0);
-      if (is_done) check(pool.result(0) == 70, "the result");
-      pool.submit(0, 2, 8);
-      (void)pool.await(0);
-      outcome(is_done ? 1 : 0);
-      pool.end();
-    },
-    Size::large, 1);
+const MortalScenario<1, Size::large> job_given_up("process_pool/given_up", [] {
+  JobPool pool(1, false);
+  pool.start(0);
+  pool.submit(0, 1, 7);
+  const bool is_done = pool.await(0);
+  if (is_done) check(pool.result(0) == 70, "the result");
+  pool.submit(0, 2, 8);
+  (void)pool.await(0);
+  outcome(is_done ? 1 : 0);
+  pool.end();
+});
 
 // A worker that ends after each job, while the next one is on its way.
 const Scenario worker_recycled(

@@ -141,78 +141,69 @@ const Scenario joins("shared_broadcast/joins", [] {
 
 // --- Deaths. ---
 
-const Scenario producer_dies(
-    "shared_broadcast/producer_dies",
-    [] {
-      Shared shared(1UL);
-      Ticks::Consumer in(shared.ring);
-      Thread parent([&] {
-        Process process([&] {
-          Ticks::Producer out(shared.ring);
-          check(out.push(tick_of(1)) == Status::ok, "never full");
-          check(out.push(tick_of(2)) == Status::ok, "never full");
-          out.close();
-        });
-        if (process.wait()) shared.ring.producer_died();
-      });
-      std::uint64_t before = 0;
-      Tick tick;
-      while (in.pop(tick) == Status::ok) {
-        check(number_of(tick) > before, "in order");
-        before = tick.number;
-      }
-      explore::outcome(before);
-    },
-    Size::small, 1);
+const MortalScenario<> producer_dies("shared_broadcast/producer_dies", [] {
+  Shared shared(1UL);
+  Ticks::Consumer in(shared.ring);
+  Thread parent([&] {
+    Process process([&] {
+      Ticks::Producer out(shared.ring);
+      check(out.push(tick_of(1)) == Status::ok, "never full");
+      check(out.push(tick_of(2)) == Status::ok, "never full");
+      out.close();
+    });
+    if (process.wait()) shared.ring.producer_died();
+  });
+  std::uint64_t before = 0;
+  Tick tick;
+  while (in.pop(tick) == Status::ok) {
+    check(number_of(tick) > before, "in order");
+    before = tick.number;
+  }
+  explore::outcome(before);
+});
 
 // A message may have been read before its producer could count it: the successor does not use its
 // place again.
-const Scenario producer_is_replaced(
-    "shared_broadcast/producer_is_replaced",
-    [] {
-      Shared shared(2UL);
-      Ticks::Consumer in(shared.ring);
-      Thread parent([&] {
-        {
-          Process process([&] {
-            Ticks::Producer out(shared.ring);
-            check(out.push(tick_of(1)) == Status::ok, "never full");
-          });
-          (void)process.wait();
-        }
-        Ticks::Producer out(shared.ring);
-        shared.ring.recovered();
-        check(out.push(tick_of(2)) == Status::ok, "never full");
-        out.close();
-      });
-      std::uint64_t before = 0;
-      Tick tick;
-      while (in.pop(tick) == Status::ok) {
-        check(number_of(tick) > before, "in order");
-        before = tick.number;
-      }
-      check(before == 2, "the successor's came");
-      check(in.lost() == 0, "there was room");
-    },
-    Size::small, 1);
-
-const Scenario consumer_dies(
-    "shared_broadcast/consumer_dies",
-    [] {
-      Shared shared(1UL);
-      Ticks::Consumer in(shared.ring);
+const MortalScenario<> producer_is_replaced("shared_broadcast/producer_is_replaced", [] {
+  Shared shared(2UL);
+  Ticks::Consumer in(shared.ring);
+  Thread parent([&] {
+    {
       Process process([&] {
-        Ticks::Consumer dying(shared.ring);
-        Tick tick;
-        while (dying.pop(tick) == Status::ok) (void)number_of(tick);
-      });
-      Thread producer([&] {
         Ticks::Producer out(shared.ring);
         check(out.push(tick_of(1)) == Status::ok, "never full");
-        out.close();
       });
-      follow(in, 1);
-    },
-    Size::small, 1);
+      (void)process.wait();
+    }
+    Ticks::Producer out(shared.ring);
+    shared.ring.recovered();
+    check(out.push(tick_of(2)) == Status::ok, "never full");
+    out.close();
+  });
+  std::uint64_t before = 0;
+  Tick tick;
+  while (in.pop(tick) == Status::ok) {
+    check(number_of(tick) > before, "in order");
+    before = tick.number;
+  }
+  check(before == 2, "the successor's came");
+  check(in.lost() == 0, "there was room");
+});
+
+const MortalScenario<> consumer_dies("shared_broadcast/consumer_dies", [] {
+  Shared shared(1UL);
+  Ticks::Consumer in(shared.ring);
+  Process process([&] {
+    Ticks::Consumer dying(shared.ring);
+    Tick tick;
+    while (dying.pop(tick) == Status::ok) (void)number_of(tick);
+  });
+  Thread producer([&] {
+    Ticks::Producer out(shared.ring);
+    check(out.push(tick_of(1)) == Status::ok, "never full");
+    out.close();
+  });
+  follow(in, 1);
+});
 
 }}  // namespace shared_broadcast_scenarios

@@ -74,75 +74,69 @@ const Scenario close_beside("shared_byte_ring/close_beside", [] {
 });
 
 // Dies between claim and publication, or anywhere; another one goes on.
-const Scenario producer_is_replaced(
-    "shared_byte_ring/producer_is_replaced",
-    [] {
-      Shared shared(256UL);
-      Thread parent([&] {
-        {
-          Process process([&] {
-            SharedByteRing::Producer out(shared.ring);
-            std::span<std::byte> place;
-            check(out.claim(96, place) == Status::ok, "it waits for room");
-            std::fill(place.begin(), place.end(), std::byte{1});
-            check(out.publish(40) == Status::ok, "not closed");
-          });
-          if (process.wait()) shared.ring.recovered();
-        }
+const MortalScenario<> producer_is_replaced("shared_byte_ring/producer_is_replaced", [] {
+  Shared shared(256UL);
+  Thread parent([&] {
+    {
+      Process process([&] {
         SharedByteRing::Producer out(shared.ring);
-        check(out.push(record(bytes_of(2), 96)) == Status::ok, "it waits for room");
-        shared.ring.close();
+        std::span<std::byte> place;
+        check(out.claim(96, place) == Status::ok, "it waits for room");
+        std::fill(place.begin(), place.end(), std::byte{1});
+        check(out.publish(40) == Status::ok, "not closed");
       });
-      SharedByteRing::Consumer in(shared.ring);
-      std::span<const std::byte> found;
-      unsigned last = 0;
-      while (in.peek(found) == Status::ok) {
-        const unsigned number = std::to_integer<unsigned>(found.front());
-        check(number > last, "in order");
-        check_record(found, number, number == 1 ? 40 : 96);
-        last = number;
-        in.release();
-      }
-      check(last == 2 && !in.damaged(), "the successor's came");
-    },
-    Size::small, 1);
+      if (process.wait()) shared.ring.recovered();
+    }
+    SharedByteRing::Producer out(shared.ring);
+    check(out.push(record(bytes_of(2), 96)) == Status::ok, "it waits for room");
+    shared.ring.close();
+  });
+  SharedByteRing::Consumer in(shared.ring);
+  std::span<const std::byte> found;
+  unsigned last = 0;
+  while (in.peek(found) == Status::ok) {
+    const unsigned number = std::to_integer<unsigned>(found.front());
+    check(number > last, "in order");
+    check_record(found, number, number == 1 ? 40 : 96);
+    last = number;
+    in.release();
+  }
+  check(last == 2 && !in.damaged(), "the successor's came");
+});
 
 // Dies between padding and record, or anywhere.
-const Scenario consumer_is_replaced(
-    "shared_byte_ring/consumer_is_replaced",
-    [] {
-      Shared shared(256UL);
-      SharedByteRing::Producer out(shared.ring);
-      check(out.try_push(record(bytes_of(1), 96)) == Status::ok, "there is room");
-      Thread producer([&] {
-        check(out.push(record(bytes_of(2), 64)) == Status::ok, "it waits for room");
-        check(out.push(record(bytes_of(3), 96)) == Status::ok, "it waits for room");
-        shared.ring.close();
-      });
-      {
-        Process process([&] {
-          SharedByteRing::Consumer in(shared.ring);
-          std::span<const std::byte> found;
-          for (unsigned i = 1; i <= 3; ++i) {
-            check(in.peek(found) == Status::ok, "it comes");
-            check_record(found, i, i == 2 ? 64 : 96);
-            in.release();
-          }
-        });
-        if (process.wait()) shared.ring.recovered();
-      }
-      SharedByteRing::Consumer successor(shared.ring);
+const MortalScenario<> consumer_is_replaced("shared_byte_ring/consumer_is_replaced", [] {
+  Shared shared(256UL);
+  SharedByteRing::Producer out(shared.ring);
+  check(out.try_push(record(bytes_of(1), 96)) == Status::ok, "there is room");
+  Thread producer([&] {
+    check(out.push(record(bytes_of(2), 64)) == Status::ok, "it waits for room");
+    check(out.push(record(bytes_of(3), 96)) == Status::ok, "it waits for room");
+    shared.ring.close();
+  });
+  {
+    Process process([&] {
+      SharedByteRing::Consumer in(shared.ring);
       std::span<const std::byte> found;
-      unsigned count = 0;
-      while (successor.peek(found) == Status::ok) {
-        const unsigned number = std::to_integer<unsigned>(found.front());
-        check_record(found, number, number == 2 ? 64 : 96);
-        ++count;
-        successor.release();
+      for (unsigned i = 1; i <= 3; ++i) {
+        check(in.peek(found) == Status::ok, "it comes");
+        check_record(found, i, i == 2 ? 64 : 96);
+        in.release();
       }
-      check(count <= 3 && !successor.damaged(), "none is torn");
-      explore::outcome(count);
-    },
-    Size::small, 1);
+    });
+    if (process.wait()) shared.ring.recovered();
+  }
+  SharedByteRing::Consumer successor(shared.ring);
+  std::span<const std::byte> found;
+  unsigned count = 0;
+  while (successor.peek(found) == Status::ok) {
+    const unsigned number = std::to_integer<unsigned>(found.front());
+    check_record(found, number, number == 2 ? 64 : 96);
+    ++count;
+    successor.release();
+  }
+  check(count <= 3 && !successor.damaged(), "none is torn");
+  explore::outcome(count);
+});
 
 }}  // namespace shared_byte_ring_scenarios

@@ -47,17 +47,14 @@ const Scenario published("shared_header/published", [] {
 });
 
 // The creator is killed: it is refused, or all is there.
-const Scenario creator_dies(
-    "shared_header/creator_dies",
-    [] {
-      Memory memory;
-      explore::Process creator([&] { create(memory); });
-      const bool has_it = attach(memory);
-      const bool died = creator.wait();
-      const bool has_it_later = attach(memory);
-      explore::check(has_it_later || (died && !has_it), "published by one that lived");
-      explore::outcome((has_it ? 1U : 0U) | (died ? 2U : 0U) | (has_it_later ? 4U : 0U));
-    },
-    Size::small, 1);
+const MortalScenario<> creator_dies("shared_header/creator_dies", [] {
+  Memory memory;
+  explore::Process creator([&] { create(memory); });
+  const bool has_it = attach(memory);
+  const bool died = creator.wait();
+  const bool has_it_later = attach(memory);
+  explore::check(has_it_later || (died && !has_it), "published by one that lived");
+  explore::outcome((has_it ? 1U : 0U) | (died ? 2U : 0U) | (has_it_later ? 4U : 0U));
+});
 
 }}  // namespace shared_header_scenarios

@@ -193,68 +193,62 @@ const Scenario batches("shared_mpsc_ring/batches", [] {
 // --- Deaths. ---
 
 // Dies anywhere amid a batch. All of it comes out, or nothing, and what was pushed behind it.
-const Scenario batch_dies(
-    "shared_mpsc_ring/batch_dies",
-    [] {
-      Shared shared(4UL, 2UL);
-      bool is_dead = false;
-      Thread parent([&] {
-        {
-          Process process([&] {
-            Ring::Producer out(shared.ring, 0);
-            const SharedItem items[] = {shared_item(1), shared_item(2)};
-            check(out.try_push_batch(items) == 2, "there is room");
-          });
-          is_dead = process.wait();
-        }
-        if (is_dead) (void)shared.ring.producer_died(0);
-        Ring::Producer successor(shared.ring, 0);
-        check(successor.push(shared_item(3)) == Status::ok, "there is room");
-        shared.ring.close();
+const MortalScenario<> batch_dies("shared_mpsc_ring/batch_dies", [] {
+  Shared shared(4UL, 2UL);
+  bool is_dead = false;
+  Thread parent([&] {
+    {
+      Process process([&] {
+        Ring::Producer out(shared.ring, 0);
+        const SharedItem items[] = {shared_item(1), shared_item(2)};
+        check(out.try_push_batch(items) == 2, "there is room");
       });
-      Ring::Consumer in(shared.ring);
-      const std::uint32_t seen = pop_all(in);
-      parent.join();
-      check(seen == 8 || seen == (2 | 4 | 8), "all of the batch or nothing, and the successor's");
-      check(is_dead || seen != 8, "nothing is lost of one that lives");
-      test::audit(shared.ring);
-      explore::outcome(seen);
-    },
-    Size::small, 1);
+      is_dead = process.wait();
+    }
+    if (is_dead) (void)shared.ring.producer_died(0);
+    Ring::Producer successor(shared.ring, 0);
+    check(successor.push(shared_item(3)) == Status::ok, "there is room");
+    shared.ring.close();
+  });
+  Ring::Consumer in(shared.ring);
+  const std::uint32_t seen = pop_all(in);
+  parent.join();
+  check(seen == 8 || seen == (2 | 4 | 8), "all of the batch or nothing, and the successor's");
+  check(is_dead || seen != 8, "nothing is lost of one that lives");
+  test::audit(shared.ring);
+  explore::outcome(seen);
+});
 
 // Dies anywhere, with a place claimed or not, `tail` moved on or not, its consumer asleep or not.
 // What another one has pushed behind it comes out once its death is known.
-const Scenario producer_dies(
-    "shared_mpsc_ring/producer_dies",
-    [] {
-      Shared shared(2UL, 2UL);
-      bool is_dead = false;
-      Thread parent([&] {
-        {
-          Process process([&] {
-            Ring::Producer out(shared.ring, 0);
-            check(out.push(shared_item(1)) == Status::ok, "it waits for room");
-          });
-          is_dead = process.wait();
-        }
-        if (is_dead) (void)shared.ring.producer_died(0);
-        Ring::Producer successor(shared.ring, 0);
-        check(successor.push(shared_item(3)) == Status::ok, "it waits for room");
-        shared.ring.close();
+const MortalScenario<1, Size::large> producer_dies("shared_mpsc_ring/producer_dies", [] {
+  Shared shared(2UL, 2UL);
+  bool is_dead = false;
+  Thread parent([&] {
+    {
+      Process process([&] {
+        Ring::Producer out(shared.ring, 0);
+        check(out.push(shared_item(1)) == Status::ok, "it waits for room");
       });
-      Thread living([&] {
-        Ring::Producer out(shared.ring, 1);
-        const Status said = out.push(shared_item(2));
-        check(said == Status::ok || said == Status::closed, "nothing else ends it");
-        explore::outcome(said == Status::ok);
-      });
-      Ring::Consumer in(shared.ring);
-      const std::uint32_t seen = pop_all(in);
-      parent.join();
-      check((seen & 8) != 0, "the successor's came");
-      check(is_dead || (seen & 2) != 0, "nothing is lost of one that lives");
-    },
-    Size::large, 1);
+      is_dead = process.wait();
+    }
+    if (is_dead) (void)shared.ring.producer_died(0);
+    Ring::Producer successor(shared.ring, 0);
+    check(successor.push(shared_item(3)) == Status::ok, "it waits for room");
+    shared.ring.close();
+  });
+  Thread living([&] {
+    Ring::Producer out(shared.ring, 1);
+    const Status said = out.push(shared_item(2));
+    check(said == Status::ok || said == Status::closed, "nothing else ends it");
+    explore::outcome(said == Status::ok);
+  });
+  Ring::Consumer in(shared.ring);
+  const std::uint32_t seen = pop_all(in);
+  parent.join();
+  check((seen & 8) != 0, "the successor's came");
+  check(is_dead || (seen & 2) != 0, "nothing is lost of one that lives");
+});
 
 // One that has ended with a place claimed and half written. Another one writes there next.
 const Scenario buried("shared_mpsc_ring/buried", [] {

@@ -198,48 +198,42 @@ const Scenario time_out("shared_ring/time_out", [] {
 // --- Deaths. ---
 
 // Dies anywhere. The consumer may sleep meanwhile, and the dead one may have been about to wake it.
-const Scenario producer_dies(
-    "shared_ring/producer_dies",
-    [] {
-      Shared shared(2UL);
-      bool is_dead = false;
-      Thread parent([&] {
-        Process process([&] {
-          Ring::Producer out(shared.ring);
-          SharedItem* place = nullptr;
-          check(out.claim(place) == Status::ok, "there is room");
-          *place = shared_item(1);
-          check(out.publish() == Status::ok, "not closed");
-          check(out.push(shared_item(2)) == Status::ok, "there is room");
-          shared.ring.close();
-        });
-        is_dead = process.wait();
-        if (is_dead) shared.ring.producer_died();
-      });
-      Ring::Consumer in(shared.ring);
-      const std::uint32_t count = pop_all(in);
-      parent.join();
-      check(is_dead || count == 2, "nothing is lost of one that lives");
-      explore::outcome(count);
-    },
-    Size::small, 1);
+const MortalScenario<> producer_dies("shared_ring/producer_dies", [] {
+  Shared shared(2UL);
+  bool is_dead = false;
+  Thread parent([&] {
+    Process process([&] {
+      Ring::Producer out(shared.ring);
+      SharedItem* place = nullptr;
+      check(out.claim(place) == Status::ok, "there is room");
+      *place = shared_item(1);
+      check(out.publish() == Status::ok, "not closed");
+      check(out.push(shared_item(2)) == Status::ok, "there is room");
+      shared.ring.close();
+    });
+    is_dead = process.wait();
+    if (is_dead) shared.ring.producer_died();
+  });
+  Ring::Consumer in(shared.ring);
+  const std::uint32_t count = pop_all(in);
+  parent.join();
+  check(is_dead || count == 2, "nothing is lost of one that lives");
+  explore::outcome(count);
+});
 
 // The maker dies, or is slow: a process that comes too early is refused.
-const Scenario half_made(
-    "shared_ring/half_made",
-    [] {
-      const test::SharedStorage storage(Ring::bytes_for(1));
-      Process maker([&] { (void)Ring::create(storage.bytes(), 1); });
-      bool attached = false;
-      try {
-        Ring::Consumer in(Ring::attach(storage.bytes()));
-        SharedItem item;
-        check(in.try_pop(item) == Status::empty, "whole");
-        attached = true;
-      } catch (const std::system_error&) {
-      }
-      explore::outcome(attached);
-    },
-    Size::small, 1);
+const MortalScenario<> half_made("shared_ring/half_made", [] {
+  const test::SharedStorage storage(Ring::bytes_for(1));
+  Process maker([&] { (void)Ring::create(storage.bytes(), 1); });
+  bool attached = false;
+  try {
+    Ring::Consumer in(Ring::attach(storage.bytes()));
+    SharedItem item;
+    check(in.try_pop(item) == Status::empty, "whole");
+    attached = true;
+  } catch (const std::system_error&) {
+  }
+  explore::outcome(attached);
+});
 
 }}  // namespace shared_ring_scenarios

@@ -262,7 +262,6 @@ void what_is_replaced_pushes(const Make& make) {
     explore::check(queue->try_pop(out) == Status::ok && out.number() == 1, "the first");
   });
   (void)queue->empty();
-  consumer.join();
 }
 
 // Those that every bounded ring has, under the names of one face.

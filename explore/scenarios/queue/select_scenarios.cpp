@@ -88,8 +88,6 @@ const Scenario stop_race("select/stop", [] {
   const Status status = select(source.token(), on_item(a, [&](int item) { out = item; }));
   explore::check(status == (out == 1 ? Status::ok : Status::stopped), "one of the two");
   explore::outcome(out == 1);
-  stopper.join();
-  writer.join();
 });
 
 const Scenario timeout_race("select/timeout", [] {

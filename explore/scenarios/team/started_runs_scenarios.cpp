@@ -83,7 +83,6 @@ const Scenario stop("started_run/stop", [] {
     ThreadTeam team({.width = 2});
     explore::Thread stopper([&] { source.request_stop(); });
     Freed<2>::start(team, told, {.block = 1, .until = source.token()});
-    stopper.join();
   }
   const Tally tally = told.once();
   explore::check(tally.done + tally.cancelled == 2, "what has not begun is cancelled");
@@ -99,7 +98,6 @@ const Scenario two_starters("started_run/two_starters", [] {
     ThreadTeam team({.width = 2});
     explore::Thread other([&] { Freed<1>::start(team, second); });
     Freed<1>::start(team, first);
-    other.join();
   }
   explore::check(first.once().done == 1 && second.once().done == 1, "each");
 });
@@ -116,7 +114,6 @@ const Scenario beside_caller("started_run/beside_caller", [] {
       explore::check(tally.done == 1, "its own");
     });
     Freed<1>::start(team, told);
-    caller.join();
   }
   explore::check(told.once().done == 1 && ran.read() == 1, "both");
 });
@@ -131,8 +128,6 @@ const LargeScenario beside_callers("started_run/beside_callers", [] {
     explore::Thread second(call);
     explore::Thread third(call);
     Freed<1>::start(team, told);
-    second.join();
-    third.join();
   }
   explore::check(told.once().done == 1 && ran.read() == 2, "all");
 });

@@ -26,7 +26,6 @@ const Scenario is_told("trace_end/is_told", [] {
   });
   noted.write() = 1;
   end.tell();
-  writer.join();
 });
 
 const Scenario in_pauses("trace_end/between_looks", [] {

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // ActiveObject: a state, its thread and its bus.
-#include <pthread.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/bus/active_object.hpp>
-#include <handoff/bus/request.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
@@ -81,48 +73,6 @@ TEST(ActiveObject, AFailureIsToldAndTheNextMessageHandled) {
   EXPECT_EQ(told, (std::vector<std::string>{"-2", "-4"}));
 }
 
-// Takes its time, so that a close finds messages that have not begun.
-struct Slow {
-  void operator()(const Number&) {
-    std::this_thread::sleep_for(1ms);
-    ++handled;
-  }
-
-  std::uint64_t handled = 0;
-};
-
-TEST(ActiveObject, ThreeStrengthsOfClosing) {
-  for (const int strength : {0, 1, 2}) {
-    // Where some are to be left, so many that the thread never comes to their end before it is
-    // told.
-    const std::uint64_t messages = strength == 0 ? 20 : 500;
-    ActiveObject<Slow, Number> object({.capacity = 1024});
-    for (std::uint64_t i = 0; i < messages; ++i) ASSERT_EQ(object.publish(Number{}), Status::ok);
-    const Tally tally = object.close(strength == 0   ? Closing::finish
-                                     : strength == 1 ? Closing::finish_until(0ms)
-                                                     : Closing::abandon);
-    EXPECT_TRUE(tally.balanced());
-    EXPECT_EQ(tally.accepted, messages);
-    EXPECT_EQ(tally.failed, 0U);
-    EXPECT_EQ(tally.pending, 0U);
-    EXPECT_EQ(tally.done, object.state().handled);
-    ASSERT_EQ(tally.expired != 0, strength == 1) << tally.expired << " of " << messages;
-    ASSERT_EQ(tally.cancelled != 0, strength == 2) << tally.cancelled << " of " << messages;
-    EXPECT_EQ(object.close().done, tally.done);
-    EXPECT_EQ(object.publish(Number{}), Status::closed);
-  }
-}
-
-// A new thread may have the identity of the object's own one, which has ended.
-TEST(ActiveObject, AnyThreadMayCloseItAgain) {
-  BookObject book;
-  ASSERT_EQ(book.publish(Number{1}), Status::ok);
-  (void)book.close();
-  for (int i = 0; i < 4; ++i) {
-    std::thread([&] { EXPECT_NO_THROW(EXPECT_EQ(book.close().done, 1U)); }).join();
-  }
-}
-
 // What was accepted before is handled, and a close has nothing left to do.
 TEST(ActiveObject, ShutItTakesNoMore) {
   BookObject book({.capacity = 3, .reserve = {.urgent = 1}});
@@ -142,23 +92,6 @@ TEST(ActiveObject, ACapacityThatCannotBeIsRefused) {
   EXPECT_THROW(BookObject({.capacity = 0}), std::logic_error);
   EXPECT_THROW(BookObject({.capacity = std::numeric_limits<std::size_t>::max()}),
                std::length_error);
-}
-
-TEST(ActiveObject, RejectsWhereItsOptionsSaySo) {
-  Gate begun;
-  Gate gate;
-  struct Holder {
-    void operator()(const Hold& hold) const {
-      hold.begun->open();
-      hold.gate->wait();
-    }
-  };
-  ActiveObject<Holder, Hold> object({.capacity = 1, .on_full = OnFull::reject});
-  EXPECT_EQ(object.publish(Hold{&begun, &gate}), Status::ok);
-  EXPECT_EQ(object.publish(Hold{&begun, &gate}), Status::full) << "what is handled has its place";
-  EXPECT_EQ(object.publish(Hold{&begun, &gate}, 1h), Status::full);
-  gate.open();
-  EXPECT_EQ(object.close().done, 1U);
 }
 
 TEST(ActiveObject, TheDestructorFinishes) {

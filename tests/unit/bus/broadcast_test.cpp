@@ -2,15 +2,10 @@
 //
 // Broadcast beyond its model and the suites of its tier: memory, waits, misuse, what throws, what
 // visitors do to their own broadcast.
-#include <handoff/bus/broadcast.hpp>
-#include <handoff/core/misuse.hpp>
-#include <handoff/sync/cache_line.hpp>
-
 #include "books/broadcast_books.hpp"
 #include "support/failing.hpp"
 #include "support/policies.hpp"
 #include "support/started_at.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace broadcast_test { namespace {
@@ -50,6 +45,7 @@ class AnyBroadcast : public testing::Test {
   static constexpr bool lossy = Policies::on_full == OnFull::overwrite_oldest;
 };
 using AllPolicies = testing::Types<BroadcastPolicies, OneProducer, LosesOldest, OneLosesOldest>;
+
 TYPED_TEST_SUITE(AnyBroadcast, AllPolicies);
 
 TYPED_TEST(AnyBroadcast, CapacityIsTheNextPowerOfTwo) {
@@ -90,27 +86,6 @@ TYPED_TEST(AnyBroadcast, PositionsRunOver) {
         ASSERT_TRUE(first.closed());
       }
     }
-  }
-}
-
-TYPED_TEST(AnyBroadcast, WaitsForAMessage) {
-  for (const auto spin_for : {std::chrono::nanoseconds(0), std::chrono::nanoseconds(-1),
-                              std::chrono::nanoseconds::max()}) {
-    typename TestFixture::Ints broadcast(2);
-    auto consumer = broadcast.consumer({.spin_for = spin_for});
-    std::vector<int> seen;
-    std::thread reader([&] {
-      while (consumer.wait_and_consume([&](const int& message) { seen.push_back(message); }) ==
-             Status::ok) {
-      }
-    });
-    let_consumers_sleep();
-    ASSERT_EQ(broadcast.push(1), Status::ok);
-    let_consumers_sleep();
-    ASSERT_EQ(broadcast.push(2), Status::ok);
-    broadcast.close();
-    reader.join();
-    EXPECT_EQ(seen, (std::vector{1, 2}));
   }
 }
 
@@ -246,16 +221,6 @@ TYPED_TEST(AnyBroadcast, WhoFollowsNothingFindsTheEnd) {
 
 // --- Messages in place. ---
 
-TYPED_TEST(AnyBroadcast, ADroppedClaimIsNoMessageToWaitFor) {
-  typename TestFixture::Ints broadcast(2);
-  auto consumer = broadcast.consumer();
-  broadcast.claim(2).drop();
-  const auto look = [](const int&) { FAIL(); };
-  EXPECT_EQ(consumer.wait_and_consume(look, 0ms), Status::timed_out);
-  broadcast.close();
-  EXPECT_EQ(consumer.wait_and_consume(look), Status::closed);
-}
-
 TYPED_TEST(AnyBroadcast, AMessageIsRenewed) {
   Audited<Broadcast<std::string, TypeParam>> broadcast(2);
   auto consumer = broadcast.consumer();
@@ -331,33 +296,8 @@ class HeldBack : public testing::Test {
   using Ints = Audited<Broadcast<int, Policies>>;
 };
 using HoldingPolicies = testing::Types<BroadcastPolicies, OneProducer>;
-TYPED_TEST_SUITE(HeldBack, HoldingPolicies);
 
-TYPED_TEST(HeldBack, APushWaitsForTheSlowest) {
-  typename TestFixture::Ints broadcast(1);
-  auto consumer = broadcast.consumer();
-  ASSERT_EQ(broadcast.push(1), Status::ok);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_EQ(broadcast.push(2, 1ms), Status::timed_out);
-  EXPECT_EQ(broadcast.push(2, stop.get_token()), Status::stopped);
-  EXPECT_EQ(broadcast.claim(1, 1ms).status(), Status::timed_out);
-  std::thread producer([&] {
-    EXPECT_EQ(broadcast.push(2), Status::ok);
-    auto claim = broadcast.claim();
-    EXPECT_EQ(claim.status(), Status::ok);
-    claim.emplace(3);
-    claim.publish();
-    EXPECT_EQ(broadcast.push(4), Status::ok);
-  });
-  let_consumers_sleep();
-  EXPECT_EQ(all_found(consumer), std::vector{1});
-  EXPECT_THROW((void)consumer.wait_and_consume([](const int& message) { throw message; }), int);
-  let_consumers_sleep();
-  EXPECT_EQ(all_found(consumer), std::vector{3});
-  consumer.leave();
-  producer.join();
-}
+TYPED_TEST_SUITE(HeldBack, HoldingPolicies);
 
 TYPED_TEST(HeldBack, ALongBatchGivesPlacesBackInStrides) {
   typename TestFixture::Ints broadcast(64);
@@ -368,23 +308,6 @@ TYPED_TEST(HeldBack, ALongBatchGivesPlacesBackInStrides) {
     if (message < 64 && broadcast.try_push(100) == Status::ok) ++accepted;
   });
   EXPECT_EQ(accepted, 48U) << "a quarter at a time, and the last one at the end";
-}
-
-TYPED_TEST(HeldBack, AMessageStaysUntilTheVisitorThatLeavesIsOver) {
-  typename TestFixture::Ints broadcast(1);
-  auto consumer = broadcast.consumer();
-  auto follower = broadcast.consumer({.after = {consumer}});
-  ASSERT_EQ(broadcast.try_push(1), Status::ok);
-  EXPECT_THROW(consumer.consume([&](const int& message) {
-    consumer.leave();
-    EXPECT_TRUE(all_found(follower).empty()) << "it goes first, and is not over";
-    follower.leave();
-    EXPECT_EQ(broadcast.try_push(2), Status::full);
-    throw message;
-  }),
-               int);
-  EXPECT_TRUE(consumer.closed());
-  EXPECT_EQ(broadcast.try_push(2), Status::ok);
 }
 
 TYPED_TEST(HeldBack, WrongFollowersAreRefused) {
@@ -412,6 +335,7 @@ class Lossy : public testing::Test {
   using Ints = Audited<Broadcast<int, Policies>>;
 };
 using LosingPolicies = testing::Types<LosesOldest, OneLosesOldest>;
+
 TYPED_TEST_SUITE(Lossy, LosingPolicies);
 
 TYPED_TEST(Lossy, NothingComesAfterTheEndOfABatch) {

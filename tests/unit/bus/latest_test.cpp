@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Latest and LatestByKey: what is there, what is counted, what ends a wait.
-#include <handoff/bus/latest.hpp>
-#include <handoff/bus/latest_by_key.hpp>
-#include <handoff/core/misuse.hpp>
-
 #include "books/broadcast_books.hpp"
 #include "support/failing.hpp"
 #include "support/started_at.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace latest_test { namespace {
@@ -92,28 +87,6 @@ TEST(Latest, ReadsTheNewerOnly) {
   ASSERT_EQ(latest.store(3), Status::ok);
   EXPECT_THROW((void)latest.read_newer(seen, [](const int& newest) { throw newest; }), int);
   EXPECT_EQ(seen, 3U) << "it counts as read";
-}
-
-TEST(Latest, WaitsForANewerOne) {
-  for (const auto spin_for : {std::chrono::nanoseconds(0), std::chrono::nanoseconds(-1),
-                              std::chrono::nanoseconds::max()}) {
-    Audited<Latest<int>> latest(8, {}, spin_for);
-    std::vector<int> seen_values;
-    std::thread reader([&] {
-      std::uint64_t seen = 0;
-      const auto look = [&](const int& newest) { seen_values.push_back(newest); };
-      while (latest.read_newer(seen, look) == Status::ok) {
-      }
-    });
-    for (int i = 1; i <= 3; ++i) {
-      let_readers_sleep();
-      ASSERT_EQ(latest.store(i), Status::ok);
-    }
-    latest.close();
-    reader.join();
-    ASSERT_FALSE(seen_values.empty());
-    EXPECT_EQ(seen_values.back(), 3) << "the last one is seen before the end";
-  }
 }
 
 TEST(Latest, VersionsRunOver) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Claims: filled in their place, committed or dropped, in any order.
-#include <handoff/bus/message_bus.hpp>
-
 #include "support/test.hpp"
 
 namespace message_claim_test { namespace {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // MessageWorkers with keys: messages of one key in order and never two at once, others beside them.
-#include <handoff/bus/message_workers.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
@@ -73,28 +70,6 @@ TEST(MessageKeys, TypesWithoutAKeyRunBesideThem) {
   ASSERT_EQ(workers.publish(Free{&gate}), Status::ok);
   EXPECT_EQ(workers.close().done, 3U);
   EXPECT_EQ(steps, 2);
-}
-
-// A key that always has more to do lets the others go first now and then: the only worker serves
-// both, though the first one's messages hardly ever end by themselves.
-TEST(MessageKeys, ABusyKeyLetsOthersGoFirst) {
-  constexpr int at_once = 16;  // that a runner gets
-  std::optional<BasicMessageWorkers<ByKey, Step>> workers;
-  bool other_ran = false;  // plain, as the next one: the worker alone runs messages
-  int before = 0;
-  workers.emplace(MessageWorkersOptions{.width = 1}, [&](const Step& step) {
-    if (step.key == 1) other_ran = true;
-    if (step.key == 0 && !other_ran && ++before < 100'000) {
-      EXPECT_EQ(workers->publish(step), Status::ok);
-    }
-  });
-  EXPECT_EQ(workers->pause(), Status::ok);  // until both are there
-  for (int i = 0; i < 40; ++i) ASSERT_EQ(workers->publish(Step{0, i}), Status::ok);
-  ASSERT_EQ(workers->publish(Step{1, 0}), Status::ok);
-  workers->resume();
-  EXPECT_EQ(workers->wait(Until(std::chrono::hours(1))), Status::ok);  // does not help
-  EXPECT_TRUE(other_ran);
-  EXPECT_LE(before, 1 + at_once);
 }
 
 // Waits while it is moved into its place: a publish that is stopped half way.
@@ -356,17 +331,6 @@ TEST(MessageKeys, AnExpiredCloseDropsWhatWaitsBehindAKey) {
   EXPECT_TRUE(tally.balanced());
   EXPECT_EQ(tally.done, static_cast<std::uint64_t>(ran));
   EXPECT_EQ(tally.done + tally.expired, 100U);
-}
-
-TEST(MessageKeys, AnAbandonCancelsWhatWaitsBehindAKey) {
-  std::atomic<int> ran{0};
-  BasicMessageWorkers<ByKey, Step> workers({.width = 1}, [&](const Step&) { ++ran; });
-  EXPECT_EQ(workers.pause(), Status::ok);
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(workers.publish(Step{static_cast<std::uint64_t>(i % 3), i}), Status::ok);
-  }
-  EXPECT_EQ(workers.close(Closing::abandon).cancelled, 100U);
-  EXPECT_EQ(ran, 0);
 }
 
 }}  // namespace message_keys_test

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // MessageWorkers: handing over, bounds, start, pause, failures, closing, misuse.
-#include <sched.h>
 #include <sys/types.h>
-#include <unistd.h>
 
-#include <handoff/bus/message_workers.hpp>
-#include <handoff/pool/blocking.hpp>
-#include <handoff/pool/thread_pool.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
@@ -94,20 +87,6 @@ TEST(MessageWorkers, EachMessageGoesToTheHandlerOfItsType) {
   EXPECT_TRUE(tally.balanced());
 }
 
-TEST(MessageWorkers, OneVisitorHandlesAllTypes) {
-  struct Visitor {
-    std::atomic<int>* sum;
-    void operator()(const Number& number) const { *sum += number.value; }
-    void operator()(const Text& text) const { *sum += static_cast<int>(text.value.size()); }
-  };
-  std::atomic<int> sum{0};
-  MessageWorkers<Number, Text> workers({.width = 2}, Visitor{&sum});
-  ASSERT_EQ(workers.publish(Number{3}), Status::ok);
-  ASSERT_EQ(workers.publish(Text{"four"}), Status::ok);
-  EXPECT_EQ(workers.close().done, 2U);
-  EXPECT_EQ(sum, 7);
-}
-
 // Also what the compiler would warn of if it were ignored: so a handler may be one call.
 TEST(MessageWorkers, WhatAHandlerReturnsIsIgnored) {
   std::atomic<int> sum{0};
@@ -158,24 +137,6 @@ TEST(MessageWorkers, TheCapacityIsExact) {
   }
 }
 
-TEST(MessageWorkers, APublishWaitsForRoom) {
-  std::atomic<int> ran{0};
-  MessageWorkers<Number> workers({.width = 1, .capacity = 2}, [&](const Number&) { ++ran; });
-  EXPECT_EQ(workers.pause(), Status::ok);
-  std::thread publisher([&] {
-    for (int i = 0; i < 10; ++i) EXPECT_EQ(workers.publish(Number{i}), Status::ok);
-  });
-  while (workers.tally().accepted < 2) std::this_thread::yield();
-  EXPECT_EQ(workers.publish(Number{}, 1ms), Status::timed_out);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_EQ(workers.publish(Number{}, stop.get_token()), Status::stopped);
-  EXPECT_EQ(ran, 0);
-  workers.resume();
-  publisher.join();
-  EXPECT_EQ(workers.close().done, 10U);
-}
-
 // Each message publishes the next one, and finds the only place taken. Handlers inside handlers
 // would need a stack many times as large as this thread has.
 TEST(MessageWorkers, AChainInsideHandlersDoesNotUseUpTheStack) {
@@ -194,21 +155,6 @@ TEST(MessageWorkers, AChainInsideHandlersDoesNotUseUpTheStack) {
     EXPECT_EQ(ran, length);
     EXPECT_EQ(workers->close().done, static_cast<std::uint64_t>(length));
   }
-}
-
-TEST(MessageWorkers, RunHereRunsOnTheCaller) {
-  Gate begun;
-  Gate gate;
-  std::thread::id ran_on;
-  MessageWorkers<Hold, Number> workers({.width = 1, .capacity = 1, .on_full = OnFull::run_here},
-                                       run_hold,
-                                       [&](const Number&) { ran_on = std::this_thread::get_id(); });
-  ASSERT_EQ(workers.publish(Hold{&begun, &gate}), Status::ok);
-  EXPECT_EQ(workers.publish(Number{}), Status::ok);
-  EXPECT_EQ(ran_on, std::this_thread::get_id());
-  EXPECT_EQ(workers.try_publish(Number{}), Status::full);
-  gate.open();
-  EXPECT_EQ(workers.close().done, 2U);
 }
 
 TEST(MessageWorkers, ACapacityThatCannotBeIsRefused) {
@@ -329,20 +275,6 @@ TEST(MessageWorkers, PublishAndWaitReturnsWhenTheHandlerHasRun) {
   EXPECT_EQ(workers.close().done, 3U);
 }
 
-TEST(MessageWorkers, PublishAndWaitInsideAHandlerRunsThere) {
-  std::optional<MessageWorkers<Number>> workers;
-  std::atomic<int> ran{0};
-  workers.emplace(MessageWorkersOptions{.width = 1, .capacity = 1}, [&](const Number& number) {
-    if (number.value != 0) {
-      EXPECT_EQ(workers->publish_and_wait(Number{number.value - 1}), Status::ok);
-    }
-    ++ran;
-  });
-  ASSERT_EQ(workers->publish(Number{5}), Status::ok);
-  EXPECT_EQ(workers->wait(), Status::ok);
-  EXPECT_EQ(ran, 6);
-}
-
 TEST(MessageWorkers, PublishAndWaitThrowsWhatTheHandlerThrew) {
   MessageWorkers<Number> workers({.width = 1},
                                  [](const Number&) { throw std::range_error("told"); });
@@ -401,32 +333,6 @@ TEST(MessageWorkers, OnErrorHearsOfEachWithTheTypeOfItsMessage) {
 }
 
 // ---- Pause --------------------------------------------------------------------------------------
-
-TEST(MessageWorkers, APauseWaitsForWhatRuns) {
-  Gate begun;
-  Gate gate;
-  std::atomic<int> ran{0};
-  MessageWorkers<Hold, Number> workers({.width = 2}, run_hold, [&](const Number&) { ++ran; });
-  ASSERT_EQ(workers.publish(Hold{&begun, &gate}), Status::ok);
-  begun.wait();
-  EXPECT_EQ(workers.pause(1ms), Status::timed_out);
-  ASSERT_EQ(workers.publish(Number{}), Status::ok);  // it goes on as if nobody had asked
-  while (ran == 0) std::this_thread::yield();
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_EQ(workers.pause(stop.get_token()), Status::stopped);
-  gate.open();
-  EXPECT_EQ(workers.pause(), Status::ok);
-  const Tally before = workers.tally();
-  EXPECT_EQ(before.done, 2U);
-  for (int i = 0; i < 10; ++i) ASSERT_EQ(workers.publish(Number{}), Status::ok);
-  EXPECT_EQ(workers.wait(1ms), Status::timed_out);
-  EXPECT_EQ(ran, 1);
-  EXPECT_EQ(workers.tally().pending, 10U);
-  workers.resume();
-  EXPECT_EQ(workers.wait(), Status::ok);
-  EXPECT_EQ(ran, 11);
-}
 
 TEST(MessageWorkers, WhatIsToRunHereWaitsForTheResume) {
   std::atomic<int> ran{0};
@@ -519,25 +425,6 @@ TEST(MessageWorkers, AnExpiredCloseWaitsForWhatRunsOnItsCaller) {
   caller.join();
   EXPECT_EQ(tally.done, 1U);
   EXPECT_EQ(tally.pending, 0U);
-}
-
-TEST(MessageWorkers, AfterACloseEachCallSaysSo) {
-  for (const bool started : {true, false}) {
-    MessageWorkers<Number> workers({.width = 1});
-    workers.set_handler<Number>([](const Number&) { ADD_FAILURE() << "nothing was accepted"; });
-    if (started) workers.start();
-    EXPECT_EQ(workers.close().accepted, 0U);
-    EXPECT_EQ(workers.publish(Number{}), Status::closed);
-    EXPECT_EQ(workers.publish(Number{}, 1ms), Status::closed);
-    EXPECT_EQ(workers.try_publish(Number{}), Status::closed);
-    EXPECT_EQ(workers.publish_and_wait(Number{}), Status::closed);
-    EXPECT_EQ(workers.pause(), Status::closed);
-    workers.resume();
-    if (!started) workers.start();
-    EXPECT_EQ(workers.wait(), Status::ok);
-    EXPECT_EQ(workers.refused(), 0U);
-    EXPECT_EQ(workers.close(Closing::abandon).accepted, 0U);
-  }
 }
 
 TEST(MessageWorkers, HandlersAreRefusedWhileItDrains) {

@@ -2,15 +2,8 @@
 //
 // Recordings: what is replayed is what was handed out, at any pace; what is no whole recording of
 // these messages is refused before anything is handed out; calls that fail leave nothing behind.
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <handoff/bus/message_bus.hpp>
-
 #include "support/failing.hpp"
 #include "support/fake_root.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace recording_test { namespace {
@@ -326,12 +319,11 @@ TEST_F(RecordingTest, ASubscriberIsRemovedInThePausesOfAReplay) {
     const ScopedListener stays(bus.subscribe<int>([&](int number) {
       if (number == 1) in_the_pause = removed;
     }));
-    std::thread consumer([&] { EXPECT_EQ(bus.replay(file.c_str(), Pace::recorded), 2U); });
+    std::jthread consumer([&] { EXPECT_EQ(bus.replay(file.c_str(), Pace::recorded), 2U); });
     while (!inside) std::this_thread::yield();
     asked = true;
     EXPECT_TRUE(removes.remove_and_wait());
     removed = true;
-    consumer.join();
   }
   EXPECT_TRUE(in_the_pause) << "it waited for the second message";
 }

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Requests: answered, answered later, not answered, late, refused. None hangs.
-#include <handoff/bus/message_bus.hpp>
-#include <handoff/bus/request.hpp>
-#include <handoff/core/not_run.hpp>
-
 #include "support/test.hpp"
 
 namespace request_test { namespace {
@@ -89,9 +85,8 @@ TYPED_TEST(RequestTest, AnsweredLaterOrWithAnError) {
                        }});
   EXPECT_FALSE(later.is_ready());
   EXPECT_THROW(failed.get(), std::domain_error);
-  std::thread other([answer = std::move(kept)]() mutable { EXPECT_TRUE(answer.reply(5)); });
+  std::jthread other([answer = std::move(kept)]() mutable { EXPECT_TRUE(answer.reply(5)); });
   EXPECT_EQ(later.get(), 5);
-  other.join();
 }
 
 TYPED_TEST(RequestTest, NotAnswered) {

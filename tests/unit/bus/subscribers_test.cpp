@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Subscribers: by type and topic, added and removed from anywhere.
-#include <handoff/bus/message_bus.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 

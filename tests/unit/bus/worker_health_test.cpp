@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // What MessageWorkers::health() notices: a handler that runs too long, and a thread that is gone.
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/bus/message_workers.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 

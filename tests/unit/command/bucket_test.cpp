@@ -2,16 +2,7 @@
 //
 // Buckets: whatever the width, the executor and the order of stealing, what is dispatched is what
 // was added, in the order of std::stable_sort by (key, recorder, sequence).
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/memory/frame.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/team/thread_team.hpp>
-
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/command/commands.hpp"
 

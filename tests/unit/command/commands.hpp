@@ -3,11 +3,6 @@
 // Commands for tests, a backend that notes what it gets, and what a bucket must come to.
 #pragma once
 
-#include <handoff/command/command_aux.hpp>
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/command/hash_backend.hpp>
-#include <handoff/core/bulk.hpp>
-
 #include "support/test.hpp"
 
 namespace handoff::test {

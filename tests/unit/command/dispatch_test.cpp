@@ -2,13 +2,6 @@
 //
 // Dispatching: chains of any length, state before all, filters by key, several backends and several
 // lists at once, neighbours that are folded, buckets that come after others.
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/command/command_log.hpp>
-#include <handoff/command/hash_backend.hpp>
-#include <handoff/command/sort_key.hpp>
-#include <handoff/core/inline_executor.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/command/commands.hpp"
 

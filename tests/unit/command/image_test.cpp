@@ -3,12 +3,8 @@
 // Captures: what is loaded is what was captured; what is none, is cut off, damaged, of another
 // version or lies about its lengths is refused before anything is recorded; calls that fail leave
 // nothing behind.
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/command/command_log.hpp>
-
 #include "support/failing.hpp"
 #include "support/fake_root.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/command/commands.hpp"
 

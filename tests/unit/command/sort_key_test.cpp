@@ -2,9 +2,6 @@
 //
 // Keys: each field comes back as it went in, keys compare as their fields do, and what does not fit
 // is refused.
-#include <handoff/command/sort_key.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace sort_key_test { namespace {

@@ -2,11 +2,7 @@
 //
 // Recorders and the memory of a bucket: they share what their thread has, take no more than they
 // need, and what one of them drops is gone.
-#include <handoff/command/command_bucket.hpp>
-#include <handoff/memory/frame.hpp>
-
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/command/commands.hpp"
 

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Futures in coroutines, and as senders.
-#include <handoff/core/future.hpp>
-#include <handoff/core/future_sender.hpp>
 #include <handoff/core/internal/promise.hpp>
-#include <handoff/core/not_run.hpp>
 
 #include "support/failing.hpp"
 #include "support/job.hpp"
 #include "support/senders_model.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

@@ -4,7 +4,6 @@
 // and close takes exactly the rest.
 #include <handoff/core/detail/block_claims.hpp>
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

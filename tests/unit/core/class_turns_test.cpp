@@ -3,7 +3,6 @@
 // Whose turn it is among classes.
 #include <handoff/core/internal/class_turns.hpp>
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace class_turns_test { namespace {

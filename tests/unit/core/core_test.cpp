@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The small parts of core/: Status, IndexRange, Tally, misuse, min and max.
-#include <handoff/core/closing.hpp>
-#include <handoff/core/index_range.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/internal/status_of.hpp>
-#include <handoff/core/misuse.hpp>
-#include <handoff/core/status.hpp>
-#include <handoff/core/tally.hpp>
 
 #include "support/test.hpp"
 

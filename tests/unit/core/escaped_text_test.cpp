@@ -6,7 +6,6 @@
 #include <handoff/process/detail/kernel_signature.hpp>
 
 #include "core/internal/escaped_text.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace escaped_text_test { namespace {

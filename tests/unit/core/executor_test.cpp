@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The concept Executor: what models it and what does not; and the inline executor.
-#include <handoff/core/executor.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/unique_function.hpp>
-
 #include "support/test.hpp"
 
 namespace {

@@ -2,9 +2,6 @@
 //
 // UniqueFunction and CopyableFunction: what each holds, where, and how often it moves, copies and
 // destroys it.
-#include <handoff/core/copyable_function.hpp>
-#include <handoff/core/unique_function.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 

@@ -2,14 +2,9 @@
 //
 // What follows a result: functions that return Futures, what stands in for a failure; tasks that
 // are dropped, or asked to stop, by their Futures; and results that come too late.
-#include <handoff/core/future.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/internal/timed_result.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/core/when_all.hpp>
-#include <handoff/core/when_any.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 #include "support/future_host.hpp"
 #include "support/test.hpp"

@@ -3,16 +3,11 @@
 // Future without a pool: results that come from elsewhere, what follows them, coroutines, and how a
 // wait inside a task helps and lends, on an executor that the test plays.
 #include <any>
-#include <handoff/core/future.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/core/to_std.hpp>
-#include <handoff/core/when_all.hpp>
 
 #include "support/failing.hpp"
 #include "support/future_host.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -133,13 +128,12 @@ TEST(PromiseTest, WakesWhoWaits) {
   for (std::size_t i = 0; i < test::rounds(300); ++i) {
     Future<std::size_t> future;
     Promise<std::size_t> promise(future);
-    std::thread maker([&] {
+    std::jthread maker([&] {
       if (i % 3 == 0) std::this_thread::yield();
       if (i % 7 == 0) std::this_thread::sleep_for(100us);  // the other one sleeps by then
       promise.set_value(i);
     });
     ASSERT_EQ(future.get(), i);
-    maker.join();
   }
 }
 

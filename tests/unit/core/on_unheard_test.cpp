@@ -2,19 +2,8 @@
 //
 // An exception that nobody took: which Futures tell, what the three handlers do, how many lines
 // there are, and which file gets them. Programs that write are this one once more.
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <core/internal/line_limit.hpp>
-#include <handoff/core/future.hpp>
 #include <handoff/core/internal/promise.hpp>
-#include <handoff/core/on_unheard.hpp>
-#include <handoff/core/shared_future.hpp>
-#include <handoff/core/status.hpp>
-#include <handoff/core/to_std.hpp>
-#include <handoff/core/when_all.hpp>
-#include <handoff/core/when_any.hpp>
 #include <regex>
 
 #include "support/failing.hpp"

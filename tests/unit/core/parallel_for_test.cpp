@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Loops on an executor that knows nothing of them: whom they call, and who comes too late.
-#include <handoff/core/parallel_for.hpp>
-#include <handoff/core/unique_function.hpp>
-
 #include "conformance/strangers.hpp"
 #include "support/test.hpp"
 

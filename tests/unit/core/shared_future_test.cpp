@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A result for many readers.
-#include <handoff/core/future.hpp>
 #include <handoff/core/internal/promise.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/core/shared_future.hpp>
 
 #include "support/future_host.hpp"
 #include "support/test.hpp"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Until: what each way to make one means.
-#include <handoff/core/until.hpp>
-#include <handoff/sync/clock.hpp>
-#include <handoff/sync/stop_token.hpp>
-
 #include "support/test.hpp"
 
 namespace {

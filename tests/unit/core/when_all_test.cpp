@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Several Futures as one: parts of one type, and parts of any types.
-#include <handoff/core/future.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
-#include <handoff/core/when_all.hpp>
 #include <ranges>
 #include <variant>
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The first of several Futures.
-#include <handoff/core/future.hpp>
 #include <handoff/core/internal/promise.hpp>
-#include <handoff/core/when_all.hpp>
-#include <handoff/core/when_any.hpp>
 
 #include "support/future_host.hpp"
 #include "support/test.hpp"

@@ -2,15 +2,6 @@
 //
 // Listeners for more special types, listeners under a condition, events that know their key, and
 // listeners found by the function that they hold.
-#include <handoff/core/misuse.hpp>
-#include <handoff/event/any_data.hpp>
-#include <handoff/event/argument_adapter.hpp>
-#include <handoff/event/callback_list.hpp>
-#include <handoff/event/event_dispatcher.hpp>
-#include <handoff/event/event_queue.hpp>
-#include <handoff/event/typed_event.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // AnyData and AnyId: what they hold, where it lies, when it ends, and what they are told apart by.
-#include <handoff/event/any_data.hpp>
-#include <handoff/event/any_id.hpp>
-#include <handoff/event/event_dispatcher.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 

@@ -4,14 +4,11 @@
 // or of an argument, listener, visitor or predicate, in every kind of queue and by every way to
 // drain it. Afterwards each accepted event was delivered or is in the books, nothing waits, nothing
 // is left alive, and a bounded queue takes as many as at first.
-#include <handoff/event/event_queue.hpp>
-
 #include "books/event_books.hpp"
 #include "support/event_queue_options.hpp"
 #include "support/failing.hpp"
 #include "support/next.hpp"
 #include "support/policies.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace event_queue_failures_test { namespace {

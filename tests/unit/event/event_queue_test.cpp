@@ -4,16 +4,12 @@
 // room, notifications held back, memory, and calls from its own listeners.
 #include <malloc.h>
 
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/event/event_queue.hpp>
-
 #include "books/event_books.hpp"
 #include "books/slab_books.hpp"
 #include "support/allocated.hpp"
 #include "support/failing.hpp"
 #include "support/next.hpp"
 #include "support/policies.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace event_queue_test { namespace {
@@ -52,86 +48,6 @@ void expect_books(const Tally& tally, std::uint64_t accepted, std::uint64_t done
   EXPECT_EQ(tally.accepted, accepted);
   EXPECT_EQ(tally.done, done);
   EXPECT_EQ(tally.pending, pending);
-}
-
-TEST(EventQueue, AVisitorMayLeaveEventsWhereTheyAre) {
-  Queue queue;
-  fill(queue, 600);
-  EXPECT_EQ(queue.drain([](int, int& value) {
-    if (value == 500) return Next::stop;
-    if (value % 2 == 0) return Next::take;
-    ++value;
-    return Next::leave;
-  }),
-            250U);
-  std::vector<int> expected = range(2, 502, 2);  // as the visitor has left them
-  for (const int value : range(500, 600)) expected.push_back(value);
-  EXPECT_EQ(drain(queue), expected);
-  expect_books(queue.tally(), 600, 600, 0);
-}
-
-// What is left counts too.
-TEST(EventQueue, ADrainGoesThroughNoMoreThanItIsTold) {
-  Queue queue;
-  fill(queue, 10);
-  EXPECT_EQ(queue.drain([](int, int) {}, 0), 0U);
-  EXPECT_EQ(queue.drain(3), 3U);
-  EXPECT_EQ(queue.drain([](int, int value) { return value == 4 ? Next::take : Next::leave; }, 3),
-            1U);
-  EXPECT_EQ(queue.drain_if([](int) { return Next::leave; }, 2), 0U);
-  EXPECT_EQ(queue.drain_if([](int) { return Next::take; }, 2), 2U);
-  EXPECT_EQ(drain(queue), (std::vector{6, 7, 8, 9}));
-  expect_books(queue.tally(), 10, 10, 0);
-}
-
-TEST(EventQueue, FiltersApplyToVisitorsToo) {
-  Queue queue;
-  queue.append_filter([](int& value) {
-    value += 100;
-    return value % 2 == 0;
-  });
-  fill(queue, 10);
-  EXPECT_EQ(drain(queue), range(100, 110, 2));
-  expect_books(queue.tally(), 10, 10, 0);
-}
-
-TEST(EventQueue, PeekTakeDispatch) {
-  EventQueue<std::string, void(std::string, const int&)> queue;
-  std::string seen;
-  queue.append_listener("a", [&](const std::string& text, int n) { seen = text + char('0' + n); });
-  EXPECT_FALSE(queue.peek().has_value());
-  EXPECT_FALSE(queue.take().has_value());
-  ASSERT_EQ(queue.enqueue("a", "first", 1), Status::ok);
-  ASSERT_EQ(queue.enqueue("a", "second", 2), Status::ok);
-  const auto copy = queue.peek();
-  ASSERT_TRUE(copy.has_value());
-  EXPECT_EQ(std::get<0>(copy->arguments), "first");
-  auto event = queue.take();
-  ASSERT_TRUE(event.has_value());
-  EXPECT_EQ(event->key, "a");
-  queue.dispatch(*event);
-  EXPECT_EQ(std::exchange(seen, {}), "first1");
-  queue.dispatch(std::move(*event));
-  EXPECT_EQ(seen, "first1");
-  EXPECT_EQ(queue.drain(), 1U);
-  EXPECT_EQ(seen, "second2");
-}
-
-TEST(EventQueue, KeysFromArguments) {
-  struct Message {
-    int kind;
-    std::unique_ptr<int> body;
-  };
-  struct Policies : EventPolicies {
-    static int get_key(const Message& message) { return message.kind; }
-  };
-  EventQueue<int, void(Message), Policies> queue;
-  int sum = 0;
-  queue.append_listener(3, [&](const Message& message) { sum += *message.body; });
-  ASSERT_EQ(queue.enqueue(Message{3, std::make_unique<int>(4)}), Status::ok);
-  ASSERT_EQ(queue.enqueue(5, Message{3, std::make_unique<int>(8)}), Status::ok);
-  EXPECT_EQ(queue.drain(), 2U);
-  EXPECT_EQ(sum, 4);
 }
 
 // An event that knows where it must stand and how many there are.
@@ -180,73 +96,10 @@ TEST(EventQueue, TheSteadyStateAllocatesNothing) {
   EXPECT_EQ(sum, 52 * 2000);
 }
 
-TEST(EventQueue, ItsEndInAListenerEndsTheCall) {
-  for (const bool from_visitor : {false, true}) {
-    auto queue = std::make_unique<EventQueue<int, void(std::shared_ptr<int>)>>();
-    const auto kept = std::make_shared<int>();
-    int calls = 0;
-    const auto end = [&] {
-      ++calls;
-      queue.reset();
-    };
-    queue->append_listener(0, [&](const std::shared_ptr<int>& value) {
-      end();
-      EXPECT_EQ(*value, 0) << "the event lives as long as its listener runs";
-    });
-    queue->append_listener(0, [&](const std::shared_ptr<int>&) { ++calls; });
-    for (int i = 0; i < 500; ++i) ASSERT_EQ(queue->enqueue(0, kept), Status::ok);
-    if (from_visitor) {
-      queue->drain([&](int, std::shared_ptr<int>&) { end(); });
-    } else {
-      queue->drain();
-    }
-    EXPECT_EQ(calls, 1);
-    EXPECT_EQ(kept.use_count(), 1) << "all the others are destroyed";
-  }
-}
-
 TEST(EventQueue, OnFullThatItHasNotIsMisuse) {
   for (const OnFull on_full : {OnFull::run_here, OnFull::grow}) {
     EXPECT_THROW(QueueOf<Bounded>({.on_full = on_full}), Misuse);
   }
-}
-
-TEST(EventQueue, WaitsForRoom) {
-  QueueOf<Bounded> queue({.capacity = 2, .on_full = OnFull::wait});
-  std::thread producer([&] { fill(queue, 100); });
-  std::vector<int> seen;
-  while (seen.size() < 100) {
-    ASSERT_EQ(queue.wait(), Status::ok);
-    queue.drain([&](int, int value) {
-      // Inside the queue's own listener nobody else might make room.
-      if (value == 50) {
-        while (queue.enqueue(9, 1000) == Status::ok) {
-        }
-      }
-      if (value < 1000) seen.push_back(value);
-    });
-  }
-  producer.join();
-  EXPECT_EQ(seen, range(0, 100));
-}
-
-TEST(EventQueue, WaitsForRoomNoLongerThanItIsTold) {
-  EventQueue<int, void(std::unique_ptr<int>), Bounded> queue(
-      {.capacity = 1, .on_full = OnFull::wait});
-  auto mine = std::make_unique<int>(2);
-  std::stop_source source;
-  EXPECT_EQ(queue.enqueue(0ns, 0, std::make_unique<int>(1)), Status::ok) << "there is room";
-  EXPECT_EQ(queue.enqueue(1ms, 0, std::move(mine)), Status::timed_out);
-  std::thread stopper([&] { source.request_stop(); });
-  EXPECT_EQ(queue.enqueue({1h, source.get_token()}, 0, std::move(mine)), Status::stopped);
-  stopper.join();
-  ASSERT_NE(mine, nullptr) << "a refused argument is still the caller's";
-  std::vector<decltype(queue)::Event> events;
-  events.emplace_back(std::in_place, 0, std::move(mine));
-  EXPECT_EQ(queue.enqueue_batch(events, 1ms), 0U);
-  EXPECT_EQ(queue.drain(), 1U);
-  EXPECT_EQ(queue.enqueue_batch(events, 1ms), 1U);
-  EXPECT_EQ(queue.tally().accepted, 2U);
 }
 
 TEST(EventQueue, WaitsForRoomByTheKeyInside) {
@@ -276,44 +129,6 @@ TEST(EventQueue, LateEventsExpire) {
   EXPECT_EQ(drain(queue), (std::vector{2, 3, 5, 6}));
   EXPECT_EQ(queue.tally().expired, 3U);
   EXPECT_TRUE(queue.tally().balanced());
-}
-
-TEST(EventQueue, WaitingEnds) {
-  for (const auto spin : {-1ns, 0ns, 100'000ns}) {
-    Queue queue({.spin_for = spin});
-    EXPECT_EQ(queue.wait(1ms), Status::timed_out);
-    sync::StopSource source;
-    std::thread stopper([&] { source.request_stop(); });
-    EXPECT_EQ(queue.wait(source.token()), Status::stopped);
-    stopper.join();
-    std::thread producer([&] { EXPECT_EQ(queue.enqueue(1, 1), Status::ok); });
-    EXPECT_EQ(queue.wait(), Status::ok);
-    producer.join();
-    EXPECT_EQ(queue.wait(0s), Status::ok);
-    queue.drain();
-    std::thread closer([&] { queue.shut(); });
-    EXPECT_EQ(queue.wait(), Status::closed);
-    closer.join();
-  }
-}
-
-TEST(EventQueue, HeldNotificationsComeAtTheEnd) {
-  Queue queue({.spin_for = 0ns});
-  std::thread consumer([&] {
-    EXPECT_EQ(queue.wait(), Status::ok);
-    EXPECT_EQ(queue.drain(), 3U) << "woken once, for all of them";
-  });
-  {
-    const Queue::NotificationHold outer(queue);
-    std::this_thread::sleep_for(20ms);
-    {
-      const Queue::NotificationHold inner(queue);
-      EXPECT_EQ(queue.enqueue(0, 1), Status::ok);
-    }
-    EXPECT_EQ(queue.enqueue(0, 2), Status::ok);
-    EXPECT_EQ(queue.enqueue(0, 3), Status::ok);
-  }
-  consumer.join();
 }
 
 TEST(EventQueue, NobodyIsWokenWhereNobodySleeps) {
@@ -390,26 +205,6 @@ TEST(EventQueue, ABurstLeavesNoMemoryBehind) {
   EXPECT_LE(resident_bytes(), before + (4U << 20));
 }
 
-// In the midst of a call the last listener of a key goes, the table of keys grows and leaves the
-// key out, and then it has a listener again.
-TEST(EventQueue, AKeyThatComesAgainInTheMidstOfACall) {
-  Queue queue;
-  std::vector<int> seen;
-  ListenerHandle first = queue.append_listener(1, [&](int value) {
-    seen.push_back(value);
-    first.remove();
-  });
-  queue.append_listener(2, [&](int) {
-    for (int key = 100; key < 200; ++key) queue.append_listener(key, [](int) {});
-    queue.append_listener(1, [&](int value) { seen.push_back(100 + value); });
-  });
-  queue.append_listener(3, [&](int value) { seen.push_back(200 + value); });
-  int value = 0;
-  for (const int key : {1, 1, 2, 3, 1, 3, 1}) ASSERT_EQ(queue.enqueue(key, ++value), Status::ok);
-  EXPECT_EQ(queue.drain(), 7U);
-  EXPECT_EQ(seen, (std::vector{1, 204, 105, 206, 107}));
-}
-
 // The same where the call comes back to the key at once, or by a key that it has not seen yet.
 TEST(EventQueue, AKeyThatIsLeftOutBetweenTwoOfItsEvents) {
   for (const bool by_another : {false, true}) {
@@ -456,33 +251,6 @@ TEST(EventQueue, TrimmingGivesFreeChunksBack) {
   EXPECT_EQ(Book::kept(detail::slab_pool), 0U);
 }
 
-// A place that somebody is about to fill holds no event yet, whatever lay there before: here the
-// events of a queue of another type, in which every word looks like the state of one that is whole.
-TEST(EventQueue, AnEventIsNotThereBeforeItIsMade) {
-  for (std::uint32_t word = 1; word <= 8; ++word) {
-    std::array<std::uint32_t, 5> words{};
-    words.fill(word);
-    EventQueue<std::uint32_t, void(const std::array<std::uint32_t, 5>&)> before;
-    for (int i = 0; i < 2000; ++i) ASSERT_EQ(before.enqueue(word, words), Status::ok);
-  }
-  struct Looking {
-    explicit Looking(const std::function<void()>& look) { look(); }
-    int number = 7;
-  };
-  test::Audited<EventQueue<int, void(const Looking&)>> queue;
-  std::size_t seen = 0;
-  const std::function<void()> look = [&] {
-    seen += queue.drain([](int key, const Looking& event) {
-      EXPECT_EQ(key, 3);
-      EXPECT_EQ(event.number, 7);
-    });
-  };
-  for (std::size_t i = 0; i < 1000; ++i) {
-    ASSERT_EQ(queue.enqueue(3, look), Status::ok);
-    EXPECT_EQ(seen, i) << "those before it";
-  }
-}
-
 // Keys and arguments that own memory: what is left in every kind of queue ends with it.
 template <class Base>
 struct OrderedKeys : Base {
@@ -494,6 +262,7 @@ template <class Policies>
 class EventQueueOfStrings : public testing::Test {};
 using KindsOfStrings = testing::Types<EventPolicies, Coalesces<>, OrderedKeys<EventPolicies>,
                                       OrderedKeys<Coalesces<>>>;
+
 TYPED_TEST_SUITE(EventQueueOfStrings, KindsOfStrings);
 
 TYPED_TEST(EventQueueOfStrings, AllOfThemEndWithTheQueue) {
@@ -562,15 +331,6 @@ TEST(EventQueue, AListenerMayCloseAndAwaitTheOtherConsumers) {
   while (queue.wait() == Status::ok) queue.drain();
   while (!ended) std::this_thread::yield();
   if (other.joinable()) other.join();
-}
-
-TEST(EventQueue, ANewerEventNeedNotWaitForRoom) {
-  QueueOf<Coalesces<Bounded>> queue({.capacity = 2, .on_full = OnFull::wait});
-  for (int i = 0; i < 100; ++i) ASSERT_EQ(queue.enqueue(1ms, 1, i), Status::ok);
-  ASSERT_EQ(queue.enqueue(1ms, 2, 2), Status::ok);
-  EXPECT_EQ(queue.enqueue(1ms, 3, 3), Status::timed_out);
-  EXPECT_EQ(queue.enqueue(1ms, 1, 100), Status::ok);
-  EXPECT_EQ(queue.drain(), 2U);
 }
 
 // What was replaced is given back before anybody drains, whatever the number of keys.

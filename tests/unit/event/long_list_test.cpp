@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Lists so long that their front lies in leaves: the same order, rules and books as short ones.
-#include <handoff/event/callback_list.hpp>
-
 #include "books/event_books.hpp"
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

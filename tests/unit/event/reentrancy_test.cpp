@@ -4,7 +4,6 @@
 // listener may do to its own list in a pass, on one thread and beside another one that calls, adds
 // and removes.
 #include <cctype>
-#include <handoff/event/callback_list.hpp>
 
 #include "support/test.hpp"
 

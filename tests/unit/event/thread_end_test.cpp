@@ -3,12 +3,7 @@
 // Listeners and events at the end of a thread: destructors of thread_locals may still use them;
 // those of thread-specific data, which come later, may enqueue and remove but not call. Where
 // the system has no key left to tell of the end, it is noticed all the same.
-#include <pthread.h>
-
 #include <barrier>
-#include <handoff/core/misuse.hpp>
-#include <handoff/event/callback_list.hpp>
-#include <handoff/event/event_queue.hpp>
 #include <handoff/memory/internal/thread_id.hpp>
 
 #include "support/test.hpp"

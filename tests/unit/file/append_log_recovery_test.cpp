@@ -3,19 +3,8 @@
 // AppendLog where its surroundings are hostile: what a writer that ended left behind, folders that
 // cannot be read or synced, limits, children that have its lock, files that anybody could have
 // made.
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
-#include <handoff/file/file_result.hpp>
-
 #include "file/append_log_format.hpp"
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/append_log_support.hpp"
 #include "unit/file/file_support.hpp"

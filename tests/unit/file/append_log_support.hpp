@@ -4,11 +4,7 @@
 // writer leaves them.
 #pragma once
 
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
-
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 

@@ -2,12 +2,7 @@
 //
 // AppendLog and its reader: numbers, order, groups, segments, damage, and every system call failing
 // in its turn.
-#include <handoff/file/append_log.hpp>
-#include <handoff/file/append_log_reader.hpp>
-#include <handoff/file/file_result.hpp>
-
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/append_log_support.hpp"
 #include "unit/file/file_support.hpp"

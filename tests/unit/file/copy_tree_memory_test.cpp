@@ -6,12 +6,7 @@
 //
 // A program of its own: its operator new is everybody's, so that arrays of the library and what the
 // standard library allocates inside fail as well.
-#include <sys/stat.h>
-
-#include <handoff/file/copy_tree.hpp>
-
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/copy_tree_support.hpp"
 #include "unit/file/file_support.hpp"

@@ -3,18 +3,12 @@
 // copy_tree() and names that are not what they seem: links that are swapped in at any moment,
 // devices and FIFOs in the place of the copy, slashes, zero bytes, many sources, directories that
 // may be entered and not read, file systems that take short names only.
-#include <errno.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
-#include <handoff/file/copy_tree.hpp>
 #include <handoff/file/detail/file_tap.hpp>
-#include <handoff/file/file_engine.hpp>
 
 #include "support/file_tap.hpp"
 #include "support/somebody.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/copy_tree_support.hpp"
 #include "unit/file/file_support.hpp"

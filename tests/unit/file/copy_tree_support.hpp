@@ -3,13 +3,7 @@
 // What the tests of copy_tree() share.
 #pragma once
 
-#include <sys/resource.h>
-#include <sys/stat.h>
-
-#include <handoff/file/copy_tree.hpp>
-
 #include "support/fast_place.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 

@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // copy_tree(): what a copy keeps, what hostile names and trees end as, and calls that fail.
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
-#include <handoff/file/copy_tree.hpp>
 #include <handoff/file/detail/file_tap.hpp>
-#include <handoff/file/file_engine.hpp>
 
 #include "support/failing.hpp"
 #include "support/file_tap.hpp"
 #include "support/somebody.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/copy_tree_support.hpp"
 #include "unit/file/file_support.hpp"

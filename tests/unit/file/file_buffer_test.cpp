@@ -2,10 +2,7 @@
 //
 // Memory for direct IO: aligned, zero, as many bytes as were asked for; one owner; given back, also
 // where the system refuses a part of it.
-#include <handoff/file/file_buffer.hpp>
-
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace file_buffer_test { namespace {

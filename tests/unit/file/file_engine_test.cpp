@@ -3,8 +3,6 @@
 // What a FileEngine does with each kind of request, with every backend.
 #include <sys/xattr.h>
 
-#include <handoff/core/future.hpp>
-
 #include "file_support.hpp"
 #include "support/file_tap.hpp"
 #include "support/test.hpp"

@@ -2,14 +2,8 @@
 //
 // A FileEngine whose calls an Executor of the user's makes: a pool, whose workers stay free, and
 // executors that refuse, drop, or call at once.
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/misuse.hpp>
-#include <handoff/core/unique_function.hpp>
 #include <handoff/file/detail/file_tap.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <handoff/pool/thread_pool.hpp>
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Order, room, group commit, shares, stops: what an engine does with many requests.
-#include <handoff/core/future.hpp>
-
 #include "file_support.hpp"
 #include "support/file_tap.hpp"
 #include "support/test.hpp"

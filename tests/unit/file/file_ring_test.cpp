@@ -3,16 +3,9 @@
 // What the driver by io_uring has of its own: more requests than its width, a thread that sleeps in
 // the kernel and is woken, calls that the ring has no operation for, shortened calls, and refusals
 // that leave nothing behind. What requests do is tested for all backends in file_engine_test.cpp.
-#include <sys/resource.h>
-
-#include <handoff/core/future.hpp>
-#include <handoff/file/file_buffer.hpp>
-#include <handoff/file/file_engine.hpp>
-
 #include "file/ring_driver.hpp"
 #include "support/failing.hpp"
 #include "support/file_tap.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 

@@ -3,13 +3,6 @@
 // What the tests of the engine share.
 #pragma once
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <handoff/file/file_engine.hpp>
-#include <handoff/file/file_result.hpp>
-
 #include "support/fast_place.hpp"
 #include "support/test.hpp"
 

@@ -2,16 +2,9 @@
 //
 // The bandwidth share: what is paid for and in which order; what a close with a deadline lets
 // begin; and paths beneath a directory where the kernel has no openat2.
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <handoff/core/closing.hpp>
-#include <handoff/file/file_engine.hpp>
-#include <handoff/file/open_file.hpp>
-
+#include "file/pace.hpp"
 #include "file/driver.hpp"
 #include "file/file_task.hpp"
-#include "file/pace.hpp"
 #include "file_support.hpp"
 #include "support/file_tap.hpp"
 #include "support/test.hpp"

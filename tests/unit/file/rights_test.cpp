@@ -5,20 +5,13 @@
 // finished. Walks over (actor, way, rights, list), with directories and umasks in turn.
 //
 // What somebody may do is computed from modes and lists, as the kernel does it (may_do()).
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/xattr.h>
-#include <unistd.h>
 
-#include <handoff/file/copy_tree.hpp>
 #include <handoff/file/detail/file_tap.hpp>
-#include <handoff/file/file_engine.hpp>
 
 #include "file/rights.hpp"
 #include "support/file_tap.hpp"
 #include "support/somebody.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 

@@ -2,39 +2,9 @@
 //
 // for_each, transform, reduce, scans, find_if, count_if: the same as those of std on random inputs
 // at all widths, and what becomes of exceptions, stops, memory and small inputs.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <deque>
-#include <functional>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/graph/algorithms.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/sync/stop_token.hpp>
-#include <handoff/team/thread_team.hpp>
-#include <limits>
-#include <memory>
 #include <memory_resource>
-#include <new>
-#include <numeric>
-#include <random>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "conformance/strangers.hpp"
-#include "support/support.hpp"
 
 namespace {
 

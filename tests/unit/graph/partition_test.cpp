@@ -2,30 +2,7 @@
 //
 // partition: the same items on each side as std's, and what it leaves behind a predicate, a move or
 // a stop that ends it.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cstddef>
-#include <deque>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/graph/partition.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/team/thread_team.hpp>
-#include <memory>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 #include "conformance/strangers.hpp"
-#include "support/support.hpp"
 #include "unit/graph/sorting.hpp"
 
 namespace {

@@ -1,29 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // A pipeline's sources, stages, sinks, pushes and ends, on executors that do as they please.
-#include <gtest/gtest.h>
-
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/misuse.hpp>
-#include <handoff/core/unique_function.hpp>
-#include <handoff/graph/pipeline.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/queue/channel.hpp>
-#include <list>
-#include <memory>
-#include <new>
-#include <numeric>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "support/unheard.hpp"
 
 namespace handoff_pipeline_test { namespace {

@@ -2,39 +2,9 @@
 //
 // sort and stable_sort: the same as std's, whatever the items, the iterators and the executor; and
 // what they leave behind a comparison, a projection, a move or a stop that ends them.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <bit>
-#include <chrono>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <functional>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/graph/sort.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/team/thread_team.hpp>
-#include <limits>
-#include <memory>
 #include <memory_resource>
-#include <numeric>
-#include <set>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "conformance/strangers.hpp"
-#include "support/support.hpp"
 #include "unit/graph/sorting.hpp"
 
 namespace {

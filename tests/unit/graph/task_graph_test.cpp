@@ -1,30 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // TaskGraph: what a graph does with values, orders, conditions, failures, limits and executors.
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/misuse.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/graph/after.hpp>
-#include <handoff/graph/task_graph.hpp>
-#include <handoff/pool/thread_pool.hpp>
-
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <stdexcept>
-#include <stop_token>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "support/failing.hpp"
 #include "support/unheard.hpp"
 

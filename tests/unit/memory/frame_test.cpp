@@ -3,8 +3,6 @@
 // Frames: what was made stays until its frame is over, and as long as it is held; a frame that is
 // held is waited for, as long as one likes; a reader that comes later is caught where a build can
 // catch it.
-#include <handoff/memory/frame.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 

@@ -2,12 +2,9 @@
 //
 // Arenas: pieces never overlap and lie as they were asked for, whatever sizes come; what cannot be
 // is refused; a reset gives all of it back; a build that can catch a later access does so.
-#include <handoff/memory/arena_resource.hpp>
-#include <handoff/memory/linear_arena.hpp>
 #include <memory_resource>
 
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace linear_arena_test { namespace {

@@ -2,11 +2,8 @@
 //
 // The pool of chunks: which chunk comes next, what stays in one that is free, and what goes back to
 // the system, when it is asked for and when it was not needed for a while.
-#include <sys/mman.h>
-
 #include "books/slab_books.hpp"
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

@@ -2,13 +2,10 @@
 //
 // An arena for each thread, however threads come and go: what they made stays, and memory is
 // bounded by how many lived at the same time.
-#include <handoff/memory/arena_resource.hpp>
-#include <handoff/memory/thread_arenas.hpp>
 #include <latch>
 #include <memory_resource>
 
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace thread_arenas_test { namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The numbers of threads by which a queue knows its lone producer, and what the end of one means.
-#include <handoff/event/event_queue.hpp>
 #include <handoff/memory/internal/thread_id.hpp>
 
 #include "support/test.hpp"

@@ -6,23 +6,11 @@
 // Each way is a chain: what runs hands over the next, or makes the next result. Where each link
 // lies on the stack of the one before by its nature (tasks that wait for tasks) the chain is
 // shorter, and further threads take over.
-#include <pthread.h>
-
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/future_sender.hpp>
 #include <handoff/core/internal/inside.hpp>
 #include <handoff/core/internal/promise.hpp>
-#include <handoff/core/when_all.hpp>
-#include <handoff/pool/blocking.hpp>
-#include <handoff/pool/coroutine.hpp>
-#include <handoff/pool/scheduler.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/team/thread_team.hpp>
 
 #include "support/job.hpp"
 #include "support/senders_model.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
@@ -483,7 +471,7 @@ TEST(BoundedStack, AGroupWithoutASeat) {
   ThreadPool pool(1);
   std::atomic<int> sitting{0};
   Gate gate;
-  std::vector<std::thread> guests;
+  std::vector<std::jthread> guests;
   for (int i = 0; i < 64; ++i) {
     guests.emplace_back([&] {
       const TaskGroup seat(pool);
@@ -503,7 +491,6 @@ TEST(BoundedStack, AGroupWithoutASeat) {
     EXPECT_EQ(left, 0);
   }).join();
   gate.open();
-  for (std::thread& guest : guests) guest.join();
 }
 
 }}  // namespace bounded_stack_test

@@ -2,8 +2,6 @@
 //
 // Coroutines that go over to a pool, and what becomes of them when it is full or closed.
 #include <handoff/core/internal/promise.hpp>
-#include <handoff/pool/coroutine.hpp>
-#include <handoff/pool/with_timeout.hpp>
 
 #include "support/failing.hpp"
 #include "support/job.hpp"

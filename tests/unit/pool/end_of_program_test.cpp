@@ -3,10 +3,6 @@
 // A program ends well, whichever of the library's objects it uses at whichever moment of its end: a
 // program of its own for each pair (end_of_program.cpp, which has the table), with a trace and
 // without.
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "support/test.hpp"
 
 namespace end_of_program_test { namespace {

@@ -2,15 +2,6 @@
 //
 // A pool's life while the system refuses something: the k-th thread, allocation or sleep, for every
 // k until all goes well. What was accepted runs, what was not is the caller's, nothing is left.
-#include <errno.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/core/on_full.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/clock.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 #include "support/threads_of_process.hpp"

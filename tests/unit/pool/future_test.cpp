@@ -2,18 +2,9 @@
 //
 // Futures of a pool: standard futures, deep chains, waits for what the pool cannot bring. What each
 // Future promises is in core/future_test.cpp.
-#include <unistd.h>
-
 #include <future>
-#include <handoff/core/future.hpp>
 #include <handoff/core/internal/promise.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/core/to_std.hpp>
-#include <handoff/pool/submit_std.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 

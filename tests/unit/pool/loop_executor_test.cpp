@@ -3,15 +3,6 @@
 // A loop's tasks: when they run, when the descriptor is readable, failures, the end; and what
 // follows a result on an executor.
 #include <poll.h>
-#include <sys/syscall.h>
-
-#include <handoff/core/future.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/misuse.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/pool/loop_executor.hpp>
-#include <handoff/pool/serial_executor.hpp>
-#include <handoff/pool/thread_pool.hpp>
 
 #include "support/filtered_calls.hpp"
 #include "support/test.hpp"
@@ -25,18 +16,6 @@ using namespace std::chrono_literals;
 bool is_readable(LoopExecutor& loop) {
   pollfd one{.fd = loop.descriptor(), .events = POLLIN, .revents = 0};
   return ::poll(&one, 1, 0) == 1;
-}
-
-TEST(LoopExecutor, RunsInOrderOnTheThreadThatDrains) {
-  LoopExecutor loop;
-  std::vector<int> ran;
-  std::thread([&] {
-    for (int i = 0; i < 3; ++i) loop.post([&ran, i] { ran.push_back(i); });
-  }).join();
-  EXPECT_EQ(loop.tally().pending, 3U);
-  EXPECT_EQ(loop.drain(), 3U);
-  EXPECT_EQ(ran, (std::vector<int>{0, 1, 2}));
-  EXPECT_EQ(loop.drain(), 0U);
 }
 
 TEST(LoopExecutor, WhatComesDuringADrainWaitsForTheNext) {
@@ -180,17 +159,6 @@ TEST(LoopExecutor, ADescriptorThatTheSystemRefuses) {
       .join();
   EXPECT_GT(loop.descriptor(), 2);
   EXPECT_EQ(loop.descriptor(), loop.descriptor());
-}
-
-// A backlog, whose memory is given back.
-TEST(LoopExecutor, ALongBacklog) {
-  LoopExecutor loop;
-  std::size_t ran = 0;
-  for (int round = 0; round < 3; ++round) {
-    for (int i = 0; i < 3000; ++i) loop.post([&ran] { ++ran; });
-    EXPECT_EQ(loop.drain(), 3000U);
-  }
-  EXPECT_EQ(ran, 9000U);
 }
 
 // ---- What follows a result on an executor -------------------------------------------------------

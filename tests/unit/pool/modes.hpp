@@ -3,10 +3,6 @@
 // What the tests of the pool share: each mode in turn, and a gate to hold tasks at.
 #pragma once
 
-#include <unistd.h>
-
-#include <handoff/pool/thread_pool.hpp>
-
 #include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 

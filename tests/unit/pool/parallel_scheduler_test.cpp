@@ -3,10 +3,6 @@
 // A backend of C++26's std::execution::parallel_scheduler on any Bulk: the mapping of
 // docs/adr/0017-bulk-and-parallel-scheduler.md, as a program. The standard's classes are modelled
 // where they are not there yet.
-#include <handoff/core/bulk.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/team/thread_team.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 

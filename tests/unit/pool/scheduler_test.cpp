@@ -2,8 +2,6 @@
 //
 // A pool as a scheduler of senders, against a small model of std::execution, and against the real
 // one where it is there.
-#include <handoff/pool/scheduler.hpp>
-
 #include "support/failing.hpp"
 #include "support/senders_model.hpp"
 #include "support/test.hpp"

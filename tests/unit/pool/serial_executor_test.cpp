@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // A strand over executors that do as they please: its order, its turn, refusals, failures, the end.
-#include <handoff/core/future.hpp>
-#include <handoff/core/inline_executor.hpp>
-#include <handoff/core/misuse.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/core/parallel_for.hpp>
-#include <handoff/core/unique_function.hpp>
-#include <handoff/pool/serial_executor.hpp>
-#include <handoff/pool/thread_pool.hpp>
-
 #include "support/test.hpp"
 #include "support/unheard.hpp"
 #include "unit/pool/modes.hpp"
@@ -369,17 +360,6 @@ TEST(SerialExecutor, ALoopRunsOnIt) {
 
 // ---- The end ------------------------------------------------------------------------------------
 
-TEST(SerialExecutor, AClosedOneRefuses) {
-  ByHand executor;
-  SerialExecutor strand(executor);
-  EXPECT_EQ(strand.close().accepted, 0U);
-  auto owned = std::make_unique<int>(1);
-  auto task = [owned = std::move(owned)] { return owned != nullptr; };
-  EXPECT_EQ(strand.try_post(std::move(task)), Status::closed);
-  EXPECT_TRUE(task());
-  EXPECT_THROW(strand.post([] {}), NotRun);
-}
-
 // A close needs the executor: another thread closes.
 Tally close_beside(SerialExecutor<ByHand>& strand, ByHand& executor, const Closing& closing) {
   Tally tally;
@@ -444,28 +424,6 @@ TEST(SerialExecutor, ItsTasksMustNotWaitForThem) {
 
 // ---- On pools -----------------------------------------------------------------------------------
 
-// No thread is held while it is empty, and post() waits for room where the pool's own does.
-TEST(SerialExecutor, OnAPoolWithABound) {
-  ThreadPool pool({.width = 1, .capacity = 1});
-  SerialExecutor strand(pool);
-  std::size_t ran = 0;  // of the strand's tasks
-  for (int i = 0; i < 300; ++i) strand.post([&ran] { ++ran; });
-  (void)strand.wait();
-  EXPECT_EQ(ran, 300U);
-  pool.pause();
-  pool.post([] {});
-  EXPECT_EQ(strand.try_post([] {}), Status::full);
-  pool.resume();
-  (void)pool.close();
-  EXPECT_EQ(strand.try_post([] {}), Status::closed);
-  try {
-    strand.post([] {});
-    ADD_FAILURE();
-  } catch (const NotRun& why) {
-    EXPECT_EQ(why.status(), Status::closed);
-  }
-}
-
 TEST(SerialExecutor, APoolsCloseRunsWhatTheStrandHas) {
   ThreadPool pool({.width = 1});
   SerialExecutor strand(pool);
@@ -488,50 +446,6 @@ TEST(SerialExecutor, APoolsAbandonCancelsWhatTheStrandHas) {
 // ---- Tasks of the pool that wait for its tasks --------------------------------------------------
 
 using OnPool = SerialExecutor<ThreadPool>;
-
-// More than there are stand-ins, with the turn behind them.
-TEST(SerialExecutor, AnyNumberOfTasksOfThePoolMayWaitForIt) {
-  for (const PoolMode mode : test::each_mode) {
-    ThreadPool pool({.mode = mode, .width = 2});
-    OnPool strand(pool);
-    std::vector<int> ran;  // of the strand's tasks
-    std::vector<Future<int>> waiting;
-    for (int i = 0; i < 200; ++i) {
-      waiting.push_back(pool.submit([&, i] {
-        const auto add = [&ran, i] {
-          ran.push_back(i);
-          return 1;
-        };
-        const int first = strand.submit(add).get();
-        return first + strand.submit(add).then([](int one) { return one; }).get();
-      }));
-    }
-    for (Future<int>& each : waiting) EXPECT_EQ(each.get(), 2) << test::name_of(mode);
-    EXPECT_EQ(strand.close().done, 400U);
-    EXPECT_EQ(ran.size(), 400U);
-  }
-}
-
-// One takes the turn and leaves it with the others asleep, who have used up the stand-ins; and goes
-// on to wait for them.
-TEST(SerialExecutor, ATaskThatSleepsForTheTurnIsCalled) {
-  static constexpr std::size_t kOthers = detail::Worker::most_guests + 1;
-  ThreadPool pool({.width = 2});
-  OnPool strand(pool);
-  const auto other = [&strand] { strand.submit([] {}).get(); };
-  auto first = pool.submit([&] {
-    std::vector<Future<void>> others;
-    for (std::size_t i = 0; i < kOthers; ++i) others.push_back(pool.submit(other));
-    auto held = strand.submit([&strand] {
-      while (strand.tally().accepted <= kOthers) std::this_thread::yield();
-      std::this_thread::sleep_for(20ms);
-    });
-    held.get();
-    for (Future<void>& each : others) each.get();
-  });
-  first.get();
-  EXPECT_EQ(strand.close().done, kOthers + 1);
-}
 
 // It is one task of the pool, that runs nothing, and may outlive the strand.
 TEST(SerialExecutor, TheFunctionOfATurnThatWasTakenComesForNothing) {
@@ -564,42 +478,6 @@ TEST(SerialExecutor, WhatIsLeftBehindAWaitGoesOnByTheFunctionThatIsThere) {
   (void)strand.wait();
   EXPECT_EQ(ran.size(), 3U);
   EXPECT_EQ(pool.close().accepted, 2U);
-}
-
-// ... or by a new one; or where the pool refuses that, by the thread that has the turn.
-TEST(SerialExecutor, WhatIsLeftBehindAWaitIsHandedOverAnew) {
-  for (const bool is_full : {false, true}) {
-    test::Gate held;
-    test::Gate begun;
-    test::Gate gate;
-    ThreadPool pool({.mode = PoolMode::fixed, .width = 2, .capacity = 1});
-    OnPool strand(pool);
-    std::thread::id last;
-    test::hold(pool, held);
-    auto task = pool.submit([&] {
-      auto first = strand.submit([&] {
-        held.open();
-        while (pool.tally().done < 2) std::this_thread::yield();  // it, and the function owed
-        if (!is_full) return;
-        pool.post([&] {
-          begun.open();
-          gate.wait();
-        });
-        begun.wait();
-        EXPECT_EQ(pool.try_post([] {}), Status::ok) << "the last place";
-      });
-      strand.post([&last] { last = std::this_thread::get_id(); });
-      first.get();
-      return std::this_thread::get_id();
-    });
-    const std::thread::id waited = task.get();
-    gate.open();
-    (void)strand.close();
-    if (is_full) {
-      EXPECT_EQ(last, waited);
-    }
-    EXPECT_NE(last, std::thread::id());
-  }
 }
 
 TEST(SerialExecutor, ATaskOfAnotherPoolLeavesTheTurnToItsOwn) {

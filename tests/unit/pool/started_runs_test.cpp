@@ -2,13 +2,6 @@
 //
 // Ranges and loops on a ThreadPool, waited for and started: what its head comment adds to
 // core/bulk.hpp.
-#include <unistd.h>
-
-#include <handoff/core/bulk.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/clock.hpp>
-
 #include "support/loop_forms.hpp"
 #include "support/own_parts.hpp"
 #include "support/test.hpp"
@@ -81,58 +74,6 @@ TEST_P(RunTest, InAStartedOneEachWorkerBeginsInItsOwnPart) {
     ASSERT_EQ(run.start(), Status::ok);
     told.await();
   });
-}
-
-// Others are busy for long: the worker that runs the blocks tells, and nobody waits in a queue to
-// do so.
-TEST_P(RunTest, AStartedOneIsToldOfWhileThePoolIsBusy) {
-  test::Gate gate;
-  ThreadPool pool(options(2));
-  test::hold(pool, gate);
-  Told told;
-  BulkOperation run(pool, 100, [](std::size_t, std::size_t) {}, told.completion());
-  ASSERT_EQ(run.start(), Status::ok);
-  told.await();
-  EXPECT_EQ(told.tally.done, 100U);
-  gate.open();
-}
-
-TEST_P(RunTest, AStartedOneIsRefusedByAClosedOrFullPool) {
-  const auto nothing = [](std::size_t, std::size_t) { FAIL(); };
-  Told told;
-  ThreadPool closed(options(1));
-  (void)closed.close();
-  BulkOperation late(closed, 10, nothing, told.completion());
-  EXPECT_EQ(late.start(), Status::closed);
-  auto small = options(1);
-  small.capacity = 1;
-  small.on_full = OnFull::reject;
-  ThreadPool full(small);
-  full.pause();
-  full.post([] {});
-  BulkOperation too_many(full, 10, nothing, told.completion());
-  EXPECT_EQ(too_many.start(), Status::full);
-  full.resume();
-  (void)full.close();
-  EXPECT_EQ(told.times, 0);
-}
-
-TEST_P(RunTest, AFullPoolMayHaveTheStarterRunIt) {
-  auto small = options(1);
-  small.capacity = 1;
-  small.on_full = OnFull::run_here;
-  ThreadPool pool(small);
-  pool.pause();
-  pool.post([] {});
-  Told told;
-  std::size_t sum = 0;  // by this thread alone
-  BulkOperation run(
-      pool, 10, [&](std::size_t first, std::size_t last) { sum += last - first; },
-      told.completion());
-  EXPECT_EQ(run.start(), Status::ok);
-  EXPECT_EQ(told.times, 1);
-  EXPECT_EQ(sum, 10U);
-  pool.resume();
 }
 
 // What is dropped before it begins ends at once, and says why.

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What may be said of a task: its priority, its stop token, its worker.
-#include <errno.h>
-
-#include <handoff/pool/thread_pool.hpp>
-
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
@@ -19,49 +14,6 @@ using test::hold;
 
 class TaskOptionsTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(TaskOptionsTest);
-
-// Those of normal priority have an order in some modes only.
-TEST_P(TaskOptionsTest, TheMostUrgentFirstAndEachPriorityInItsOrder) {
-  using Of = std::pair<Priority, int>;
-  const auto of = [](Priority priority, int i) {
-    return Of(priority, priority == Priority::normal ? 0 : i);
-  };
-  std::vector<Of> order;
-  std::vector<Of> expected;
-  Gate gate;
-  ThreadPool pool(options(1));
-  hold(pool, gate);
-  for (int i = 0; i < 200; ++i) {
-    for (const Priority priority :
-         {Priority::low, Priority::normal, Priority::high, Priority::urgent}) {
-      pool.post([&order, one = of(priority, i)] { order.push_back(one); }, {.priority = priority});
-    }
-  }
-  for (const Priority priority :
-       {Priority::urgent, Priority::high, Priority::normal, Priority::low}) {
-    for (int i = 0; i < 200; ++i) expected.push_back(of(priority, i));
-  }
-  gate.open();
-  EXPECT_EQ(pool.close().done, 801U);
-  EXPECT_TRUE(order == expected);
-}
-
-// Also before tasks that its worker has claimed already.
-TEST_P(TaskOptionsTest, HighComesNextWhateverWaits) {
-  std::string order;
-  Gate gate;
-  ThreadPool pool(options(1));
-  hold(pool, gate);
-  pool.post([&] {
-    order += '1';
-    pool.post([&] { order += 'h'; }, {.priority = Priority::high});
-    pool.post([&] { order += 'l'; }, {.priority = Priority::low});
-  });
-  for (int i = 0; i < 3; ++i) pool.post([&] { order += 'n'; });
-  gate.open();
-  EXPECT_EQ(pool.wait(1h), Status::ok);  // does not help
-  EXPECT_EQ(order, "1hnnnl");
-}
 
 // The next one after the task that runs now, though that one has made tasks of its own and a batch
 // of others has been claimed.
@@ -99,22 +51,6 @@ TEST_P(TaskOptionsTest, ALimitKeepsTheOthersAlive) {
   gate.open();
   EXPECT_EQ(pool.close().done, 17U);
   EXPECT_EQ(order, "hhhlnhhhnhhhnhhh");
-}
-
-TEST_P(TaskOptionsTest, WhatIsRefusedIsUnmoved) {
-  ThreadPool pool(options(1));
-  (void)pool.close();
-  auto function = [own = std::make_unique<int>(1)] { return *own; };
-  sync::StopSource source;
-  const TaskOptions low{.until = source.token(), .priority = Priority::low};
-  EXPECT_EQ(pool.try_post(std::move(function), low), Status::closed);
-  EXPECT_EQ(pool.try_post(std::move(function), {.worker = 0}), Status::closed);
-  EXPECT_THROW(pool.post(std::move(function), low), NotRun);
-  EXPECT_THROW((void)pool.submit(std::move(function), low), NotRun);
-  EXPECT_THROW((void)pool.submit(std::move(function), {.worker = 0}), NotRun);
-  EXPECT_THROW((void)pool.submit(std::move(function), {.until = source.token()}), NotRun);
-  EXPECT_EQ(function(), 1);
-  EXPECT_EQ(pool.tally().accepted, 0U);
 }
 
 TEST_P(TaskOptionsTest, WhatIsLateDoesNotBegin) {
@@ -202,25 +138,6 @@ TEST_P(TaskOptionsTest, WhatHasBegunGoesOn) {
   EXPECT_EQ(pool.close().done, 1U);
 }
 
-// A thread that helps looks at the token too.
-TEST_P(TaskOptionsTest, AWaitingTaskDoesNotRunWhatIsStopped) {
-  ThreadPool pool(options(1));
-  std::stop_source source;
-  auto outer = pool.submit([&] {
-    auto inner = pool.submit([] { return 1; }, {.until = source.get_token()});
-    source.request_stop();
-    try {
-      return inner.get();
-    } catch (const NotRun&) {
-      return 2;
-    }
-  });
-  EXPECT_EQ(outer.get(), 2);
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.cancelled, 1U);
-  EXPECT_TRUE(tally.balanced());
-}
-
 TEST_P(TaskOptionsTest, APinnedTaskRunsOnItsWorkerInOrder) {
   constexpr std::size_t width = 3;
   std::vector<std::vector<int>> seen(width);
@@ -248,96 +165,10 @@ TEST_P(TaskOptionsTest, APinnedTaskRunsOnItsWorkerInOrder) {
   EXPECT_EQ(tally.done, (width + 1) * static_cast<std::size_t>(each));
 }
 
-// One at a time, to a pool that may be asleep; from outside and from tasks.
-TEST_P(TaskOptionsTest, APinnedTaskWakesItsWorker) {
-  constexpr std::size_t width = 4;
-  ThreadPool pool(options(width));
-  for (std::size_t i = 0; i < test::rounds(400); ++i) {
-    std::atomic<std::size_t> ran_on{width};
-    const auto pinned = [&] { ran_on = pool.worker_index().value(); };
-    if (i % 2 == 0) {
-      pool.post(pinned, {.worker = i % width});
-    } else {
-      pool.post([&] { pool.post(pinned, {.worker = i % width}); });
-    }
-    while (ran_on == width) std::this_thread::yield();
-    ASSERT_EQ(ran_on, i % width);
-    pool.wait();
-  }
-}
-
-// While its worker is busy it waits, though others have nothing to do.
-TEST_P(TaskOptionsTest, NobodyElseTakesAPinnedTask) {
-  Gate gate;
-  std::atomic<int> ran{0};
-  ThreadPool pool(options(2));
-  hold(pool, gate, {.worker = 1});
-  pool.post([&] { ++ran; }, {.worker = 1});
-  for (int i = 0; i < 100; ++i) pool.submit([] {}).get();
-  EXPECT_EQ(ran, 0);
-  EXPECT_EQ(pool.wait(1ms), Status::timed_out);
-  gate.open();
-  pool.wait();
-  EXPECT_EQ(ran, 1);
-}
-
-// A task that waits for it does not run it, as it does with any other.
-TEST_P(TaskOptionsTest, APinnedTaskWithAFutureRunsOnItsWorker) {
-  Gate gate;
-  ThreadPool pool(options(2));
-  for (int i = 0; i < 100; ++i) {
-    auto index = [&] { return pool.worker_index(); };
-    std::optional<std::size_t> waited;
-    auto outer = pool.submit(
-        [&] {
-          waited = pool.submit(index, {.worker = 1}).get();
-          return pool.worker_index();
-        },
-        {.worker = 0});
-    EXPECT_EQ(pool.submit(index, {.worker = 1}).get(), 1U);
-    EXPECT_EQ(outer.get(), 0U);
-    EXPECT_EQ(waited, 1U);
-  }
-  auto throws = [&]() -> int { throw std::runtime_error("planned"); };
-  EXPECT_THROW(pool.submit(throws, {.worker = 1}).get(), std::runtime_error);
-  hold(pool, gate, {.worker = 1});
-  auto dropped = pool.submit([] { return 1; }, {.worker = 1});
-  const Tally tally = test::close_a_held(pool, gate, Closing::abandon);
-  EXPECT_THROW(dropped.get(), NotRun);
-  EXPECT_EQ(tally.failed, 1U);
-  EXPECT_TRUE(tally.balanced() && tally.pending == 0);
-}
-
 TEST_P(TaskOptionsTest, AWorkerThatThereIsNotIsMisuse) {
   ThreadPool pool(options(2));
   EXPECT_THROW(pool.post([] {}, {.worker = 2}), std::logic_error);
   EXPECT_THROW(pool.post([] {}, {.worker = ~std::size_t{0}}), std::logic_error);
-}
-
-TEST_P(TaskOptionsTest, TheCloseTellsWhatBecameOfEach) {
-  for (const bool drains : {true, false}) {
-    std::atomic<std::uint64_t> ran{0};
-    Gate gate;
-    ThreadPool pool(options(1));
-    hold(pool, gate);
-    auto future = pool.submit([&] { ++ran; }, {.priority = Priority::low});
-    for (int i = 0; i < 20; ++i) {
-      pool.post([&] { ++ran; }, {.priority = Priority::low});
-      pool.post([&] { ++ran; }, {.priority = Priority::high});
-      pool.post([&] { ++ran; }, {.worker = 0});
-    }
-    const Tally tally = test::close_a_held(pool, gate, drains ? Closing::finish : Closing::abandon);
-    EXPECT_TRUE(tally.balanced());
-    EXPECT_EQ(tally.pending, 0U);
-    EXPECT_GE(tally.accepted, 62U);
-    if (drains) {
-      EXPECT_EQ(ran, 61U);
-      EXPECT_EQ(tally.cancelled, 0U);
-    } else {
-      EXPECT_EQ(tally.done + tally.cancelled, tally.accepted);
-    }
-    EXPECT_TRUE(future.is_ready());
-  }
 }
 
 // Worker 3 has no thread when its task comes, and the system refuses one at first.

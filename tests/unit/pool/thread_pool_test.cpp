@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // ThreadPool: handing over, order, bounds, failures, closing, misuse. Each test runs in every mode.
-#include <pthread.h>
-#include <sched.h>
-
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/unique_function.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/per_worker.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/sync/backoff.hpp>
 #include <handoff/sync/internal/pause.hpp>
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
@@ -46,18 +35,6 @@ TEST_P(ThreadPoolTest, WorkersStayAndAreNumberedPerPool) {
     EXPECT_EQ(second.worker_index(), std::nullopt);
     (void)second.close();  // does not help, so it was the workers
     ASSERT_EQ(indices, 3U);
-  }
-}
-
-// A wake-up that got lost left a task asleep until the next one came.
-TEST_P(ThreadPoolTest, NoTaskIsLeftAsleep) {
-  auto random = test::random();
-  ThreadPool pool(options(2));
-  for (std::size_t round = 0; round < test::rounds(2'000); ++round) {
-    std::atomic<bool> ran{false};
-    for (std::uint64_t pause = random() % 2000; pause > 0; --pause) sync::pause();
-    pool.post([&] { ran = true; });
-    while (!ran) std::this_thread::yield();
   }
 }
 
@@ -110,21 +87,6 @@ TEST_P(ThreadPoolTest, ANumberIsTheWidth) {
   ThreadPool pool(3);
   EXPECT_EQ(pool.width(), 3U);
   EXPECT_EQ(pool.submit([] { return 1; }).get(), 1);
-}
-
-TEST_P(ThreadPoolTest, TakesRanges) {
-  ThreadPool pool(options(2));
-  std::atomic<int> sum{0};
-  std::vector<UniqueFunction<void()>> tasks;
-  for (int i = 1; i <= 100; ++i) tasks.emplace_back([&sum, i] { sum += i; });
-  EXPECT_EQ(pool.try_post_all(tasks.begin(), tasks.end()), tasks.end());
-  pool.wait();
-  EXPECT_EQ(sum, 5050);
-  (void)pool.close();
-  std::vector<UniqueFunction<void()>> refused;
-  refused.emplace_back([] { FAIL(); });
-  EXPECT_EQ(pool.try_post_all(refused.begin(), refused.end()), refused.begin());
-  EXPECT_TRUE(refused.front()) << "what is refused is unmoved";
 }
 
 TEST_P(ThreadPoolTest, ClosuresEndBeforeAnybodyHears) {
@@ -183,32 +145,6 @@ TEST_P(ThreadPoolTest, ACapacityIsToldAndNothingIsMisuse) {
   EXPECT_THROW(ThreadPool{given}, Misuse);
 }
 
-TEST_P(ThreadPoolTest, TrySubmitNeitherWaitsNorRunsItHere) {
-  for (const OnFull on_full : {OnFull::wait, OnFull::run_here, OnFull::reject}) {
-    Gate gate;
-    auto given = options(1);
-    given.capacity = 3;
-    given.on_full = on_full;
-    ThreadPool pool(given);
-    test::hold(pool, gate);
-    for (int i = 0; i < 3; ++i) pool.post([] {});
-    auto function = [own = std::make_unique<int>(5)] { return *own; };
-    Future<int> future;
-    EXPECT_EQ(pool.try_submit(future, std::move(function)), Status::full);
-    EXPECT_EQ(pool.try_submit(future, std::move(function), {.priority = Priority::high}),
-              Status::full);
-    EXPECT_FALSE(future.valid());
-    gate.open();
-    pool.wait();
-    EXPECT_EQ(pool.try_submit(future, std::move(function), {.worker = 0}), Status::ok);
-    EXPECT_EQ(future.get(), 5);
-    EXPECT_EQ(pool.close().done, 5U);
-    auto late = [own = std::make_unique<int>(6)] { return *own; };
-    EXPECT_EQ(pool.try_submit(future, std::move(late)), Status::closed);
-    EXPECT_EQ(late(), 6) << "what is refused is unmoved";
-  }
-}
-
 TEST_P(ThreadPoolTest, TrySubmitOfWhatIsStopped) {
   ThreadPool pool(options(1));
   std::stop_source source;
@@ -218,27 +154,6 @@ TEST_P(ThreadPoolTest, TrySubmitOfWhatIsStopped) {
             Status::ok);
   EXPECT_THROW(future.get(), NotRun);
   EXPECT_EQ(pool.close().cancelled, 1U);
-}
-
-TEST_P(ThreadPoolTest, ManyMayWaitAtOnce) {
-  ThreadPool pool(options(2));
-  for (std::size_t round = 0; round < test::rounds(300); ++round) {
-    std::atomic<int> ran{0};
-    for (int i = 0; i < 3; ++i) {
-      pool.post([&] {
-        ++ran;
-        pool.post([&] { ++ran; });
-      });
-    }
-    std::vector<std::thread> waiters;
-    for (int i = 0; i < 3; ++i) {
-      waiters.emplace_back([&] {
-        pool.wait();
-        EXPECT_EQ(ran, 6);
-      });
-    }
-    for (auto& waiter : waiters) waiter.join();
-  }
 }
 
 // Not a pool that is narrower than asked for, and says nothing.
@@ -319,68 +234,6 @@ TEST_P(ThreadPoolTest, ATaskMayWorkForAnotherPool) {
   EXPECT_EQ(depth, 3);
   EXPECT_TRUE(first.close().balanced());
   EXPECT_TRUE(second.close().balanced());
-}
-
-TEST_P(ThreadPoolTest, PausesAndResumes) {
-  ThreadPool pool(options(2));
-  for (std::size_t round = 0; round < test::rounds(100); ++round) {
-    Gate begun;
-    Gate gate;
-    auto held = pool.submit([&] {
-      begun.open();
-      gate.wait();
-      std::atomic<int> parts{0};
-      TaskGroup group(pool);
-      for (int i = 0; i < 3; ++i) group.run([&parts] { ++parts; });  // it runs them itself
-      group.wait();
-      return parts.load();
-    });
-    begun.wait();
-    pool.pause();
-    std::atomic<int> ran{0};
-    for (int i = 0; i < 20; ++i) pool.post([&ran] { ++ran; });
-    gate.open();
-    EXPECT_EQ(held.get(), 3) << "what has begun goes on";
-    EXPECT_EQ(pool.wait(0ms), Status::timed_out);
-    EXPECT_LE(ran, 1) << "the other worker may just have been at it";
-    pool.pause();
-    pool.resume();
-    while (ran < 20) std::this_thread::yield();  // the workers do, nobody helps
-    pool.wait();
-  }
-  pool.pause();
-  pool.post([] {});
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.done, tally.accepted) << "a close resumes";
-  pool.pause();
-}
-
-// Against workers that fall asleep and submitters that wake them, at every moment.
-TEST_P(ThreadPoolTest, NothingIsLostBetweenPauseAndResume) {
-  auto random = test::random();
-  ThreadPool pool(options(2));
-  std::atomic<bool> over{false};
-  std::thread pauser([&] {
-    while (!over) {
-      pool.pause();
-      for (std::uint64_t rest = random() % 3; rest > 0; --rest) std::this_thread::yield();
-      pool.resume();
-      for (std::uint64_t rest = random() % 3; rest > 0; --rest) std::this_thread::yield();
-    }
-  });
-  for (std::size_t round = 0; round < test::rounds(500); ++round) {
-    std::atomic<int> ran{0};
-    for (int i = 0; i < 3; ++i) {
-      pool.post([&] {
-        ++ran;
-        pool.post([&] { ++ran; });
-      });
-    }
-    while (ran < 6) std::this_thread::yield();
-    pool.wait();
-  }
-  over = true;
-  pauser.join();
 }
 
 // As long as it is told it looks, and does not sleep; otherwise it soon does.
@@ -485,18 +338,6 @@ TEST(ActivePool, LongTasksStrandNoNeighbour) {
     gate.open();
     for (auto& long_one : long_ones) long_one.get();
   }
-}
-
-TEST(FixedPool, TasksBeginInTheOrderOfHandingOver) {
-  ThreadPool pool({.mode = PoolMode::fixed, .width = 1});
-  std::vector<int> order;
-  const int count = static_cast<int>(test::rounds(20'000));
-  for (int i = 0; i < count; ++i) {
-    pool.post([&order, i] { order.push_back(i); });
-  }
-  pool.submit([] {}).get();  // comes last; wait() would help, and two threads push in any order
-  ASSERT_EQ(order.size(), static_cast<std::size_t>(count));
-  for (int i = 0; i < count; ++i) ASSERT_EQ(order[static_cast<std::size_t>(i)], i);
 }
 
 TEST(DefaultPool, IsThereForEverybody) {

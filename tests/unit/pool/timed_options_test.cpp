@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Tasks that begin later, with options: each of them says of a timed task what it says of any.
-#include <handoff/core/not_run.hpp>
-#include <handoff/pool/thread_pool.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
@@ -80,24 +77,6 @@ TEST_P(TimedOptionsTest, AWorkerThatThereIsNotIsMisuse) {
   EXPECT_THROW((void)pool.post_after(1h, [] {}, {.worker = 2}), std::logic_error);
   EXPECT_THROW((void)pool.post_every(1h, [] {}, {.worker = 2}), std::logic_error);
   EXPECT_EQ(pool.close().accepted, 0U);
-}
-
-TEST_P(TimedOptionsTest, AStopBeforeItBeginsCancelsIt) {
-  ThreadPool pool(options(1));
-  std::stop_source source;
-  std::atomic<int> ran{0};
-  auto token = std::make_shared<int>(1);
-  const std::weak_ptr<int> watch = token;
-  TimerHandle handle = pool.post_after(5ms, [&ran, token = std::move(token)] { ++ran; },
-                                       {.until = source.get_token()});
-  (void)pool.post_after(5ms, [&ran] { ran += 10; }, {.until = std::stop_source().get_token()});
-  source.request_stop();
-  while (!watch.expired() || ran == 0) std::this_thread::sleep_for(100us);
-  EXPECT_FALSE(handle.cancel()) << "it is over";
-  const Tally tally = pool.close();
-  EXPECT_EQ(ran, 10);
-  EXPECT_EQ(tally.cancelled, 1U);
-  EXPECT_EQ(tally.done, 1U);
 }
 
 TEST_P(TimedOptionsTest, AStopEndsASeries) {

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What a task of a pool threw and nobody took is told.
-#include <handoff/core/closing.hpp>
-#include <handoff/core/index_range.hpp>
-#include <handoff/core/on_unheard.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-
-#include "support/test.hpp"
 #include "support/unheard.hpp"
+#include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace handoff { namespace {

@@ -6,16 +6,6 @@
 //
 // What is waited for runs elsewhere until the waiter sleeps. The other work says so if it runs
 // inside the wait; else it blocks until the wait has returned, which it must do all the same.
-#include <unistd.h>
-
-#include <handoff/core/bulk.hpp>
-#include <handoff/core/when_all.hpp>
-#include <handoff/pool/blocking.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"

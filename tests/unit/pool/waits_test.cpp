@@ -7,16 +7,8 @@
 // A wait that hangs is a failure with the name of its combination. Its pool is left as it is, and
 // the next combination gets another one.
 #include <future>
-#include <handoff/core/to_std.hpp>
-#include <handoff/core/when_all.hpp>
-#include <handoff/pool/blocking.hpp>
-#include <handoff/pool/coroutine.hpp>
-#include <handoff/pool/parallel_for.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
 
 #include "support/job.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 

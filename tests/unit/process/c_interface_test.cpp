@@ -2,16 +2,9 @@
 //
 // handoff/process/shared.h: memory, rings of bytes, and each code that a call may return. What they
 // promise as rings is in shared_rings_test.cpp.
-#include <signal.h>
-#include <unistd.h>
-
 #include <handoff/process/shared.h>
-#include <handoff/core/misuse.hpp>
-#include <handoff/process/shared_byte_ring.hpp>
-#include <handoff/process/shared_memory.hpp>
 
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 #include "unit/process/shared_memory_support.hpp"

@@ -3,13 +3,9 @@
 // handoff/process/shared.h, queues of items: each code that a call may return, and the other ends
 // in C++. What they promise is in shared_rings_test.cpp; what many processes do, and Python:
 // tests/c.
-#include <unistd.h>
-
 #include <handoff/process/shared.h>
-#include <handoff/process/shared_mpsc_ring.hpp>
 
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 

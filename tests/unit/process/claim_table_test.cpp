@@ -6,7 +6,6 @@
 #include <handoff/process/detail/job_board.hpp>
 #include <handoff/process/detail/team_board.hpp>
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -312,14 +311,13 @@ TEST(TeamBoard, WorkersOfWhichOneLeavesItsCpuServeRunAfterRun) {
 template <class Board, class Work>
 void work_until_dismissed(Board& board, const Work& work) {
   std::atomic<bool> begins{false};
-  std::thread worker([&] {
+  std::jthread worker([&] {
     begins = true;
     work();
   });
   while (!begins) std::this_thread::yield();
   std::this_thread::yield();
   board.dismiss();
-  worker.join();
 }
 
 // A job and words of random bytes, each second job small enough for its memory: a worker works at

@@ -3,9 +3,6 @@
 // A control group below that of this process, with one limit, where this user may make one.
 #pragma once
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "support/test.hpp"
 
 namespace handoff::test {

@@ -4,12 +4,7 @@
 // always killed and waited for.
 #pragma once
 
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "support/filtered_calls.hpp"
 #include "support/test.hpp"

@@ -2,13 +2,6 @@
 //
 // Memory that comes after a team or a pool: workers of both kinds are handed it when a SharedSpan
 // asks for it, and pointers into it are refused.
-#include <unistd.h>
-
-#include <handoff/process/process_pool.hpp>
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
-#include <handoff/process/shared_span.hpp>
-
 #include "support/test.hpp"
 #include "unit/process/worker_support.hpp"
 #include "unit/process/worker_work.hpp"

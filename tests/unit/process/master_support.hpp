@@ -4,14 +4,8 @@
 // /dev/shm and its memory, as /proc shows them.
 #pragma once
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/types.h>
-#include <unistd.h>
 
-#include <handoff/process/subprocess.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/subprocess_support.hpp"
 #include "unit/process/team_support.hpp"

@@ -2,14 +2,8 @@
 //
 // memory_left() on fake roots of both kinds of cgroup, and SharedMemory::create() in a real one
 // where this machine lets us make one.
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/process/shared_memory.hpp>
-
 #include "process/memory_left.hpp"
 #include "support/fake_root.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/control_group.hpp"
 

@@ -2,9 +2,6 @@
 //
 // Pointers by distance: right after their memory moved, null in fresh memory, and never followed
 // out of the bytes that are named.
-#include <handoff/process/offset_ptr.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace offset_ptr_test { namespace {

@@ -4,11 +4,6 @@
 // may make one, and an allocation that fails.
 #pragma once
 
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/control_group.hpp"
 

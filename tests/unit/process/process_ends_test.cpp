@@ -3,17 +3,6 @@
 // Teams, pools and programs that are there when the program ends: wherever they are kept, and
 // however it ends, it ends in time with the code that it said, and leaves no process. Killed, it
 // leaves no process, no memory and no name.
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/core/future.hpp>
-#include <handoff/process/process_pool.hpp>
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
-#include <handoff/process/subprocess.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/master_support.hpp"
 #include "unit/process/shared_memory_support.hpp"

@@ -3,15 +3,6 @@
 // The master of worker processes, by way of both its faces, ProcessTeam and ProcessPool: whatever
 // dies, stands still or cannot be had, and whenever, each piece of work is done, or lost and said
 // to be.
-#include <signal.h>
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <handoff/process/process_pool.hpp>
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/out_of_memory.hpp"
 #include "unit/process/team_support.hpp"

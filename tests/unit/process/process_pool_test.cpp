@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // ProcessPool: each job has its result or its reason. Deaths are in process_master_test.cpp.
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/process/process_pool.hpp>
-#include <handoff/process/shared_memory.hpp>
-#include <handoff/sync/stop_token.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "team_support.hpp"
 

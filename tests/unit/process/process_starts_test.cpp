@@ -4,22 +4,9 @@
 // memory is not to be had, or the system refuses a call that they need, as a container's filter or
 // an old kernel does. An error with nothing left, or fewer workers, as was chosen. And rings whose
 // memory cannot be had.
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/process/process_pool.hpp>
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
-#include <handoff/process/shared_ring.hpp>
 
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"

@@ -2,19 +2,8 @@
 //
 // Processes where the surroundings are narrow: standard streams that the program has closed, and
 // fewer places for processes than were asked for.
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <handoff/core/future.hpp>
-#include <handoff/process/process_pool.hpp>
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/subprocess.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/control_group.hpp"
 #include "unit/process/subprocess_support.hpp"

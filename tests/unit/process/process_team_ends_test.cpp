@@ -3,17 +3,6 @@
 // ProcessTeam: deaths as `on_crash` has them, its fork server, and the spare; what the system takes
 // away - memory, numbers of processes, the master - and what is left behind then. What a
 // ProcessPool does as well is in process_master_test.cpp.
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"

@@ -2,15 +2,7 @@
 //
 // ProcessTeam: right results, and what its workers are. Deaths are in process_master_test.cpp.
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include <handoff/process/process_team.hpp>
-#include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/stop_token.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/late_kernel.hpp"
 #include "unit/process/team_support.hpp"

@@ -2,12 +2,8 @@
 //
 // SharedBroadcast: consumers that are lapped, late or killed, and a killed producer. The rest is in
 // shared_rings_test.cpp.
-#include <handoff/process/shared_broadcast.hpp>
-#include <handoff/process/shared_ring.hpp>
-
 #include "forked.hpp"
 #include "shared_item.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace shared_broadcast_test { namespace {

@@ -2,12 +2,8 @@
 //
 // SharedByteRing: records of all lengths, round the end, in place; lengths that cannot be. The rest
 // is in shared_rings_test.cpp.
-#include <handoff/process/shared_byte_ring.hpp>
-#include <handoff/process/shared_ring.hpp>
-
 #include "forked.hpp"
 #include "shared_item.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace shared_byte_ring_test { namespace {

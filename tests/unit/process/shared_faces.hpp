@@ -5,13 +5,6 @@
 #pragma once
 
 #include <handoff/process/shared.h>
-#include <handoff/core/status.hpp>
-#include <handoff/core/until.hpp>
-#include <handoff/process/shared_broadcast.hpp>
-#include <handoff/process/shared_byte_ring.hpp>
-#include <handoff/process/shared_mpsc_ring.hpp>
-#include <handoff/process/shared_ring.hpp>
-#include <handoff/process/shared_ring_alarm.hpp>
 
 #include "support/test.hpp"
 #include "unit/process/forked.hpp"

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The header of shared memory: only the very one that was made is accepted.
-#include <handoff/process/shared_memory.hpp>
-
 #include "process/shared_header.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace shared_header_test { namespace {

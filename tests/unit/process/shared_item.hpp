@@ -3,7 +3,6 @@
 // What the tests of rings in shared memory send, and how they spoil its memory.
 #pragma once
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {

@@ -2,22 +2,11 @@
 //
 // Shared memory that is not what it should be, is another's, or cannot be had: an error with its
 // reason, no signal, and nothing left behind.
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <handoff/process/shared_memory.hpp>
 
 #include "process/shared_header.hpp"
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 

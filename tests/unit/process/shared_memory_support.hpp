@@ -4,16 +4,7 @@
 #pragma once
 
 #include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/process/shared_memory.hpp>
 
 #include "support/filtered_calls.hpp"
 #include "support/test.hpp"

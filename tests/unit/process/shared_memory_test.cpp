@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Shared memory that is used as it should be: both forms, several processes, views, large sizes.
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/time.h>
-#include <unistd.h>
 
-#include <handoff/process/shared_memory.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 

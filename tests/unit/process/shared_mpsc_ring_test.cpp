@@ -2,14 +2,7 @@
 //
 // SharedMpscRing: claims that hold up others, batches, slots, and producers that die amid all that.
 // The rest is in shared_rings_test.cpp.
-#include <unistd.h>
-
-#include <handoff/core/misuse.hpp>
-#include <handoff/process/shared_mpsc_ring.hpp>
-#include <handoff/process/shared_ring.hpp>
-
 #include "books/process_books.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 

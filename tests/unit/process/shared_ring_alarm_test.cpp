@@ -3,13 +3,8 @@
 // SharedRingAlarm, and the descriptors of C: readable when there is something to take, once, and
 // for every kind of ring; by other processes, by a close, by a death.
 #include <poll.h>
-#include <sys/resource.h>
-
-#include <handoff/process/shared_ring.hpp>
-#include <handoff/process/shared_ring_alarm.hpp>
 
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 

@@ -3,11 +3,9 @@
 // SharedRing: batches, an end among what is claimed, and how long a wait spins. The rest is in
 // shared_rings_test.cpp.
 #include <handoff/process/detail/bell_patience.hpp>
-#include <handoff/process/shared_ring.hpp>
 
 #include "forked.hpp"
 #include "shared_item.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace shared_ring_test { namespace {

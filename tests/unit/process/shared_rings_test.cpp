@@ -2,10 +2,6 @@
 //
 // What all rings of shared memory promise, in C++ and in C: calls, sleeps, closes, deaths, and
 // memory that cannot be trusted; between processes. What is a ring's own is in its own file.
-#include <sched.h>
-#include <unistd.h>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Spans that name a memory: found in each process, and never out of bounds whatever their bits.
-#include <unistd.h>
-
-#include <handoff/process/shared_span.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 

@@ -2,14 +2,7 @@
 //
 // Subprocess: each allocation and each call of the system that it makes fails once. Then nothing
 // has started, no descriptor is left, and the next start is right.
-#include <errno.h>
-#include <sys/wait.h>
-
-#include <handoff/process/subprocess.hpp>
-#include <handoff/sync/stop_token.hpp>
-
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/subprocess_support.hpp"
 

@@ -2,21 +2,10 @@
 //
 // Subprocess: starts that fail, parents that die, descriptors that leak, numbers that come again,
 // and programs that take the news of children for themselves.
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/sched.h>
-#include <signal.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/process/subprocess.hpp>
 
 #include "support/filtered_calls.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/subprocess_support.hpp"
 

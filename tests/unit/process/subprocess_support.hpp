@@ -5,14 +5,9 @@
 #pragma once
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <handoff/process/subprocess.hpp>
 
 #include "support/test.hpp"
 

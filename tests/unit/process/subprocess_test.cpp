@@ -2,17 +2,6 @@
 //
 // Subprocess: what a child gets, what it says, how it ends. Its failures are in
 // subprocess_faults_test.cpp.
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/process/subprocess.hpp>
-#include <handoff/sync/stop_token.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/subprocess_support.hpp"
 
@@ -429,12 +418,11 @@ TEST(Subprocess, OutlivesTheThreadThatStartedIt) {
 TEST(Subprocess, SignalledByOthersWhileOneWaits) {
   for (std::size_t round = 0; round < test::rounds(50); ++round) {
     auto sleeper = Subprocess::start({"sleep", "1000"});
-    std::thread other([&] {
+    std::jthread other([&] {
       while (sleeper.signal(SIGTERM)) std::this_thread::yield();
       sleeper.kill();
     });
     EXPECT_EQ(sleeper.wait().text(), "killed by SIGTERM");
-    other.join();
   }
 }
 

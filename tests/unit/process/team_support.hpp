@@ -5,12 +5,7 @@
 #pragma once
 
 #include <dirent.h>
-#include <signal.h>
 #include <sys/types.h>
-#include <unistd.h>
-
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
 
 #include "support/test.hpp"
 

@@ -2,18 +2,6 @@
 //
 // A program whose teams have workers of another program only, and so no fork server: who keeps its
 // names. What is left of it once it was killed is in process_ends_test.cpp.
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
-#include <handoff/process/subprocess.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/master_support.hpp"
 #include "unit/process/shared_memory_support.hpp"

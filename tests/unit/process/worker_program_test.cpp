@@ -2,20 +2,7 @@
 //
 // ProcessTeam with workers of another program: right results, each way in which such a program will
 // not do, deaths, and programs that are replaced.
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/process/process_team.hpp>
-#include <handoff/process/shared_memory.hpp>
-#include <handoff/process/shared_span.hpp>
-#include <handoff/process/subprocess.hpp>
-
 #include "process/worker_hello.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "unit/process/master_support.hpp"
 #include "unit/process/shared_memory_support.hpp"

@@ -3,9 +3,6 @@
 // What the tests of worker programs share: the program, and memory for its kernels.
 #pragma once
 
-#include <handoff/process/shared_memory.hpp>
-#include <handoff/process/shared_span.hpp>
-
 #include "support/test.hpp"
 #include "unit/process/worker_work.hpp"
 

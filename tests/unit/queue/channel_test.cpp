@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Channel: who waits, what ends the wait, and who is told. The transfer suite has the rest.
-#include <handoff/core/future.hpp>
-#include <handoff/core/not_run.hpp>
-#include <handoff/pool/thread_pool.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/queue/spsc_ring.hpp>
 #include <variant>
 
 #include "support/failing.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -41,21 +35,19 @@ TEST(Channel, a_pop_waits_for_a_push) {
 TEST(Channel, a_push_waits_for_room) {
   Channel<std::unique_ptr<int>> channel(1);
   ASSERT_EQ(channel.push(std::make_unique<int>(1)), Status::ok);
-  std::thread writer([&] { EXPECT_EQ(channel.push(std::make_unique<int>(2)), Status::ok); });
+  std::jthread writer([&] { EXPECT_EQ(channel.push(std::make_unique<int>(2)), Status::ok); });
   let_them_sleep();
   EXPECT_EQ(**channel.pop(), 1);
   EXPECT_EQ(**channel.pop(), 2);
-  writer.join();
 }
 
 TEST(Channel, a_visitor_makes_room) {
   Channel<int> channel(1);
   ASSERT_EQ(channel.push(1), Status::ok);
-  std::thread writer([&] { EXPECT_EQ(channel.push(2), Status::ok); });
+  std::jthread writer([&] { EXPECT_EQ(channel.push(2), Status::ok); });
   let_them_sleep();
   EXPECT_THROW(channel.consume([](int& item) { throw item; }), int);
   EXPECT_EQ(channel.pop(), 2);
-  writer.join();
 }
 
 // Which constructor made it, and of what.

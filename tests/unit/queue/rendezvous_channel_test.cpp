@@ -2,11 +2,6 @@
 //
 // RendezvousChannel: who meets whom, and what ends a wait. The suites of tests/conformance have
 // refusals, closes and stress.
-#include <handoff/core/transfer.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/queue/rendezvous_channel.hpp>
-#include <handoff/queue/select.hpp>
-
 #include "books/queue_books.hpp"
 #include "support/failing.hpp"
 #include "support/patience.hpp"
@@ -64,33 +59,30 @@ TEST(RendezvousChannel, a_try_needs_a_thread_that_waits) {
   EXPECT_EQ(channel.try_push(std::move(item)), Status::ok);
   consumer.join();
 
-  std::thread producer([&] { EXPECT_EQ(channel.push("yours"), Status::ok); });
+  std::jthread producer([&] { EXPECT_EQ(channel.push("yours"), Status::ok); });
   wait_for_pushes(channel, 1);
   EXPECT_EQ(channel.try_pop(out), Status::ok);
   EXPECT_EQ(out, "yours");
-  producer.join();
 }
 
 TEST(RendezvousChannel, pushes_are_served_first_come_first_served) {
   RendezvousChannel<int> channel;
-  std::vector<std::thread> producers;
+  std::vector<std::jthread> producers;
   for (int i = 0; i < 4; ++i) {
     producers.emplace_back([&, i] { EXPECT_EQ(channel.emplace(i), Status::ok); });
     wait_for_pushes(channel, static_cast<std::size_t>(i) + 1);
   }
   for (int i = 0; i < 4; ++i) EXPECT_EQ(channel.pop(), i);
-  for (std::thread& producer : producers) producer.join();
 }
 
 TEST(RendezvousChannel, so_are_pops) {
   RendezvousChannel<int> channel;
-  std::vector<std::thread> consumers;
+  std::vector<std::jthread> consumers;
   for (int i = 0; i < 4; ++i) {
     consumers.emplace_back([&, i] { EXPECT_EQ(channel.pop(), i); });
     wait_for_pops(channel, static_cast<std::size_t>(i) + 1);
   }
   for (int i = 0; i < 4; ++i) EXPECT_EQ(channel.try_push(i), Status::ok);
-  for (std::thread& consumer : consumers) consumer.join();
 }
 
 TEST(RendezvousChannel, a_wait_that_ends_leaves_the_line_and_the_item) {
@@ -148,14 +140,13 @@ TEST(RendezvousChannel, close_wakes_all) {
 
 TEST(RendezvousChannel, a_loop_goes_on_until_the_close) {
   RendezvousChannel<int> channel;
-  std::thread producer([&] {
+  std::jthread producer([&] {
     for (int i = 0; i < 100; ++i) ASSERT_EQ(channel.push(i), Status::ok);
     channel.close();
   });
   int next = 0;
   for (const int item : channel) EXPECT_EQ(item, next++);
   EXPECT_EQ(next, 100);
-  producer.join();
 }
 
 // Made of a number; not of a negative one.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // What SegmentQueue does beyond the transfer suite: segments that go round, memory that fails.
-#include <handoff/queue/segment_queue.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // select(): which channel is served, what ends the wait, and that nobody sleeps on.
-#include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/queue/select.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 
@@ -95,7 +91,7 @@ TEST(Select, close_stop_and_deadline_end_it) {
   EXPECT_EQ(select(1ms, on_item(a, ignore), on_item(b, ignore)), Status::timed_out);
   std::stop_source source;
   std::atomic<bool> was_stopped{false};
-  std::thread reader([&] {
+  std::jthread reader([&] {
     EXPECT_EQ(select(source.get_token(), on_item(a, ignore), on_item(b, ignore)), Status::stopped);
     EXPECT_EQ(select({1h, source.get_token()}, on_item(a, ignore)), Status::stopped);
     was_stopped = true;
@@ -108,7 +104,6 @@ TEST(Select, close_stop_and_deadline_end_it) {
   a.close();
   std::this_thread::sleep_for(10ms);
   b.close();
-  reader.join();
 }
 
 TEST(Select, a_handler_that_throws_has_consumed_its_item) {
@@ -160,7 +155,7 @@ TEST(Select, an_item_wakes_one_sleeper) {
   Channel<int, WatchedRing<int>> a(4);
   Channel<int, WatchedRing<int>> b(4);
   std::atomic<int> served{0};
-  std::vector<std::thread> readers;
+  std::vector<std::jthread> readers;
   for (int i = 0; i < 3; ++i) {
     readers.emplace_back([&] {
       EXPECT_EQ(select(on_item(a, ignore), on_item(b, ignore)), Status::ok);
@@ -175,7 +170,6 @@ TEST(Select, an_item_wakes_one_sleeper) {
     handoff::test::await_long_sleep_of_all_others();
     EXPECT_EQ(WatchedRing<int>::how_many_looked(), 1U);
   }
-  for (std::thread& reader : readers) reader.join();
 }
 
 // Selects and pops on the same two channels, producers that close: each item once, and all end.

@@ -2,9 +2,6 @@
 //
 // SpscRing beyond the transfer suite: constructors that throw, what it allocates, how it lies in
 // memory.
-#include <handoff/queue/spsc_ring.hpp>
-#include <handoff/sync/cache_line.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // StealDeque: both ends, growth, the seam of its positions, and thieves against the owner.
-#include <handoff/queue/steal_deque.hpp>
-
 #include "support/failing.hpp"
 #include "support/started_at.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

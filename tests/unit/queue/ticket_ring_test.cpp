@@ -4,9 +4,6 @@
 // between its claim and its end. An item whose constructor calls back, and a visitor, stop the
 // protocol right there, so each case is the same every time.
 #include <handoff/queue/detail/ring_tickets.hpp>
-#include <handoff/queue/mpmc_ring.hpp>
-#include <handoff/queue/mpsc_ring.hpp>
-#include <handoff/sync/cache_line.hpp>
 
 #include "support/failing.hpp"
 #include "support/test.hpp"

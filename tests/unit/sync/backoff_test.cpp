@@ -2,8 +2,6 @@
 //
 // Backoff: when it says that it is time to sleep, and what it does until then. A team's patience,
 // which is made of it.
-#include <handoff/sync/backoff.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/work_patience.hpp>
 
 #include "support/failing.hpp"

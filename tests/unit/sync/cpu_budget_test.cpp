@@ -2,14 +2,6 @@
 //
 // cpu_budget on fake roots of every kind of cgroup set-up, good and bad, and on a real quota where
 // this machine lets us make one.
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/sync/backoff.hpp>
-#include <handoff/sync/cpu_budget.hpp>
-
 #include "support/fake_root.hpp"
 #include "support/fresh_process.hpp"
 #include "support/test.hpp"

@@ -2,15 +2,10 @@
 //
 // The one place where the library gets its descriptors: each way, with each set of closed standard
 // streams, and when there can be no more; and RLIMIT_FSIZE without its signal.
-#include <fcntl.h>
 #include <linux/openat2.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include "support/test.hpp"
 #include "sync/internal/descriptor.hpp"

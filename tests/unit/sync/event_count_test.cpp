@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // EventCount: who is woken, by what, and how many system calls it takes.
-#include <handoff/sync/event_count.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 

@@ -2,17 +2,7 @@
 //
 // sync/ while the system refuses something; and the tool itself, whose every kind must fail when
 // told to and only then.
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <sched.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <handoff/sync/cpu_budget.hpp>
-#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/thread.hpp>
-#include <handoff/sync/stop_token.hpp>
 
 #include "support/failing.hpp"
 #include "support/test.hpp"

@@ -3,8 +3,6 @@
 // The asymmetric fence where the kernel has the heavy half, and where it has not. What it orders is
 // in names_test.cpp.
 #include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <handoff/sync/internal/fence.hpp>
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Mutex: mutual exclusion, hand-over of the data, sleepers that are never forgotten.
-#include <handoff/sync/mutex.hpp>
-
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The small names of sync/: clock, deadlines, fences, thread_slot, allocate.
-#include <sched.h>
-
-#include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/sync/detail/point.hpp>
 #include <handoff/sync/internal/allocate.hpp>
 #include <handoff/sync/internal/fence.hpp>
 #include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 
 namespace {

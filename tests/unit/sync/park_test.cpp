@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // park and unpark: which thread wakes, and what each side is told, within a process and across two.
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <handoff/sync/internal/park.hpp>
 
 #include "support/test.hpp"

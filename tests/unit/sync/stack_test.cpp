@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // stack_is_short: not at the beginning, and soon enough to go on elsewhere.
-#include <pthread.h>
-
 #include <handoff/sync/internal/stack.hpp>
 
 #include "support/test.hpp"

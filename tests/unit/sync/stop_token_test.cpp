@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // StopSource, StopToken, StopCallback: each callback exactly once, none after its destructor.
-#include <handoff/sync/stop_token.hpp>
-
 #include "support/test.hpp"
 
 namespace {

@@ -2,8 +2,6 @@
 //
 // thread_object: one for each thread that asks, from its first question to the thread's end; also
 // where the system has no key left to tell of the end.
-#include <pthread.h>
-
 #include <handoff/sync/internal/thread_object.hpp>
 
 #include "support/fresh_process.hpp"

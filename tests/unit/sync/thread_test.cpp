@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // Thread: runs its function once, joins, is named, pinned and deaf to signals.
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/internal/thread.hpp>
 

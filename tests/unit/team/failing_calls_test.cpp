@@ -3,10 +3,6 @@
 // A team's life while the system refuses something: the k-th thread, allocation or sleep, for
 // every k until all goes well. Whatever fails, a team that came to be does all its work, and one
 // that did not leaves no thread behind.
-#include <errno.h>
-
-#include <handoff/team/thread_team.hpp>
-
 #include "support/failing.hpp"
 #include "support/test.hpp"
 #include "support/threads_of_process.hpp"

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // ThreadTeam, as its head comment promises it.
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <handoff/core/bulk.hpp>
 #include <handoff/core/detail/block_claims.hpp>
-#include <handoff/team/thread_team.hpp>
 
 #include "support/test.hpp"
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The recorder's parts: which two ends belong together, texts, and the clock.
-#include <errno.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <handoff/core/internal/type_name.hpp>
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
 
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "trace/address_table.hpp"
 #include "trace/event.hpp"

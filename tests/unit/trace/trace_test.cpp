@@ -2,33 +2,19 @@
 //
 // Traces of this program: what is counted, in which order, who handed over to whom, what becomes of
 // a trace where the program ends otherwise, and each way in which it can fail.
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <handoff/bus/detail/parked.hpp>
 #include <handoff/core/internal/rare_sleepers.hpp>
-#include <handoff/event/event_queue.hpp>
-#include <handoff/pool/task_group.hpp>
-#include <handoff/pool/thread_pool.hpp>
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/probe/internal/slice.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
-#include <handoff/sync/mutex.hpp>
-#include <handoff/trace/trace.hpp>
 #include <istream>
 
 #include "support/failing.hpp"
 #include "support/fresh_process.hpp"
 #include "support/patience.hpp"
-#include "support/support.hpp"
 #include "support/test.hpp"
 #include "trace/event.hpp"
 #include "trace/lanes.hpp"
