@@ -28,7 +28,7 @@
 
 namespace handoff::lab::peers {
 
-class Pipe {
+class Pipe : Pinned {
  public:
   Pipe() {
     if (pipe2(ends_.data(), O_CLOEXEC | O_NONBLOCK) != 0) throw std::runtime_error("no pipe");
@@ -37,8 +37,6 @@ class Pipe {
     close(ends_[0]);
     close_writer();
   }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
 
   void close_writer() {
     if (ends_[1] >= 0) close(ends_[1]);
@@ -61,7 +59,7 @@ class Pipe {
 };
 
 // The launcher's job of so many ranks.
-class MpiJob {
+class MpiJob : Pinned {
  public:
   explicit MpiJob(std::size_t ranks) : places_(ranks), launcher_(start()) {
     constexpr auto patience = std::chrono::seconds(20);
@@ -74,8 +72,6 @@ class MpiJob {
     while (!has_ended() && waitpid(launcher_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  MpiJob(const MpiJob&) = delete;
-  MpiJob& operator=(const MpiJob&) = delete;
 
   // Makes this process one of the ranks, as far as Open MPI can tell.
   void take_place(std::size_t rank) const {

@@ -24,7 +24,7 @@ namespace handoff::lab::peers {
 
 // A Member is made on each rank, which initialises MPI, and has run(order).
 template <class Member, class Order>
-class RankCrew {
+class RankCrew : Pinned {
   static_assert(std::is_trivially_copyable_v<Order>);
 
  public:
@@ -46,8 +46,6 @@ class RankCrew {
     member_.reset();
     for (const pid_t other : others_) wait_for(other);
   }
-  RankCrew(const RankCrew&) = delete;
-  RankCrew& operator=(const RankCrew&) = delete;
 
   void run(const Order& order) {
     Message message{true, order};
