@@ -2,8 +2,6 @@
 // What the command line said, for the commands.
 #pragma once
 
-#include "harness/coordinator.hpp"
-
 #include "report/scale_model.hpp"
 
 namespace handoff::lab {

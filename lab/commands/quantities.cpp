@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "commands/quantities.hpp"
-
-#include <array>
-#include <charconv>
-#include <cmath>
-#include <string_view>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {

@@ -3,8 +3,7 @@
 // option.
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

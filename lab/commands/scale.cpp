@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `handoff scale`: how a loop of RankTeam would do on machines that are not there.
 #include "commands/commands.hpp"
-
-#include <algorithm>
-#include <cmath>
-
-#include <fmt/format.h>
-
 #include "commands/output.hpp"
 #include "commands/quantities.hpp"
 #include "report/columns.hpp"
 #include "report/json.hpp"
-#include "report/scale_model.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {

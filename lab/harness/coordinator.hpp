@@ -2,16 +2,7 @@
 // What all parts of the program `handoff` use of others, which is precompiled for them.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <cctype>
-#include <filesystem>
-#include <fstream>
-#include <list>
-#include <random>
-#include <set>
-#include <sstream>
-
+#include "harness/coordinator.hpp"
 #include "harness/standard.hpp"
 
 namespace handoff::lab {

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "harness/rank_job.hpp"
 
-#include <cstdlib>
-#include <memory>
-#include <optional>
-#include <sstream>
-
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <netdb.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "harness/tool.hpp"
 #include "harness/user_error.hpp"

@@ -2,10 +2,6 @@
 // A program as the ranks of an Open MPI job, on this machine or on several, started by mpirun.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "harness/interrupt.hpp"
 
 namespace handoff::lab {

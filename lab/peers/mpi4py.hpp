@@ -2,14 +2,7 @@
 // mpi4py.futures: Python's executor over the ranks of an Open MPI job, which call this lab's work.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "peers/forks.hpp"
 #include "peers/job.hpp"
@@ -18,7 +11,7 @@
 namespace handoff::lab::peers {
 
 // The master, rank 0, is told by a pipe what to do, and so many workers do it.
-class Mpi4py {
+class Mpi4py : Pinned {
  public:
   Mpi4py(std::size_t workers, const std::string& kind, const std::vector<std::string>& more)
       : python_(python()), job_(workers + 1) {
@@ -51,8 +44,6 @@ class Mpi4py {
     std::fclose(from_);
     for (const pid_t rank : ranks_) wait_for(rank);
   }
-  Mpi4py(const Mpi4py&) = delete;
-  Mpi4py& operator=(const Mpi4py&) = delete;
 
   // What it answers to an order of two numbers, and of data where it takes some.
   std::uint64_t ask(std::size_t count, std::size_t more, const void* data = nullptr,

@@ -9,20 +9,7 @@
 // it is killed two seconds after the contender has ended.
 #pragma once
 
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstddef>
-#include <cstdlib>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include <fcntl.h>
 #include <sched.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "peers/threads.hpp"
 

@@ -3,16 +3,6 @@
 // the others. They have all that it had when it was made; what to do then comes by a broadcast.
 #pragma once
 
-#include <cstddef>
-#include <cstdio>
-#include <cstring>
-#include <exception>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #define OMPI_SKIP_MPICXX 1  // its C++ bindings are gone from the standard
 #include <mpi.h>
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/scale_model.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <queue>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include <handoff/core/index_range.hpp>
 
 #include "mpi/block_plan.hpp"

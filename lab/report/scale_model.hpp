@@ -8,7 +8,7 @@
 // last all ranks tell rank 0 that they are done, and it tells them.
 #pragma once
 
-#include <cstdint>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab {
 

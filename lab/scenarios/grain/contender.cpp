@@ -2,11 +2,6 @@
 // Turns the lab's parameters into a task.
 #include "scenarios/grain/measure.hpp"
 
-#include <string>
-#include <vector>
-
-#include "peers/kernel.hpp"
-
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,
                                              std::span<const std::byte>) {
   struct Bench {

@@ -4,15 +4,6 @@
 // CMakeLists.txt).
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <memory>
-#include <span>
-#include <string>
-
-#include "harness/contender.hpp"
 #include "peers/job.hpp"
 #include "scenarios/grain/sweep.hpp"
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `grain`: the smallest task that a way still runs at half of full efficiency.
-#include "scenarios/registry.hpp"
-
-#include <cstring>
-
-#include <fmt/format.h>
-
 #include "peers/answer.hpp"
 #include "scenarios/grain/sweep.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::grain { namespace {

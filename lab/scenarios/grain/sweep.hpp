@@ -5,11 +5,7 @@
 // for Evaluating Parallel Runtime Performance" (2020).
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::grain {
 

@@ -3,9 +3,6 @@
 // once, not for each side with flags of its own.
 #include "scenarios/loads/draw.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace handoff::lab::loads {
 namespace {
 

@@ -5,9 +5,7 @@
 // must hold for loads that it has not seen.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::loads {
 

@@ -9,19 +9,8 @@
 //                               tasks only that hand over none: piece() is called once, somewhere
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <thread>
-#include <vector>
-
-#include "harness/contender.hpp"
-#include "peers/answer.hpp"
 #include "peers/forks.hpp"
 #include "peers/job.hpp"
-#include "scenarios/loads/draw.hpp"
 #include "scenarios/loads/work.hpp"
 
 namespace handoff::lab::loads {

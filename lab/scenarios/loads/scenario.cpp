@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `loads`: a load drawn at random under every way that can do it. What it costs shows whether
 // advice is right; it is no part of an overview.
-#include "scenarios/registry.hpp"
-
-#include <fmt/format.h>
-
 #include "peers/answer.hpp"
-#include "scenarios/loads/draw.hpp"
 #include "scenarios/loads/work.hpp"
+#include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"
 
 namespace handoff::lab::loads { namespace {

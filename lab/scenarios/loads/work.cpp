@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/loads/work.hpp"
-
-#include <utility>
-#include <vector>
-
 #include "peers/kernel.hpp"
 
 namespace handoff::lab::loads {

@@ -3,9 +3,6 @@
 // holds. It is compiled once, in a shared object, so that it lies at the same place of a page.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "scenarios/loads/draw.hpp"
 
 namespace handoff::lab::loads {

@@ -2,8 +2,6 @@
 #include "scenarios/matmul/blas.hpp"
 
 #include <cblas.h>
-#include <cstdlib>
-#include <string>
 
 #include <strings.h>
 

@@ -7,10 +7,6 @@
 // it a wrong product (docs/adr/0006).
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <vector>
-
 #include "scenarios/matmul/kernels.hpp"
 
 namespace handoff::lab::matmul {

@@ -3,13 +3,6 @@
 // borders of pages, so that they lie alike for all, and touched before anything is timed.
 #include "scenarios/matmul/contender.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <map>
-#include <memory>
-#include <new>
-#include <stdexcept>
-
 namespace handoff::lab::matmul {
 
 // Weak: a contender's own takes its place.

@@ -2,10 +2,6 @@
 // What a contender of `matmul` writes: one function that makes the operation for a task.
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <memory>
-
 #include "harness/contender.hpp"
 #include "scenarios/matmul/kernels.hpp"
 

@@ -2,9 +2,7 @@
 // One element of a product in long double, and what may be called equal to it.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <limits>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab::matmul {
 

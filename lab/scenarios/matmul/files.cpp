@@ -1,16 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/matmul/files.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <random>
-#include <sstream>
-
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
 #include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/atomic_file.hpp"

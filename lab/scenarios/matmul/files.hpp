@@ -3,10 +3,6 @@
 // contender, checked, and written as a whole or not at all.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "harness/bursts.hpp"
 #include "harness/rank_job.hpp"
 

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/matmul/kernels.hpp"
-
-#include <algorithm>
-#include <cstdlib>
-#include <stdexcept>
-#include <string_view>
-
 #include "harness/contender.hpp"
 #include "scenarios/matmul/blas.hpp"
 

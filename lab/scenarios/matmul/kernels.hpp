@@ -3,9 +3,7 @@
 // by their scheme alone.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <variant>
+#include "harness/standard.hpp"
 
 namespace handoff::lab::matmul {
 

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/matmul/libraries.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <string>
-
-#include "harness/statistics.hpp"
-
 namespace handoff::lab::matmul {
 namespace {
 

@@ -3,8 +3,6 @@
 // processors that it does not know, and oneDNN's product of floats may beat all of them.
 #pragma once
 
-#include <vector>
-
 #include "harness/bursts.hpp"
 
 namespace handoff::lab::matmul {

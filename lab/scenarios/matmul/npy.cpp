@@ -3,16 +3,6 @@
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 // Every number in it is checked against the size of the file before it is believed.
 #include "scenarios/matmul/npy.hpp"
-
-#include <algorithm>
-#include <bit>
-#include <cstring>
-#include <fstream>
-#include <set>
-#include <string_view>
-
-#include <fmt/format.h>
-
 #include "harness/user_error.hpp"
 
 namespace handoff::lab::matmul {

@@ -3,10 +3,7 @@
 // rows or by columns.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <variant>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab::matmul {
 

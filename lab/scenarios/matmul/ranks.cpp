@@ -3,24 +3,7 @@
 // --ranks N`, as often. All ranks see the files. Each reads what its blocks of rows need, by way of
 // the page cache, and writes its rows into their place in the result, so that none needs memory for
 // a whole matrix.
-#include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <exception>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <system_error>
-#include <vector>
-
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <handoff/mpi/rank_team.hpp>
 
 #include "harness/rank_job.hpp"

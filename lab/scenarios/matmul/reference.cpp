@@ -3,8 +3,6 @@
 // spend longer on the reference than the contenders on their answers.
 #include "scenarios/matmul/reference.hpp"
 
-#include <cmath>
-
 #include <Eigen/Core>
 
 namespace handoff::lab::matmul {

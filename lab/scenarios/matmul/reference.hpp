@@ -2,8 +2,7 @@
 // The right answer: the product in double precision, whatever the operands are.
 #pragma once
 
-#include <span>
-#include <vector>
+#include "harness/coordinator.hpp"
 
 namespace handoff::lab::matmul {
 

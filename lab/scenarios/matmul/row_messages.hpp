@@ -4,12 +4,6 @@
 // are counted.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <thread>
-
 #include "scenarios/matmul/contender.hpp"
 
 namespace handoff::lab::matmul {

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: MIT
 // `matmul`: the rows of a matrix product, handed out by each way.
-#include "scenarios/registry.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <random>
-#include <string>
-
-#include <fmt/format.h>
-
 #include "harness/protocol.hpp"
 #include "scenarios/matmul/libraries.hpp"
 #include "scenarios/matmul/reference.hpp"
+#include "scenarios/registry.hpp"
 
 namespace handoff::lab::matmul { namespace {
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // std::for_each with std::execution::par, which g++'s library hands to oneTBB, over the indices.
-#include <algorithm>
 #include <execution>
-#include <iterator>
 
 #include <tbb/global_control.h>
 

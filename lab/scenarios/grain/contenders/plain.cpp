@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 // What needs no library.
-#include <atomic>
-#include <cstddef>
-#include <cstring>
-#include <thread>
-#include <type_traits>
-#include <vector>
-
 #include "peers/serial.hpp"
 #include "scenarios/grain/measure.hpp"
 
@@ -15,7 +8,7 @@ namespace {
 
 // The least that members of a loop need: one line to each of them, with all that it has to know,
 // and one back. All of them spin all the time.
-class Spinners {
+class Spinners : Pinned {
  public:
   explicit Spinners(std::size_t width) : lanes_(width - 1) {
     if (width > std::thread::hardware_concurrency()) throw Unavailable("it needs a CPU a thread");
@@ -27,8 +20,6 @@ class Spinners {
     for (Lane& lane : lanes_) lane.order.share = nullptr;
     begin();
   }
-  Spinners(const Spinners&) = delete;
-  Spinners& operator=(const Spinners&) = delete;
 
   template <class Body>
   void loop(std::size_t count, const Body& body) {

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 // This library's ways that are no pool and no team, and the serial one.
-#include <cstddef>
-#include <cstdint>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/event/event_queue.hpp>
 
@@ -18,7 +12,7 @@ namespace {
 // This library's event queue: a kind is a key with a listener. The caller enqueues, then drains
 // with the other threads, one event at a time: a drain without a limit takes a whole run of events
 // for one thread, and long ones leave the others idle.
-class Events {
+class Events : Pinned {
  public:
   explicit Events(std::size_t width) {
     for (std::uint32_t kind = 0; kind < kMostKinds; ++kind) {
@@ -30,8 +24,6 @@ class Events {
     for (std::size_t i = 1; i < width; ++i) threads_.emplace_back([this] { serve(); });
   }
   ~Events() { queue_.shut(); }
-  Events(const Events&) = delete;
-  Events& operator=(const Events&) = delete;
 
   void begin(std::size_t count) { outstanding_.begin(count); }
   void post(Run run) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The arithmetic peak: as many multiply-adds as the product needs, on registers alone.
-#include <algorithm>
-#include <cstring>
-
 #include <omp.h>
 
 #include "harness/multiply_adds.hpp"

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 // This library's ways for threads.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <thread>
-
 #include <handoff/bus/message_bus.hpp>
 #include <handoff/bus/message_workers.hpp>
 #include <handoff/pool/parallel_for.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
 
-#include "scenarios/matmul/contender.hpp"
 #include "scenarios/matmul/row_messages.hpp"
 
 namespace handoff::lab::matmul {
@@ -60,12 +53,10 @@ Operation message_workers(const Task& task) {
 
 // This library's bus, whose one consumer computes all rows, whatever the width: a bus is for one
 // thread that owns a state, not for sharing out work.
-class OwnBus {
+class OwnBus : Pinned {
  public:
   explicit OwnBus(const Task& task) : messages_(task) {}
   ~OwnBus() { bus_.shut(); }
-  OwnBus(const OwnBus&) = delete;
-  OwnBus& operator=(const OwnBus&) = delete;
 
   void run() {
     messages_.hand_over(

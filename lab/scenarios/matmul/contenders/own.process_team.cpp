@@ -1,36 +1,18 @@
 // SPDX-License-Identifier: MIT
 // This library's team of processes: the caller is none of them. The matrices lie in memory that
 // they share, mapped before the team is made. With `--kill` workers are killed meanwhile.
-#include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <limits>
-#include <memory>
-#include <mutex>
 #include <random>
-#include <stdexcept>
 #include <stop_token>
-#include <string>
-#include <system_error>
-#include <thread>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 #include <handoff/process/process_team.hpp>
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 
-#include "harness/contender.hpp"
 #include "harness/protocol.hpp"
 #include "scenarios/matmul/contender.hpp"
 

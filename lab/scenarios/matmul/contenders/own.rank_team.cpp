@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 // This library's team of ranks, of one thread each. All have A and B; blocks of C come to rank 0
 // while others are still computed.
-#include <chrono>
-#include <cstddef>
-#include <functional>
-#include <limits>
-#include <memory>
-#include <span>
-#include <variant>
-
 #include <handoff/mpi/rank_team.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 

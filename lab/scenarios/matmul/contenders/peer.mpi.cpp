@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rows as people hand them out with MPI: dealt beforehand, or by a master, one block at a time.
 // All ranks have A and B; the rows of C come to rank 0.
-#include <algorithm>
-#include <cstddef>
-#include <limits>
-#include <memory>
-#include <stdexcept>
-#include <variant>
-#include <vector>
-
 #include "peers/rank_crew.hpp"
 #include "scenarios/matmul/contender.hpp"
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 // mpi4py.futures: blocks of rows, four a worker, are tasks of NumPy, whose results come back to the
 // master by messages. A and B lie in memory that all of them have mapped.
-#include <cstddef>
-#include <map>
-#include <memory>
-#include <string>
-#include <variant>
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "peers/mpi4py.hpp"
 #include "scenarios/matmul/contender.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // OpenMP's parallel loop. Guided: blocks that shrink, so that a CPU that is slow for a moment gets
 // fewer rows, as with the others; fixed halves lose what two CPUs differ by (ADR 0014).
-#include <algorithm>
-
 #include "scenarios/matmul/contender.hpp"
 
 namespace handoff::lab::matmul {

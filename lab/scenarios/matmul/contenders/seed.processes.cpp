@@ -6,16 +6,6 @@
 // Here they are forks that have the memory; the article's execute a program that opens it by its
 // name, which takes longer. Through plain pointers, as theirs, the compiler cannot know that C
 // overlaps nothing: that is `kernel=naive`. The same with the promise is `kernel=naive_restrict`.
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdint>
-#include <memory>
-#include <system_error>
-#include <thread>
-#include <vector>
-
-#include <unistd.h>
 
 #include "peers/forks.hpp"
 #include "scenarios/matmul/contender.hpp"

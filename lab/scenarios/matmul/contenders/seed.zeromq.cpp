@@ -2,12 +2,6 @@
 // The article's counterexample: rows pushed through ZeroMQ to `width` workers, each with a socket
 // of its own. Its context, threads and sockets are made once: what that takes is in the row's
 // start.
-#include <cstddef>
-#include <cstring>
-#include <memory>
-#include <thread>
-#include <vector>
-
 #include <zmq.hpp>
 
 #include "scenarios/matmul/row_messages.hpp"
@@ -17,7 +11,7 @@ namespace {
 
 constexpr auto address = "inproc://rows";
 
-class ZeroMq {
+class ZeroMq : Pinned {
  public:
   explicit ZeroMq(const Task& task) : messages_(task), pushing_(context_, zmq::socket_type::push) {
     pushing_.set(zmq::sockopt::linger, 0);
@@ -25,8 +19,6 @@ class ZeroMq {
     for (std::size_t i = 0; i < task.width; ++i) workers_.emplace_back([this] { work(); });
   }
   ~ZeroMq() { context_.shutdown(); }
-  ZeroMq(const ZeroMq&) = delete;
-  ZeroMq& operator=(const ZeroMq&) = delete;
 
   void run() {
     messages_.hand_over([this](const RowMessage& message) {
