@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <link.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,6 +40,8 @@ struct MpiLife {
       raise(call_failed(ESHUTDOWN, "RankTeam: MPI is finalised already: make the team before"));
     }
     if (is_begun == 0) {
+      // Debian's settings rule out the one way of Open MPI 4.1 to have a window over TCP.
+      ::setenv("OMPI_MCA_osc", "sm,rdma,pt2pt", 0);
       int level = 0;
       check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level),
                 "MPI_Init_thread");
