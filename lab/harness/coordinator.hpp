@@ -2,7 +2,16 @@
 // What all parts of the program `handoff` use of others, which is precompiled for them.
 #pragma once
 
-#include "harness/coordinator.hpp"
+#include <fmt/format.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <list>
+#include <random>
+#include <set>
+#include <sstream>
+
 #include "harness/standard.hpp"
 
 namespace handoff::lab {
