@@ -26,6 +26,7 @@
 #include <handoff/pool/detail/task_source.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/detail/worker.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -109,6 +110,7 @@ class Admission {
   Reservation place_of(const Answer& answer, bool called = false) noexcept {
     if (answer.task == nullptr) [[unlikely]]
       return answer.run_here ? Reservation::here(*this) : Reservation::none(answer.why);
+    sync::taken(sync::end_of(answer.task));
     answer.task->group.write() = nullptr;
     return Reservation::queued(*answer.task, calls_, called);
   }
