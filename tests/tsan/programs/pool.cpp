@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // A server's requests: tasks without a result, tasks with one, tasks behind a result, timers.
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <handoff/core/when_all.hpp>
+#include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,6 +25,25 @@ int main() {
   pool.post([&log, text = std::string(70, 'x')] { log = text; });
   pool.wait();
   if (std::accumulate(squares.begin(), squares.end(), 0) != 328350 || log[0] != 'x') return 1;
+
+  // More than a queue has memory for at first, in one that is made for the first of them.
+  std::vector<std::jthread> posters;
+  std::atomic<std::size_t> letters = 0;
+  for (int i = 0; i < 6; ++i) {
+    const auto priority = i < 3 ? handoff::Priority::normal : handoff::Priority::low;
+    posters.emplace_back([&, priority] {
+      for (int k = 0; k < 700; ++k) {
+        pool.post([&letters, text = std::string(30, 'l')] { letters += text.size(); },
+                  {.priority = priority});
+      }
+      handoff::TaskGroup group(pool);
+      for (int k = 0; k < 200; ++k) group.run([&letters] { ++letters; });
+      group.wait();
+      pool.post_after(std::chrono::microseconds(10), [&letters] { ++letters; });
+    });
+  }
+  posters.clear();
+  pool.wait();
 
   int ticks = 0;
   auto timer = pool.post_every(std::chrono::milliseconds(1),
