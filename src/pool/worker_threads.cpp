@@ -10,7 +10,6 @@
 #include <new>
 #include <system_error>
 
-#include "../sync/internal/seen_sanitizer.hpp"
 #include "crew.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -82,7 +81,6 @@ void WorkerThreads::live(Worker& worker, bool called) noexcept {
 }
 
 void WorkerThreads::stand_in(Worker& spare) noexcept {
-  sync::tell_taken(&spare);  // who started it has not sat there
   duty_->serve(spare, true);
   // equivalent(swap): a figure of the moment
   stand_ins_.fetch_sub(1, order::relaxed);  // order: relaxed, a number

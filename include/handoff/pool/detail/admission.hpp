@@ -69,6 +69,7 @@ class Admission {
   // For a task of a group, in two steps, as the group counts it in between: an empty node of a
   // worker, this thread, which throws std::bad_alloc, and its place in the deque. Never refused.
   static Task& node_of(Worker& worker, GroupTasks* group) {
+    sync::taken(&worker);  // another thread may have sat there before
     worker.spawned.reserve();
     Task* const task = worker.nodes.take();
     task->group.write() = group;
