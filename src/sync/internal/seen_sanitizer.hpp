@@ -66,8 +66,8 @@ class [[nodiscard]] SeenLock {
   Mutex& mutex_;
 };
 
-// Made where a thread allocates what others find by the library's atomics, and user's code on them
-// writes into. For the sanitizer an allocation is a write by its thread, unless that is ignored.
+// Made where a thread allocates or frees what others find by the library's atomics, and user's code
+// on them uses. For the sanitizer both are a write by that thread, unless it is ignored.
 class [[nodiscard]] MadeForAll {
  public:
   MadeForAll() noexcept { ignore_from_here(); }
