@@ -20,6 +20,8 @@
 #include <new>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
@@ -84,6 +86,7 @@ void Listener::release() noexcept {
   if (!was_last(references_)) return;
   ListenerList* const list = list_;
   if (list == nullptr) kind_.end(*this);  // never got into a list, which would have ended it
+  const sync::MadeForAll unseen;
   kind_.deallocate(*this);
   if (list != nullptr) list->release();
 }
@@ -105,9 +108,7 @@ void ListenerList::close(Garbage& garbage) noexcept {
 class ListenerList::Draft {
  public:
   // Room for `entries` behind `leaf_count` leaves. Throws std::bad_alloc.
-  Draft(std::size_t leaf_count, std::size_t entries)
-      : array_(construct(sync::allocate(bytes_for<Array>(entries, leaf_count), alignof(Array)),
-                         entries, leaf_count)) {}
+  Draft(std::size_t leaf_count, std::size_t entries) : array_(make(entries, leaf_count)) {}
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
   ~Draft() {
@@ -153,10 +154,15 @@ class ListenerList::Draft {
     return std::exchange(array_, nullptr);
   }
 
+  static Array* make(std::size_t entries, std::size_t leaf_count) {
+    const sync::MadeForAll unseen;
+    void* const memory = sync::allocate(bytes_for<Array>(entries, leaf_count), alignof(Array));
+    return construct(memory, entries, leaf_count);
+  }
+
   // With one place more, for its end.
   static Array* make_leaf(std::size_t entries, std::size_t index) {
-    void* const memory = sync::allocate(bytes_for<Array>(entries + 1, 0), alignof(Array));
-    Array* const leaf = construct(memory, entries + 1, 0);
+    Array* const leaf = make(entries + 1, 0);
     // equivalent(delete): only speed: it is looked for from the first leaf on
     leaf->index_ = index;
     return leaf;
@@ -412,6 +418,7 @@ void ListenerList::shrink(Garbage& garbage) noexcept {
   // equivalent(bound): only memory: an array shrinks one removal later or earlier
   if (entries < kShrinkFrom || alive > entries / kShrinkTo) return;
   const std::size_t capacity = capacity_for(alive);
+  const sync::MadeForAll unseen;
   void* const memory = sync::try_allocate(bytes_for<Array>(capacity, 0), alignof(Array));
   if (memory == nullptr) return;  // slower passes, until another removal tries again
   Array* const smaller = Draft::construct(memory, capacity, 0);
@@ -484,6 +491,7 @@ void ListenerList::free_array(void* object) noexcept {
   // equivalent(delete): their destructors do nothing outside the explorer
   std::destroy_n(array.begin(), array.size());
   std::destroy_at(&array);  // equivalent(delete swap): its destructor does nothing
+  const sync::MadeForAll unseen;
   sync::deallocate(&array, bytes, alignof(Array));
 }
 

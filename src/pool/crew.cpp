@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "engine_parts.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -38,6 +39,7 @@ Worker* Crew::take_slot() noexcept {
       guest = at(width() + i);
       if (guest == nullptr) {
         try {
+          const sync::MadeForAll unseen;
           guest = new Worker(engine_, width() + i, store_, true);
         } catch (const std::bad_alloc&) {
           return nullptr;

@@ -12,6 +12,8 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <class T>
@@ -40,6 +42,7 @@ class Late {
     if (T* const made = this->made()) return made;
     const sync::Lock lock(making);
     if (T* const made = made_.load(sync::order::relaxed)) return made;  // order: relaxed, locked
+    const sync::MadeForAll unseen;
     T* const made = make().release();
     // order: seq_cst, see look(); as a release it pairs with the acquire in made().
     if (made != nullptr) made_.store(made, sync::order::seq_cst);

@@ -40,6 +40,8 @@
 #include <handoff/sync/internal/prefetch.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 template <std::size_t kSegmentTasks>
@@ -178,6 +180,7 @@ class BasicTaskQueue {
   }
 
   Segment* add_segment() {
+    const sync::MadeForAll unseen;
     auto made = std::make_unique<Segment>();
     made->made_before = std::move(segments_);
     segments_ = std::move(made);

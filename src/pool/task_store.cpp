@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 TaskStore::~TaskStore() {
@@ -22,7 +24,11 @@ Task* TaskStore::take_batch() {
       return first;
     }
   }
-  auto chunk = std::make_unique<Chunk>();
+  std::unique_ptr<Chunk> chunk;
+  {
+    const sync::MadeForAll unseen;
+    chunk = std::make_unique<Chunk>();
+  }
   // equivalent(bound): writes null behind the last node, where the link to the next chunk lies,
   // which is null still
   for (std::size_t i = 0; i < batch; ++i) {

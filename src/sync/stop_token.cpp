@@ -16,6 +16,8 @@
 #include <handoff/sync/mutex.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#include "internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 namespace detail {
 
@@ -50,7 +52,9 @@ void retain(StopState* state) noexcept {
 
 void release(StopState* state) noexcept {
   // order: acq_rel, every use through other handles happens before the delete of the last one.
-  if (state != nullptr && state->references.fetch_sub(1, order::acq_rel) == 1) delete state;
+  if (state == nullptr || state->references.fetch_sub(1, order::acq_rel) != 1) return;
+  const MadeForAll unseen;  // as in state_following()
+  delete state;
 }
 
 bool is_requested(const StopState& state) noexcept {
@@ -59,6 +63,7 @@ bool is_requested(const StopState& state) noexcept {
 
 StopState* state_following(std::stop_token token) {
   if (!token.stop_possible()) return nullptr;
+  const MadeForAll unseen;  // a link of the standard's list, which the stopper's own code walks
   StopRef state{new StopState};
   // equivalent(swap): the state is held all the while; a stop in between drops no handle of it
   state.get()->following.emplace(std::move(token), StopState::Follow{state.get()});

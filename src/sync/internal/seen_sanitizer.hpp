@@ -15,6 +15,8 @@
     !defined(HANDOFF_SANITIZES_THREADS)
 extern "C" [[gnu::weak]] void __tsan_acquire(void* address);  // NOLINT
 extern "C" [[gnu::weak]] void __tsan_release(void* address);  // NOLINT
+extern "C" [[gnu::weak]] void __tsan_ignore_thread_begin();  // NOLINT
+extern "C" [[gnu::weak]] void __tsan_ignore_thread_end();  // NOLINT
 #define HANDOFF_MAY_SEE_SANITIZER 1
 #endif
 
@@ -30,10 +32,20 @@ inline void tell_taken(const void* what) noexcept {
   if (has_sanitizer()) [[unlikely]]
     __tsan_acquire(const_cast<void*>(what));
 }
+inline void ignore_from_here() noexcept {
+  if (has_sanitizer()) [[unlikely]]
+    __tsan_ignore_thread_begin();
+}
+inline void ignore_to_here() noexcept {
+  if (has_sanitizer()) [[unlikely]]
+    __tsan_ignore_thread_end();
+}
 #else
 constexpr bool has_sanitizer() noexcept { return false; }
 inline void tell_given(const void* /*what*/) noexcept {}
 inline void tell_taken(const void* /*what*/) noexcept {}
+inline void ignore_from_here() noexcept {}
+inline void ignore_to_here() noexcept {}
 #endif
 
 // A Lock that the sanitizer sees, for parts whose threads make calls of the system: those it sees.
@@ -52,6 +64,16 @@ class [[nodiscard]] SeenLock {
 
  private:
   Mutex& mutex_;
+};
+
+// Made where a thread allocates or frees what others find by the library's atomics, and user's code
+// on them uses. For the sanitizer both are a write by that thread, unless it is ignored.
+class [[nodiscard]] MadeForAll {
+ public:
+  MadeForAll() noexcept { ignore_from_here(); }
+  ~MadeForAll() { ignore_to_here(); }
+  MadeForAll(const MadeForAll&) = delete;
+  MadeForAll& operator=(const MadeForAll&) = delete;
 };
 
 // Made in a function that returns a result: tells, once the result is in its place, the thread that

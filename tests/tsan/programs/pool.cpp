@@ -1,16 +1,48 @@
 // SPDX-License-Identifier: MIT
 //
 // A server's requests: tasks without a result, tasks with one, tasks behind a result, timers.
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <handoff/core/when_all.hpp>
+#include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <numeric>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "plant.hpp"
+
+// More than a queue has memory for at first, some of it into a queue that the first of them makes,
+// and with a token that is stopped in the middle.
+void post_much(handoff::ThreadPool& pool) {
+  std::stop_source stop;
+  std::atomic<std::size_t> letters = 0;
+  std::vector<std::jthread> posters;
+  for (int i = 0; i < 6; ++i) {
+    const auto priority = i < 3 ? handoff::Priority::normal : handoff::Priority::low;
+    posters.emplace_back([&, priority] {
+      for (int k = 0; k < 700; ++k) {
+        pool.post([&letters, text = std::string(30, 'l')] { letters += text.size(); },
+                  {.priority = priority});
+      }
+      for (int k = 0; k < 50; ++k) {
+        pool.post([&letters] { ++letters; }, {.until = stop.get_token(), .priority = priority});
+      }
+      handoff::TaskGroup group(pool);
+      for (int k = 0; k < 200; ++k) group.run([&letters] { ++letters; });
+      (void)group.wait();
+      pool.post_after(std::chrono::microseconds(10), [&letters] { ++letters; });
+    });
+  }
+  while (letters < 30) std::this_thread::yield();
+  stop.request_stop();
+  posters.clear();
+  pool.wait();
+}
 
 int main() {
   handoff::ThreadPool pool(3);
@@ -22,6 +54,8 @@ int main() {
   pool.post([&log, text = std::string(70, 'x')] { log = text; });
   pool.wait();
   if (std::accumulate(squares.begin(), squares.end(), 0) != 328350 || log[0] != 'x') return 1;
+
+  post_much(pool);
 
   int ticks = 0;
   auto timer = pool.post_every(std::chrono::milliseconds(1),

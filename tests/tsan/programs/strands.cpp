@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
 // State without a lock: two strands over a pool, and a loop on the program's own thread.
+#include <chrono>
 #include <handoff/pool/loop_executor.hpp>
 #include <handoff/pool/serial_executor.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/pool/with_timeout.hpp>
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "plant.hpp"
 
@@ -32,6 +35,14 @@ int main() {
   counter.wait();
   logger.wait();
   if (many != 4 || log.size() != 300) return 1;
+
+  // A strand's header has inline functions that the library calls too, on its timers.
+  auto late = counter.submit([&words] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return words.size();
+  });
+  auto timed = handoff::with_timeout(pool, std::move(late), std::chrono::seconds(100));
+  if (timed.get() != 4) return 1;
 
   handoff::LoopExecutor loop;
   int shown = 0;

@@ -17,6 +17,7 @@
 #include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -55,7 +56,9 @@ class TimedResult final : public OwedResult<R> {
     auto future = FutureAccess::make<R>(timed);
     std::unique_ptr<TimedResult, NoSource> source_use(timed);
     timed->timer_ = start(Alarm(*timed));
-    source_use.release()->source_->continue_with({&arrive, timed});
+    FutureState& before = *source_use.release()->source_;
+    sync::given(timed);
+    before.continue_with({&arrive, timed});
     return future;
   }
 

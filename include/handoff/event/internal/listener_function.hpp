@@ -24,6 +24,7 @@
 #include <handoff/event/internal/listeners.hpp>
 #include <handoff/event/listener_options.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -71,6 +72,7 @@ class ListenerNode final : public Base {
   ~ListenerNode() {}  // the function has ended before
 
   static void end(Listener& self) noexcept {
+    sync::taken(sync::end_of(&self));
     std::destroy_at(&static_cast<ListenerNode&>(self).function_);
   }
   static void deallocate(Listener& self) noexcept {

@@ -20,6 +20,7 @@
 #include <handoff/memory/internal/epochs.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -213,10 +214,13 @@ class ListenerList {
       Listener* const listener = entry->load(sync::order::relaxed);
       if (listener == nullptr) [[unlikely]]
         continue;
+      sync::taken(listener);
       const Listener::Call call = listener->call_.load(sync::order::relaxed);  // order: as above
       if (call == nullptr) [[unlikely]]
         continue;  // the entry is in an array from before
-      if (!visit(call, *listener)) return false;
+      const bool goes_on = visit(call, *listener);
+      sync::given(sync::end_of(listener));
+      if (!goes_on) return false;
     }
     return true;
   }

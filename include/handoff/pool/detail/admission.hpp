@@ -26,6 +26,7 @@
 #include <handoff/pool/detail/task_source.hpp>
 #include <handoff/pool/detail/unqueued_tasks.hpp>
 #include <handoff/pool/detail/worker.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -68,6 +69,7 @@ class Admission {
   // For a task of a group, in two steps, as the group counts it in between: an empty node of a
   // worker, this thread, which throws std::bad_alloc, and its place in the deque. Never refused.
   static Task& node_of(Worker& worker, GroupTasks* group) {
+    sync::taken(&worker);  // another thread may have sat there before
     worker.spawned.reserve();
     Task* const task = worker.nodes.take();
     task->group.write() = group;
@@ -109,6 +111,7 @@ class Admission {
   Reservation place_of(const Answer& answer, bool called = false) noexcept {
     if (answer.task == nullptr) [[unlikely]]
       return answer.run_here ? Reservation::here(*this) : Reservation::none(answer.why);
+    sync::taken(sync::end_of(answer.task));
     answer.task->group.write() = nullptr;
     return Reservation::queued(*answer.task, calls_, called);
   }

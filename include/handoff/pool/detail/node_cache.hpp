@@ -14,6 +14,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/internal/books.hpp>
 #include <handoff/pool/detail/task.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -36,6 +37,7 @@ class NodeCache {
   Task* take() {
     if (first_ == nullptr) [[unlikely]]
       take_batch();
+    sync::taken(sync::end_of(first_));
     --count_;
     return std::exchange(first_, first_->spare.next);
   }

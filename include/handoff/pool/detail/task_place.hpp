@@ -104,6 +104,7 @@ class [[nodiscard]] TaskPlace {
       task->kind.store(kind_, sync::order::relaxed);  // order: relaxed, pushed below
       worker->accepted.add();
       worker->spawned.push(task);
+      sync::given(worker);
       calls->call_for_pushed();
     }
   }
