@@ -273,6 +273,7 @@ class FutureResult : public FutureState {
     if constexpr (std::is_reference_v<R>) {
       return static_cast<R>(*result_->value);
     } else {
+      // NOLINTNEXTLINE(bugprone-unchecked-optional-access): ready, and it has not failed
       return std::move(result_->value);
     }
   }
