@@ -58,7 +58,7 @@ std::optional<std::uint64_t> ready_of(std::int32_t thread) noexcept {
 
 }  // namespace
 
-std::optional<ThreadTimes> times_of(std::int32_t thread) noexcept {
+[[gnu::cold]] std::optional<ThreadTimes> times_of(std::int32_t thread) noexcept {
   const int before = errno;
   const std::optional<std::uint64_t> cpu = cpu_of(thread);
   const std::optional<std::uint64_t> ready = ready_of(thread);

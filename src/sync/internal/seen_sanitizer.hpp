@@ -15,8 +15,6 @@
     !defined(HANDOFF_SANITIZES_THREADS)
 extern "C" [[gnu::weak]] void __tsan_acquire(void* address);  // NOLINT
 extern "C" [[gnu::weak]] void __tsan_release(void* address);  // NOLINT
-extern "C" [[gnu::weak]] void __tsan_ignore_thread_begin();  // NOLINT
-extern "C" [[gnu::weak]] void __tsan_ignore_thread_end();  // NOLINT
 #define HANDOFF_MAY_SEE_SANITIZER 1
 #endif
 
@@ -32,14 +30,9 @@ inline void tell_taken(const void* what) noexcept {
   if (has_sanitizer()) [[unlikely]]
     __tsan_acquire(const_cast<void*>(what));
 }
-inline void ignore_from_here() noexcept {
-  if (has_sanitizer()) [[unlikely]]
-    __tsan_ignore_thread_begin();
-}
-inline void ignore_to_here() noexcept {
-  if (has_sanitizer()) [[unlikely]]
-    __tsan_ignore_thread_end();
-}
+// Calls, as nobody who allocates asks for the nanosecond: a look here would be code in many places.
+void ignore_from_here() noexcept;
+void ignore_to_here() noexcept;
 #else
 constexpr bool has_sanitizer() noexcept { return false; }
 inline void tell_given(const void* /*what*/) noexcept {}
