@@ -5,6 +5,7 @@
 #include "commands/quantities.hpp"
 #include "report/columns.hpp"
 #include "report/json.hpp"
+#include "report/scale_model.hpp"
 #include "report/view.hpp"
 
 namespace handoff::lab {

@@ -11,12 +11,15 @@ struct WordsOfWay {
 };
 
 // Ways that are written alike for every question.
-constexpr std::array<WordsOfWay, 24> words_of_ways{{
+constexpr std::array<WordsOfWay, 25> words_of_ways{{
     {"own.thread_team", "handoff::ThreadTeam: run()",
      "handoff::ThreadTeam team; team.run(n, [&](handoff::IndexRange r) "
      "{ for (auto i : r) f(i); });"},
     {"own.process_team", "handoff::ProcessTeam: run<kernel>()",
      "handoff::ProcessTeam team; team.run<kernel>(n, args);"},
+    {"own.rank_team", "handoff::RankTeam: run(), by mpirun",
+     "handoff::RankTeam team; team.run(n, [&](handoff::IndexRange r) "
+     "{ for (auto i : r) f(i); });"},
     {"own.process_pool", "handoff::ProcessPool: submit<kernel>()",
      "handoff::ProcessPool pool; auto result = pool.submit<job>(argument);"},
     {"own.event", "handoff::EventQueue: enqueue() and drain()",

@@ -270,7 +270,7 @@ void Engine::end_tasks(const Closing& closing) {
 }
 
 // Until nothing is unfinished. What has not begun by the deadline expires.
-[[gnu::cold]] void Engine::finish(const Closing& closing) noexcept {
+void Engine::finish(const Closing& closing) noexcept {
   if (parts_->completion.await(closing.deadline) == sync::Wakeup::notified) return;
   parts_->runner.drop_rest(Outcome::expired);
   (void)parts_->completion.await(sync::no_deadline);

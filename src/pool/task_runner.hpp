@@ -101,9 +101,7 @@ class TaskRunner {
     // order: relaxed, nothing comes with it; a task that slips through has begun in time.
     const std::uint32_t dropping = dropping_.load(sync::order::relaxed);
     if (dropping != kKeep) [[unlikely]] {
-      const Outcome why = dropping == kCancel ? Outcome::cancelled : Outcome::expired;
-      if (group != nullptr) group->given_up(why);
-      return task.drop(why);
+      return task.drop(dropping == kCancel ? Outcome::cancelled : Outcome::expired);
     }
     if (group != nullptr) {
       const Outcome why = group->whether();

@@ -145,7 +145,7 @@ std::int64_t TraceWriter::head_of(const Track& track) const noexcept {
 }
 
 // All threads' events in one order. Those of one thread come in rows, most of the time.
-void TraceWriter::write_until(std::int64_t ticks) {
+[[gnu::cold]] void TraceWriter::write_until(std::int64_t ticks) {
   busy_.clear();
   for (auto& [thread, track] : tracks_) {
     if (!track.events.empty()) busy_.push_back(&track);

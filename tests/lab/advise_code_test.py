@@ -19,6 +19,7 @@ BEFORE = """
 
 #include <eventpp/eventqueue.h>
 #include <handoff/handoff.hpp>
+#include <handoff/mpi/rank_team.hpp>
 #include <handoff/process/shared_ring.hpp>
 
 struct Anything {

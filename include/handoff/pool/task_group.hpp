@@ -103,11 +103,7 @@ class TaskGroup {
 
   // Until no task is unfinished. Rethrows the first exception. Throws NotRun (stopped, timed_out)
   // if the pool's close dropped a task. See the head comment.
-  void wait() {
-    const Status said = tasks_.wait();
-    if (said == Status::closed || said == Status::timed_out) [[unlikely]]
-      detail::GroupTasks::refuse(said);
-  }
+  void wait() { tasks_.wait_for_all(); }
   // ok; stopped or timed_out if a task was dropped since the last wait.
   Status wait(const Until& until) {
     const sync::Waited waited(static_cast<detail::GroupTasks*>(&tasks_));

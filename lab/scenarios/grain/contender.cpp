@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Turns the lab's parameters into a task.
+#include "peers/kernel.hpp"
 #include "scenarios/grain/measure.hpp"
 
 handoff::lab::Prepared handoff::lab::prepare(const Parameters& parameters,

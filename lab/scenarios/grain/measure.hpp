@@ -4,6 +4,7 @@
 // CMakeLists.txt).
 #pragma once
 
+#include "harness/contender.hpp"
 #include "peers/job.hpp"
 #include "scenarios/grain/sweep.hpp"
 

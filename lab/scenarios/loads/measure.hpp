@@ -9,8 +9,11 @@
 //                               tasks only that hand over none: piece() is called once, somewhere
 #pragma once
 
+#include "harness/contender.hpp"
+#include "peers/answer.hpp"
 #include "peers/forks.hpp"
 #include "peers/job.hpp"
+#include "scenarios/loads/draw.hpp"
 #include "scenarios/loads/work.hpp"
 
 namespace handoff::lab::loads {

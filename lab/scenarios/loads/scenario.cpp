@@ -2,6 +2,7 @@
 // `loads`: a load drawn at random under every way that can do it. What it costs shows whether
 // advice is right; it is no part of an overview.
 #include "peers/answer.hpp"
+#include "scenarios/loads/draw.hpp"
 #include "scenarios/loads/work.hpp"
 #include "scenarios/registry.hpp"
 #include "scenarios/rules.hpp"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "scenarios/matmul/libraries.hpp"
+#include "harness/statistics.hpp"
 
 namespace handoff::lab::matmul {
 namespace {

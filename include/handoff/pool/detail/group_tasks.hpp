@@ -112,11 +112,10 @@ class GroupTasks {
 
   // ok; stopped: cancel() was called; closed or timed_out: the pool gave up tasks as it closed.
   // Rethrows the first failure.
-  Status wait() {
-    if (!is_done()) wait_until_done();
-    sync::taken(sync::end_of(this));
-    // order: relaxed, the tasks that set flags are done.
-    return flags_.load(sync::order::relaxed) == 0 ? Status::ok : settle();
+  Status wait() { return all_done() ? Status::ok : settle(); }
+  // The same, but throws NotRun if the pool gave up tasks.
+  void wait_for_all() {
+    if (!all_done()) settle_or_throw();
   }
   // Tasks that have not begun by then are dropped.
   Status wait(const Until& until);
@@ -153,11 +152,6 @@ class GroupTasks {
     if (&thief != owner_) thief.begin_part_of(*this);
   }
   [[gnu::cold]] void keep_failure(const std::exception_ptr& failure) noexcept;
-  // A task is about to be dropped, as its pool closes: cancelled or expired.
-  [[gnu::cold]] void given_up(Outcome why) noexcept;
-
-  // For a wait that returned closed or timed_out, though nobody asked the group for that.
-  [[noreturn]] static void refuse(Status said);
 
  private:
   friend class OptionedTasks;
@@ -167,11 +161,11 @@ class GroupTasks {
     kDropped = 2,
     kFailed = 4,
     kLimited = 8,  // the wait that is on has an end: until_
-    kLate = 16,  // ... which came
+    kLate = 16,  // a task expired: by that, or by a finish_until of the pool
     kShared = 32,  // no owner; for good
     kHooked = 64,  // OptionedTasks has a hook; for good
     kHeard = 128,  // a wait of a shared group threw its failure, which stays
-    kGivenUp = 256,  // the pool dropped a task
+    kAsked = 256,  // a task was dropped by cancel() or the wait's end; else the pool dropped it
   };
 
   // In elsewhere_: the owner sleeps until the count is 0.
@@ -205,6 +199,13 @@ class GroupTasks {
     return here_ + (elsewhere_.load(sync::order::acquire) >> kCountShift) == 0;
   }
 
+  // Waits. False: settle() says why.
+  bool all_done() {
+    if (!is_done()) wait_until_done();
+    sync::taken(sync::end_of(this));
+    // order: relaxed, the tasks that set flags are done.
+    return flags_.load(sync::order::relaxed) == 0;
+  }
   void wait_until_done() noexcept;
   [[gnu::noinline]] void wait_for_others(Worker& here, const OwnTasks& own) noexcept;
   Outcome why_dropped() noexcept;
@@ -214,6 +215,7 @@ class GroupTasks {
   void finished_elsewhere(Worker& worker) noexcept;
   void note(Outcome outcome) noexcept;
   Status settle();
+  void settle_or_throw();
   [[gnu::cold]] void tell_unheard() noexcept;
 
   Engine& engine_;

@@ -6,6 +6,7 @@
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
 
+#include "scenarios/matmul/contender.hpp"
 #include "scenarios/matmul/row_messages.hpp"
 
 namespace handoff::lab::matmul {

@@ -13,6 +13,7 @@
 #include <handoff/process/shared_memory.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 
+#include "harness/contender.hpp"
 #include "harness/protocol.hpp"
 #include "scenarios/matmul/contender.hpp"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The articles' schemes for threads.
+#include "peers/seed_bus.hpp"
 #include "peers/seed_worker_pool.hpp"
+#include "scenarios/matmul/contender.hpp"
 #include "scenarios/matmul/row_messages.hpp"
 
 namespace handoff::lab::matmul {
