@@ -94,7 +94,7 @@ def rows_of(entry):
 
 # Contenders whose rows no question asks for, though their room has ways.
 OTHERS = {"own.append_log", "own.copy", "own.broadcast", "own.serial", "own.pool",
-          "own.thread_team.claims"}
+          "own.thread_team.claims", "own.rank_team.claims"}
 QUESTIONS = [
     ({"grain", "spawn"}, ("--unit", "task")), ({"grain", "spawn"}, ("--unit", "index")),
     ({"loads"}, ("--unit", "task")), ({"loads"}, ("--unit", "index")),

@@ -9,6 +9,7 @@ CANNOT = {
     "the load is a loop, which it does not divide",
     "the load has tasks that wait for tasks",
     "the load has tasks, and it divides loops",
+    "its processes share no memory",
 }
 # Of seed 1, with little work each: tasks, a loop in waves, tasks that wait, in waves and not, a
 # loop at once, and tasks that walk memory, that wait and in waves.

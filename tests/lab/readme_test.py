@@ -21,7 +21,8 @@ OURS = ("./run", "handoff ", "export ", "build/release/handoff ")
 # Commands of the texts that are not the lab's, and who runs them.
 ELSEWHERE = {"./check": "this", "cmake --": "tests/consumer", "g++ ": "tests/consumer",
              "apt-get ": "tests/consumer", "dpkg-buildpackage ": "tests/consumer",
-             "conan ": "tests/consumer",
+             "conan ": "tests/consumer", "mpirun ": "tests/mpi",
+             "srun ": "nobody: it needs Slurm",
              "bpftrace ": "nobody: it needs root", "usdt:": "the same"}
 
 # Beside other tests a machine is busy: a pool may fail, a comparison decides nothing.

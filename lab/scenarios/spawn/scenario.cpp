@@ -61,7 +61,7 @@ handoff::lab::ScenarioTable handoff::lab::spawn_scenario() {
                   {"jobs", "jobs/s", true,
                    "empty jobs done and answered by other processes, 64 at a time"},
                   {"claim", "ns", false,
-                   "a row of almost no work claimed, eight at a time, and written: CPUs x time of "
+                   "a row of almost no work claimed, some at a time, and written: CPUs x time of "
                    "a run, divided by its rows"},
                   {"attach", "us", false,
                    "1 MiB of memory of another process opened, mapped, its first word read, and "
