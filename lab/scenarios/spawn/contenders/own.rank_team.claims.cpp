@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// This library's team of ranks, of one thread each: blocks of the range are large first, small last.
+// This library's team of ranks, of one thread each: large blocks first, small ones last.
 #include <handoff/mpi/rank_team.hpp>
 
 #include "peers/rank_crew.hpp"
