@@ -86,15 +86,12 @@ Status GroupTasks::wait(const Until& until) {
 
 Outcome GroupTasks::why_dropped() noexcept {
   // order: acquire pairs with the release in wait(): until_.
-  if ((flags_.load(order::acquire) & kCancelled) == 0) {
-    const Until& until = *until_.read();
-    if (!until.stop_requested()) {
-      if (!until.has_deadline() || sync::clock::now() < until.deadline()) return Outcome::done;
-      return Outcome::expired;
-    }
-  }
-  flags_.fetch_or(kAsked, order::relaxed);  // order: relaxed, as in note()
-  return Outcome::cancelled;
+  if ((flags_.load(order::acquire) & kCancelled) != 0) return Outcome::cancelled;
+  const Until& until = *until_.read();
+  if (until.stop_requested()) return Outcome::cancelled;
+  if (!until.has_deadline() || sync::clock::now() < until.deadline()) return Outcome::done;
+  flags_.fetch_or(kLate, order::relaxed);  // order: relaxed, as in note()
+  return Outcome::expired;
 }
 
 // All our tasks have begun, or are about to, elsewhere. A worker that stole one of them may have
@@ -162,10 +159,12 @@ void GroupTasks::finished_elsewhere(Worker& worker) noexcept {
 
 void GroupTasks::note(Outcome outcome) noexcept {
   // order: relaxed, the task is not finished yet, and its end is what the owner waits for.
-  flags_.fetch_or(outcome == Outcome::failed    ? kFailed
-                  : outcome == Outcome::expired ? kDropped | kLate
-                                                : kDropped,
-                  order::relaxed);
+  flags_.fetch_or(outcome == Outcome::failed ? kFailed : kDropped, order::relaxed);
+}
+
+void GroupTasks::given_up(Outcome why) noexcept {
+  // order: relaxed, as in note()
+  flags_.fetch_or(why == Outcome::expired ? kGivenUp | kLate : kGivenUp, order::relaxed);
 }
 
 void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
@@ -200,7 +199,7 @@ Status GroupTasks::settle() {
   }
   if ((flags & kDropped) == 0) return Status::ok;
   if ((flags & kLate) != 0) return Status::timed_out;
-  return (flags & kAsked) != 0 ? Status::stopped : Status::closed;
+  return (flags & kGivenUp) != 0 ? Status::closed : Status::stopped;
 }
 
 void GroupTasks::settle_or_throw() {

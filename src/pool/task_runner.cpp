@@ -33,6 +33,12 @@ bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
   return true;  // joined
 }
 
+[[gnu::cold, gnu::noinline]] Outcome TaskRunner::drop(Task& task, GroupTasks* group,
+                                                      Outcome why) noexcept {
+  if (group != nullptr) group->given_up(why);
+  return task.drop(why);
+}
+
 // Keeps the exception that is being handled, of a task whose closure is gone.
 void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
   const std::exception_ptr failure = caught_failure();

@@ -100,9 +100,8 @@ class TaskRunner {
   Outcome perform(Task& task, GroupTasks* group) noexcept {
     // order: relaxed, nothing comes with it; a task that slips through has begun in time.
     const std::uint32_t dropping = dropping_.load(sync::order::relaxed);
-    if (dropping != kKeep) [[unlikely]] {
-      return task.drop(dropping == kCancel ? Outcome::cancelled : Outcome::expired);
-    }
+    if (dropping != kKeep) [[unlikely]]
+      return drop(task, group, dropping == kCancel ? Outcome::cancelled : Outcome::expired);
     if (group != nullptr) {
       const Outcome why = group->whether();
       if (why != Outcome::done) [[unlikely]]
@@ -116,6 +115,7 @@ class TaskRunner {
     }
   }
 
+  static Outcome drop(Task& task, GroupTasks* group, Outcome why) noexcept;
   void keep_failure(Task& task, GroupTasks* group) noexcept;
 
   const ThreadPoolOptions& options_;

@@ -152,6 +152,8 @@ class GroupTasks {
     if (&thief != owner_) thief.begin_part_of(*this);
   }
   [[gnu::cold]] void keep_failure(const std::exception_ptr& failure) noexcept;
+  // A task is about to be dropped, as its pool closes: cancelled or expired.
+  void given_up(Outcome why) noexcept;
 
  private:
   friend class OptionedTasks;
@@ -165,7 +167,7 @@ class GroupTasks {
     kShared = 32,  // no owner; for good
     kHooked = 64,  // OptionedTasks has a hook; for good
     kHeard = 128,  // a wait of a shared group threw its failure, which stays
-    kAsked = 256,  // a task was dropped by cancel() or the wait's end; else the pool dropped it
+    kGivenUp = 256,  // the pool dropped a task as it closed
   };
 
   // In elsewhere_: the owner sleeps until the count is 0.
