@@ -24,14 +24,15 @@ class Rank {
   template <typename T>
   void multiply(const Operands<T>& all) {
     const std::size_t results = team_.rank() == 0 ? all.m * all.n : 0;
-    static_cast<void>(team_.run(
-        all.m,
-        [&](IndexRange range, std::span<T> out) {
-          block_ = Operands<T>{
-              all.a + range.first * all.k, all.b, out.data(), range.size(), all.n, all.k};
-          rows_(0, range.size());
-        },
-        std::span<T>(all.c, results)));
+    static_cast<void>(
+        team_.run(all.m,
+                  [&](IndexRange range, std::span<T> out) {
+                    block_ = Operands<T>{
+                        all.a + range.first * all.k, all.b, out.data(), range.size(), all.n, all.k};
+                    rows_(0, range.size());
+                  },
+                  std::span<T>(all.c, results),
+                  {.block = task_.kernel == Kernel::tile ? task_.tile_rows() : 0}));
   }
 
   const Task& task_;
