@@ -6,11 +6,12 @@ import os
 import subprocess
 import unittest
 
-# What mpirun reaches another host by, in place of ssh: AGENT ADDRESS COMMAND...
+# What mpirun reaches another host by, in place of ssh: AGENT ADDRESS COMMAND... Names differ before
+# the first dot: by that part Open MPI names its folder, and these hosts have one /tmp.
 AGENT = """#!/bin/sh
 address=$1
 shift
-exec ip netns exec {prefix}-$address unshare --uts sh -c "hostname host-$address; exec $*"
+exec ip netns exec {prefix}-$address unshare --uts sh -c "hostname host-${{address##*.}}; exec $*"
 """
 
 
