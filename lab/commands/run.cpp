@@ -13,12 +13,10 @@
 namespace handoff::lab {
 namespace {
 
-// The picture on the page of `commands`: a frame that command buckets have drawn, by the program of
-// examples/render, where that could be built.
-
 namespace fs = std::filesystem;
 
-// What it says of its frame; drivers may say something as well. Else its last words.
+// What the program of examples/render says of its frame; drivers may say something as well. Else
+// its last words.
 std::string told_by(const std::string& output) {
   std::istringstream lines(output);
   std::string last = "it said nothing";
@@ -29,7 +27,8 @@ std::string told_by(const std::string& output) {
   return last;
 }
 
-// Nothing if the program is not there; or if it cannot draw here, which is said on stderr.
+// The picture on the page of `commands`: a frame that command buckets have drawn. Nothing if the
+// program is not there; or if it cannot draw here, which is said on stderr.
 std::optional<FramePicture> draw_frame(Interrupt& interrupt) {
   const fs::path program = folder_of_the_build() / "render";
   if (!fs::exists(program)) return {};

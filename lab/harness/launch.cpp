@@ -122,9 +122,7 @@ void Launch::start(const Contender& contender, int input, const std::vector<Vari
   socket_ = sockets[0];
   std::vector<std::string> entries = environment_with(variables);
   entries.push_back("HANDOFF_STACK_SHIFT=" + std::string(layout.stack_shift, '.'));
-  std::vector<char*> environment;
-  for (std::string& entry : entries) environment.push_back(entry.data());
-  environment.push_back(nullptr);
+  std::vector<char*> environment = for_exec(entries);
   fcntl(output_.descriptor(), F_SETFL, O_APPEND);
   const ChildPlan plan{contender.executables.at(layout.link).c_str(),
                        contender.argument.empty() ? nullptr : contender.argument.c_str(),

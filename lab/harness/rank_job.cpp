@@ -12,8 +12,8 @@ namespace handoff::lab {
 namespace {
 
 constexpr std::chrono::seconds kBeginWithin(7);  // until all ranks have begun
-constexpr std::chrono::seconds kEndWithin(1); // that mpirun has to end them
-constexpr int kAnswerSeconds = 5;                  // that a host has to answer
+constexpr std::chrono::seconds kEndWithin(1);    // for mpirun to end them
+constexpr int kAnswerSeconds = 5;                // for a host to answer
 
 // An address of this machine is one that a socket can be bound to.
 bool is_here(const std::string& host) {
@@ -56,8 +56,6 @@ std::vector<std::string> mpirun_words(const RankPlaces& places) {
   };
   set("orte_base_help_aggregate", "0");
   set("plm_rsh_agent", agent_of_mpirun().c_str());
-  // Debian leaves out the one that has windows over TCP.
-  if (std::getenv("OMPI_MCA_osc") == nullptr) set("osc", "sm,rdma,pt2pt");
   // A host that is cut off is noticed after 5 s, on both sides of the cut.
   set("oob_tcp_keepalive_time", "2");
   set("oob_tcp_keepalive_intvl", "1");

@@ -61,4 +61,12 @@ struct Pinned {
   Pinned& operator=(const Pinned&) = delete;
 };
 
+// Words as exec takes them, which stay where they are: a null behind them.
+inline std::vector<char*> for_exec(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 }  // namespace handoff::lab

@@ -9,16 +9,12 @@ namespace {
 // A running tool; an early return leaves nothing of it running.
 class Tool : Pinned {
  public:
-  Tool(const std::vector<std::string>& command, std::chrono::seconds grace) : grace_(grace) {
+  Tool(std::vector<std::string> command, std::chrono::seconds grace) : grace_(grace) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) {
       throw std::system_error(errno, std::generic_category(), "making a pipe");
     }
-    std::vector<char*> arguments;
-    for (const std::string& argument : command) {
-      arguments.push_back(const_cast<char*>(argument.c_str()));
-    }
-    arguments.push_back(nullptr);
+    const std::vector<char*> arguments = for_exec(command);
     const pid_t parent = getpid();
     process_ = fork();
     if (process_ == 0) run(arguments.data(), ends[1], parent);

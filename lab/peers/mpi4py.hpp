@@ -80,10 +80,7 @@ class Mpi4py : Pinned {
     job_.take_place(rank);
     if (rank == 0) dup2(in, 0);
     if (rank == 0) dup2(out, 1);
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    execvp(arguments[0], arguments.data());
+    execvp(words[0].c_str(), for_exec(words).data());
     _exit(127);
   }
 

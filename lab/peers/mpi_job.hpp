@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A job of Open MPI whose ranks are a contender and its forks.
 //
-// Its launcher starts programs, and the lab's processes run already. So it starts placeholders,
+// Its launcher starts programs, and the lab's processes run already. So it starts stand-ins,
 // which hand over what it has told them in their environment, and the processes take their places.
-// The launcher is a session of its own: it ends when the placeholders do, which is when the
+// The launcher is a session of its own: it ends when the stand-ins do, which is when the
 // contender does, also by a kill; then its folder is removed. That lies in /dev/shm, and the ranks'
-// shared memory in it. If its placeholders end while it starts, the launcher may never end (4.1.4):
+// shared memory in it. If its stand-ins end while it starts, the launcher may never end (4.1.4):
 // it is killed two seconds after the contender has ended.
 #pragma once
 
@@ -78,7 +78,7 @@ class MpiJob : Pinned {
   };
 
   pid_t start() const {
-    // $1 is the folder, $2 the number of ranks. The rest is what a placeholder is given; $3 is then
+    // $1 is the folder, $2 the number of ranks. The rest is what a stand-in is given; $3 is then
     // a file that is there while the contender lives.
     static constexpr const char* launch =
         "mkdir -m 700 \"$1\" || exit 1\n"
@@ -103,9 +103,7 @@ class MpiJob : Pinned {
                                    "sh",       folder, std::to_string(places_.size()),
                                    hold_place, "sh",   held_.path()};
     for (const Place& place : places_) words.push_back(place.pipe.path());
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
+    const std::vector<char*> arguments = for_exec(words);
     const pid_t child = fork();
     if (child < 0) throw std::runtime_error("no process for Open MPI's launcher");
     if (child > 0) return child;
@@ -126,7 +124,7 @@ class MpiJob : Pinned {
     setenv("OMPI_MCA_btl", "self,vader", 1);
     setenv("OMPI_MCA_plm", "isolated", 1);
     setenv("OMPI_MCA_oob_tcp_if_include", "lo", 1);
-    setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 1);  // placeholders have nothing to save
+    setenv("OMPI_MCA_odls_base_sigkill_timeout", "0", 1);  // stand-ins have nothing to save
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
     // Processes that spin on one CPU would hold each other up.
@@ -149,7 +147,7 @@ class MpiJob : Pinned {
     return ended_;
   }
 
-  Pipe held_;  // open for writing as long as the job lives: the placeholders wait for its end
+  Pipe held_;  // open for writing as long as the job lives: the stand-ins wait for its end
   std::vector<Place> places_;
   bool ended_ = false;
   pid_t launcher_;

@@ -87,7 +87,7 @@ class RankCrew : Pinned {
 };
 
 // For members that do not leave that to somebody else. Nobody finalises: the launcher looks at
-// placeholders, and these processes end together.
+// stand-ins, and these processes end together.
 struct PlainRank {
   PlainRank() {
     MPI_Init(nullptr, nullptr);

@@ -53,13 +53,6 @@ struct Event {
   }
 };
 
-// As RankTeam bounds a block with results.
-std::uint64_t largest_block(double row_bytes) {
-  constexpr double most_bytes = 1 << 20;
-  if (row_bytes == 0) return UINT64_MAX;
-  return static_cast<std::uint64_t>(std::max(most_bytes / row_bytes, 1.0));
-}
-
 class Simulation {
  public:
   explicit Simulation(const ScaleSetup& setup, Claims claims)
@@ -71,7 +64,7 @@ class Simulation {
               .nodes = nodes_.size(),
               .width = std::min(setup.ranks_a_node, setup.ranks) * setup.threads,
               .smallest = std::max<std::uint64_t>(setup.block, 1),
-              .largest = largest_block(setup.row_bytes)};
+              .largest = detail::largest_block(static_cast<std::size_t>(setup.row_bytes))};
     world_ =
         claims == Claims::by_node
             ? plans_.of_world()
@@ -130,9 +123,8 @@ class Simulation {
   // A report, and the results.
   void send_results(std::uint64_t rank, IndexRange block, double at) {
     if (rank == 0 || block.empty() || setup_.row_bytes == 0) return;
-    constexpr double most_bytes = 1 << 30;
     const double bytes = static_cast<double>(block.size()) * setup_.row_bytes;
-    const double messages = 1 + std::ceil(bytes / most_bytes);
+    const double messages = 1 + std::ceil(bytes / double{detail::kMostMessageBytes});
     result_.messages += static_cast<std::uint64_t>(messages);
     send(rank, messages, bytes, at);
   }

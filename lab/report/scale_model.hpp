@@ -27,7 +27,7 @@ struct ScaleSetup {
   double claim_ns = 500;      // the world's counter is busy with one claim
   double node_claim_ns = 100;  // the same of a node's
   double message_ns = 1'000;   // rank 0 is busy with one message
-  double wake_ns = 10'000;     // until a thread sees that there is something to do
+  double wake_ns = 10'000;     // until a thread that sleeps sees new work
   std::uint64_t seed = 1;
 
   [[nodiscard]] std::uint64_t nodes() const { return (ranks - 1) / ranks_a_node + 1; }

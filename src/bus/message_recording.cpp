@@ -11,7 +11,6 @@
 #include <handoff/core/internal/byte_hash.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/sync/clock.hpp>
-#include <handoff/sync/event_count.hpp>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -21,6 +20,7 @@
 #include "../core/internal/image.hpp"
 #include "../core/internal/unfinished_file.hpp"
 #include "../sync/internal/descriptor.hpp"
+#include "../sync/internal/sleep.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -46,12 +46,6 @@ struct FileEnd {
   std::uint64_t messages = 0;
   std::uint64_t hash = 0;
 };
-
-// Waits for a moment.
-void sleep_until(sync::Deadline moment) {
-  sync::EventCount nobody;
-  (void)nobody.await([] { return false; }, moment, {}, sync::Spin::never);
-}
 
 }  // namespace
 
@@ -272,7 +266,7 @@ std::size_t replay_recording(const char* path, RecordedTypes types, Pace pace, R
   for (; file.next(message); ++count) {
     if (count == 0) first_ns = message.taken_ns;
     if (pace == Pace::recorded) {
-      sleep_until(start + std::chrono::nanoseconds(message.taken_ns - first_ns));
+      sync::sleep_until(start + std::chrono::nanoseconds(message.taken_ns - first_ns));
     }
     each(context, message);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "../sync/internal/seen_sanitizer.hpp"
+#include "../sync/internal/sleep.hpp"
 #include "driver.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -42,14 +43,14 @@ bool FilePace::spend(FileTask& task, std::uint64_t bytes, bool park) noexcept {
 }
 
 void FilePace::wait(std::uint64_t bytes) noexcept {
-  for (sync::EventCount nobody;;) {
+  for (;;) {
     sync::Deadline moment{};
     {
       const sync::SeenLock lock(mutex_);
       if (take(bytes, sync::clock::now())) return;
       moment = paid_off_;
     }
-    (void)nobody.await([] { return false; }, moment, {}, sync::Spin::never);
+    sync::sleep_until(moment);
   }
 }
 
@@ -79,8 +80,7 @@ void FilePace::work() noexcept {
     if (begins != nullptr) {
       begins->driver->start(*begins);
     } else if (!over) {
-      sync::EventCount nobody;
-      (void)nobody.await([] { return false; }, moment, {}, sync::Spin::never);
+      sync::sleep_until(moment);
     }
   }
 }

@@ -84,6 +84,18 @@ class BlockPlan {
   std::size_t count_ = 0;
 };
 
+// A block with results has no more bytes than this, or one index: so its results are soon on their
+// way, and its loss costs little.
+inline constexpr std::size_t kMostResultBytes = std::size_t{1} << 20;
+// A message has no more: MPI counts by int.
+inline constexpr std::size_t kMostMessageBytes = std::size_t{1} << 30;
+
+// Whose results have so many bytes: the most indices of a block.
+constexpr std::size_t largest_block(std::size_t bytes_per_index) noexcept {
+  if (bytes_per_index == 0) return SIZE_MAX;
+  return std::max<std::size_t>(kMostResultBytes / bytes_per_index, 1);
+}
+
 // The two plans of a run of ranks: what a node claims of the world, and what its threads claim of
 // that.
 struct RankPlans {

@@ -60,7 +60,7 @@ class NodeCounter {
         if (number.in_node < blocks_of(number.of_node)) return Said::claimed;
         continue;
       }
-      // order: relaxed, as above; the exchange decides who has it.
+      // order: relaxed, as above; the exchange decides which thread gets the spare block.
       std::uint64_t spare = spare_.load(sync::order::relaxed);
       if (spare == kEnd) return Said::none_left;
       if (spare == kNone) {

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "../core/internal/call_failed.hpp"
+#include "block_plan.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -105,9 +106,7 @@ void RankCheckpoint::read(std::span<std::byte> results) {
 
 // In records of a MiB, or of one index: no longer than the log takes.
 void RankCheckpoint::record(IndexRange range, const std::byte* results) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 20;
-  const std::size_t most =
-      std::max<std::size_t>(most_bytes / std::max<std::uint64_t>(input_.bytes_per_index, 1), 1);
+  const std::size_t most = largest_block(std::max<std::uint64_t>(input_.bytes_per_index, 1));
   while (!range.empty()) {
     const IndexRange part{range.first, std::min(range.first + most, range.last)};
     const std::size_t bytes = part.size() * input_.bytes_per_index;

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "../core/internal/call_failed.hpp"
+#include "../sync/internal/sleep.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -262,7 +263,7 @@ void RankLink::wait(MPI_Request& request, const char* what) {
     check_mpi(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), what);
     if (is_done != 0) return;
     if (backoff.snooze()) continue;
-    (void)nap_.await([] { return false; }, pace.next(), {}, sync::Spin::never, "others");
+    sync::sleep_until(pace.next(), "others");
   }
 }
 

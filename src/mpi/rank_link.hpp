@@ -17,7 +17,7 @@
 #include <handoff/config.hpp>
 #include <handoff/mpi/rank_team_options.hpp>
 #include <handoff/sync/backoff.hpp>
-#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/clock.hpp>
 
 #include "node_counter.hpp"
 
@@ -115,7 +115,6 @@ class RankLink {
   std::uint64_t asked_ = 0;  // what the counter was
   const std::uint64_t one_ = 1;
 
-  sync::EventCount nap_;
   std::string lost_;
   bool is_agreed_ = false;
   const int unwinding_;

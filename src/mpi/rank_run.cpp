@@ -11,11 +11,11 @@
 #include <system_error>
 #include <utility>
 
+#include "../core/internal/failure_text.hpp"
+#include "../sync/internal/sleep.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
-
-// Of one transfer: MPI counts by int.
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 bool all_done(std::vector<MPI_Request>& requests) {
   int is_done = 0;
@@ -23,16 +23,6 @@ bool all_done(std::vector<MPI_Request>& requests) {
                         MPI_STATUSES_IGNORE),
             "a message");
   return is_done != 0;
-}
-
-RankText text_of(const std::exception_ptr& failure) {
-  try {
-    std::rethrow_exception(failure);
-  } catch (const std::exception& error) {
-    return rank_text(error.what());
-  } catch (...) {
-    return rank_text("an exception that is no std::exception");
-  }
 }
 
 }  // namespace
@@ -74,12 +64,11 @@ void RankRun::work() noexcept {
   };
   NodeCounter& node = link_.node();
   Pace pace;
-  sync::EventCount nap;
   for (BlockNumber number; !node.is_stopped(plan_.number);) {
     const NodeCounter::Said said = node.claim(number, blocks_of);
     if (said == NodeCounter::Said::none_left) break;
     if (said == NodeCounter::Said::not_yet) {
-      (void)nap.await([] { return false; }, pace.next(), {}, sync::Spin::never, "the next blocks");
+      sync::sleep_until(pace.next(), "the next blocks");
       continue;
     }
     pace.moved();
@@ -129,12 +118,10 @@ void RankRun::run_piece(IndexRange piece, RankFigures& figures) noexcept {
 
 void RankRun::keep_failure(std::size_t size, RankFigures& figures) noexcept {
   figures.failed += size;
-  const RankText text = text_of(caught_failure());
-  const sync::Lock lock(mutex_);
-  if (failure_[0] == '\0') {
-    const std::string name = link_.name_of(link_.rank()) + ": ";
-    failure_ = rank_text(name + text.data());
-  }
+  keep_failure_text([this](const char* text) {
+    const sync::Lock lock(mutex_);
+    if (failure_[0] == '\0') failure_ = rank_text(link_.name_of(link_.rank()) + ": " + text);
+  });
 }
 
 // ---- The caller ----
@@ -208,7 +195,7 @@ void RankRun::tell_rank_0(const RankReport& report, std::unique_ptr<std::byte[]>
 void RankRun::move_bytes(std::byte* bytes, std::size_t size, int other, bool sends,
                          std::vector<MPI_Request>& requests) {
   while (size != 0) {
-    const auto part = static_cast<int>(std::min(size, kMostBytes));
+    const auto part = static_cast<int>(std::min(size, kMostMessageBytes));
     MPI_Request& request = requests.emplace_back();
     check_mpi(sends ? MPI_Isend(bytes, part, MPI_BYTE, other, kDataTag, link_.comm(), &request)
                     : MPI_Irecv(bytes, part, MPI_BYTE, other, kDataTag, link_.comm(), &request),
@@ -300,28 +287,32 @@ bool RankRun::complete() {
   return sends_.size() + arrivals_.size() + tellings_.size() != before;
 }
 
-// A checkpoint that cannot be written ends the run, on all ranks.
-void RankRun::record(IndexRange range, const std::byte* results) {
-  if (checkpoint_ == nullptr || outcome_.error != 0) return;
+// call() with the checkpoint, if there is one that can be written. False: now it cannot.
+template <class Call>
+bool RankRun::with_checkpoint(const Call& call) {
+  if (checkpoint_ == nullptr || outcome_.error != 0) return true;
   try {
-    checkpoint_->record(range, results);
+    call(*checkpoint_);
+    return true;
   } catch (const std::system_error& error) {
     outcome_.error = error.code().value();
     outcome_.text = rank_text(error.what());
-    stop(StopCause::stopped);
+    return false;
   }
+}
+
+// A checkpoint that cannot be written ends the run, on all ranks.
+void RankRun::record(IndexRange range, const std::byte* results) {
+  const bool is_kept =
+      with_checkpoint([&](RankCheckpoint& checkpoint) { checkpoint.record(range, results); });
+  if (!is_kept) stop(StopCause::stopped);
 }
 
 void RankRun::conclude() {
   using namespace std::chrono_literals;
-  if (checkpoint_ != nullptr && outcome_.error == 0) {
-    try {
-      if (!checkpoint_->flush(200ms)) return;
-    } catch (const std::system_error& error) {
-      outcome_.error = error.code().value();
-      outcome_.text = rank_text(error.what());
-    }
-  }
+  bool is_durable = true;
+  (void)with_checkpoint([&](RankCheckpoint& checkpoint) { is_durable = checkpoint.flush(200ms); });
+  if (!is_durable) return;
   outcome_.cause = cause_;
   verdict_ = outcome_;
   tell_all(outcome_);

@@ -78,6 +78,8 @@ class RankRun {
   void watch_others();
   void stop(StopCause cause);
   void tell_end();
+  template <class Call>
+  bool with_checkpoint(const Call& call);
   void record(IndexRange range, const std::byte* results);
   void conclude();
   void leave() noexcept;

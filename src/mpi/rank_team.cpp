@@ -54,15 +54,12 @@ std::size_t bytes_per_index(const RankJob& job) {
   return values / job.count * job.value_bytes;
 }
 
-// As small that a block's results are soon on their way, and its loss costs little where it is to
-// be written down.
+// Where blocks are written down, each thread has some: the loss of one costs little.
 std::size_t largest_block(const RankJob& job, const RankRunPlan& plan, std::size_t width) {
-  constexpr std::size_t most_bytes = std::size_t{1} << 20;
   constexpr std::size_t recorded_blocks_each = 16;
-  std::size_t largest = SIZE_MAX;
-  if (plan.bytes_per_index != 0) largest = most_bytes / plan.bytes_per_index;
-  if (plan.is_recorded) largest = std::min(largest, job.count / (recorded_blocks_each * width));
-  return std::max<std::size_t>(largest, 1);
+  const std::size_t largest = detail::largest_block(plan.bytes_per_index);
+  if (!plan.is_recorded) return largest;
+  return std::clamp<std::size_t>(job.count / (recorded_blocks_each * width), 1, largest);
 }
 
 }  // namespace

@@ -66,22 +66,18 @@ void GroupTasks::wait_for_others(Worker& here, const OwnTasks& own) noexcept {
 
 // Its tasks may look at the end of the wait until it is over.
 Status GroupTasks::wait(const Until& until) {
-  const auto wait_whole = [this] {
-    const Status said = wait();
-    return said == Status::closed ? Status::stopped : said;
-  };
-  if (is_done() || !(until.has_deadline() || until.stop_possible())) return wait_whole();
+  if (is_done() || !(until.has_deadline() || until.stop_possible())) return wait();
   if (owner_ == nullptr) {
     const Inside::Pause pause;  // somebody may wait for what was put off
     const Status waited = sleep_with_others(engine_.worker_here(), until);
-    return waited == Status::ok ? wait_whole() : waited;
+    return waited == Status::ok ? wait() : waited;
   }
   until_.write() = &until;
   flags_.fetch_or(kLimited, order::release);  // order: release pairs with why_dropped(): until_
   wait_until_done();
   // order: relaxed, no task is left.
   flags_.fetch_and(~std::uint32_t{kLimited}, order::relaxed);
-  return wait_whole();
+  return wait();
 }
 
 Outcome GroupTasks::why_dropped() noexcept {
@@ -181,7 +177,7 @@ void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
 
 // After a wait that was not all well: rethrows the first failure. All that was said of the group,
 // a cancel too, ends with it, unless others may ask.
-Status GroupTasks::settle() {
+std::uint32_t GroupTasks::settle() {
   // order: relaxed, no task is left, or none whose end this wait has to tell of.
   std::uint32_t flags = flags_.load(order::relaxed);
   const bool shared = (flags & kShared) != 0;
@@ -197,15 +193,17 @@ Status GroupTasks::settle() {
     if (shared) flags_.fetch_or(kHeard, order::relaxed);
     if (failure) std::rethrow_exception(std::move(failure));
   }
+  return flags;
+}
+
+Status GroupTasks::status_in(std::uint32_t flags) noexcept {
   if ((flags & kDropped) == 0) return Status::ok;
-  if ((flags & kLate) != 0) return Status::timed_out;
-  return (flags & kGivenUp) != 0 ? Status::closed : Status::stopped;
+  return (flags & kLate) != 0 ? Status::timed_out : Status::stopped;
 }
 
 void GroupTasks::settle_or_throw() {
-  const Status said = settle();
-  if (said == Status::closed) raise(NotRun(Status::stopped));
-  if (said == Status::timed_out) raise(NotRun(said));
+  const std::uint32_t flags = settle();
+  if ((flags & kGivenUp) != 0) raise(NotRun(status_in(flags)));
 }
 
 void GroupTasks::tell_unheard() noexcept {

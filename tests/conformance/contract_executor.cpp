@@ -139,6 +139,22 @@ class Held {
   std::atomic<bool> entered_{false}, left_{false}, gone_{false};
 };
 
+// Whether hand_over() waits until let_go(). A call that waits has no way to say so: give it some
+// time to be wrong in.
+template <class HandOver, class LetGo>
+bool waits_for_room(const HandOver& hand_over, const LetGo& let_go) {
+  std::atomic<bool> told{false};
+  std::thread other([&] {
+    hand_over();
+    told = true;
+  });
+  for (int i = 0; i < 50 && !told; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const bool waits = !told;
+  let_go();
+  other.join();
+  return waits;
+}
+
 // The thread is held and all places are taken: what one more says, by either form.
 template <class Face>
 std::string with_no_room() {
@@ -147,19 +163,15 @@ std::string with_no_room() {
   while (face.try_hand_over([] {}) == Status::ok) {
   }
   const std::string tried = Face::try_call + (" returns " + said(face.try_hand_over([] {})));
-  std::atomic<bool> told{false};
   std::atomic<bool> ran{false};
+  bool ran_there = false;
   std::string word;
-  std::thread other([&] {
-    word = outcome([&] { return face.hand_over([&] { ran = true; }); });
-    told = true;
-  });
-  // A call that waits has no way to say so: give it some time to be wrong in.
-  for (int i = 0; i < 50 && !told; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  const bool waits = !told;
-  const bool ran_there = ran;
-  held.let_go();
-  other.join();
+  const bool waits =
+      waits_for_room([&] { word = outcome([&] { return face.hand_over([&] { ran = true; }); }); },
+                     [&] {
+                       ran_there = ran;
+                       held.let_go();
+                     });
   return Face::call + (' ' + (waits ? "waits" : ran_there ? "runs it there" : word)) + "; " + tried;
 }
 
@@ -455,16 +467,7 @@ std::string processes_with_no_room() {
   while (held.one_more() == Status::ok) {
   }
   const std::string tried = said(held.one_more());
-  std::atomic<bool> told{false};
-  std::thread other([&] {
-    held.submit();
-    told = true;
-  });
-  // As in with_no_room().
-  for (int i = 0; i < 50 && !told; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  const bool waits = !told;
-  held.let_go();
-  other.join();
+  const bool waits = waits_for_room([&] { held.submit(); }, [&] { held.let_go(); });
   return std::string("`submit` ") + (waits ? "waits" : "does not wait") +
          "; `try_submit` returns " + tried;
 }

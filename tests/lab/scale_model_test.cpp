@@ -54,7 +54,7 @@ TEST(ScaleModel, ACounterThatIsSaturatedTakesItsTimeForEachClaim) {
   const ScalePrediction predicted = predict_one_counter(setup);
   EXPECT_EQ(predicted.claims, predicted.blocks);
   EXPECT_DOUBLE_EQ(predicted.ns, 500.0 * static_cast<double>(predicted.claims + 64))
-      << "each of the 64 is told once that there is no more";
+      << "each of the 64 threads hears once that no block is left";
   EXPECT_DOUBLE_EQ(predicted.counter_busy, 1);
 }
 

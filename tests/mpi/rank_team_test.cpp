@@ -125,7 +125,7 @@ TEST_P(RankTeams, LargeResultsComeInParts) {
   for (std::size_t i = 0; i < results.size(); ++i) ASSERT_EQ(results[i], i);
 }
 
-// The counts follow from the plan alone, whoever claims.
+// The counts follow from the plan alone. Which rank claims a block makes no difference.
 TEST_P(RankTeams, ClaimsAndMessagesAreThoseOfThePlan) {
   std::vector<char> results(team_.rank() == 0 ? 5000 : 0);
   (void)team_.run(5000, [](IndexRange, std::span<char>) {}, results, {.block = 3});

@@ -31,9 +31,7 @@ class Children {
  public:
   // What it printed to stdout. Throws where it ends with anything but 0.
   std::string run(std::vector<std::string> words) {
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
+    const std::vector<char*> arguments = for_exec(words);
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe for " + words[0]);
     const pid_t parent = getpid();

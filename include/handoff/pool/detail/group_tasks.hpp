@@ -110,9 +110,8 @@ class GroupTasks {
                            [](void* call) noexcept { (*static_cast<decltype(run)*>(call))(); }});
   }
 
-  // ok; stopped: cancel() was called; closed or timed_out: the pool gave up tasks as it closed.
-  // Rethrows the first failure.
-  Status wait() { return all_done() ? Status::ok : settle(); }
+  // ok; stopped or timed_out if a task was dropped. Rethrows the first failure.
+  Status wait() { return all_done() ? Status::ok : status_in(settle()); }
   // The same, but throws NotRun if the pool gave up tasks.
   void wait_for_all() {
     if (!all_done()) settle_or_throw();
@@ -216,7 +215,8 @@ class GroupTasks {
   Status sleep_with_others(Worker* here, const Until& until) noexcept;
   void finished_elsewhere(Worker& worker) noexcept;
   void note(Outcome outcome) noexcept;
-  Status settle();
+  std::uint32_t settle();  // the flags that were set
+  static Status status_in(std::uint32_t flags) noexcept;
   void settle_or_throw();
   [[gnu::cold]] void tell_unheard() noexcept;
 
