@@ -349,8 +349,8 @@ std::string strand_with_no_room() {
   face.pool.resume();
   other.join();
   return std::string(grows ? "grows" : "loses some") +
-         "; an empty one does as its executor: `post` " + (waits ? "waits" : "does not wait") +
-         ", `try_post` returns " + tried;
+         "; an empty one needs room in its executor: `post` " +
+         (waits ? "waits" : "does not wait") + ", `try_post` returns " + tried;
 }
 
 ContractRow strand_row() {

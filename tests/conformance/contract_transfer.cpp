@@ -401,7 +401,7 @@ std::string slots_used_by() {
     });
   }
   for (std::thread& thread : producers) thread.join();
-  return "one per slot pushes, one pops";
+  return "each slot's producer pushes, one pops";
 }
 
 // ---- Rows ----
@@ -488,7 +488,7 @@ ContractTable transfer_table() {
                                               slots_used_by()),
               shared_row<OfByteRing>("`SharedByteRing`", "`push`, `try_push`, `claim`"),
               {"`SharedBroadcast`", "`push`", with_no_room<OfShared<OneToMany>>(),
-               once_closed<OfShared<OneToMany>>(), "unmoved", "the newest items",
+               once_closed<OfShared<OneToMany>>(), "unmoved", "keeps the newest items",
                "one pushes, one pops per consumer", allocates<OfShared<OneToMany>>(),
                "cannot happen", with_a_child<OfShared<OneToMany>>()},
           }};

@@ -562,7 +562,7 @@ ContractRow listeners() {
                                list.append(fail);
                                list();
                              }),
-                  rethrowing("with `append_on()` its executor",
+                  rethrowing("the executor of `append_on()`",
                              [] {
                                ThreadPool pool(1);
                                CallbackList<void()> list;
@@ -625,7 +625,7 @@ Job await(Future<int> future, bool& heard) {
 }
 ContractRow awaited() {
   return {"`Future`", "a coroutine after `co_await`",
-          takers({{"`co_await`",
+          takers({{"`co_await`, that of the awaited task",
                    [] {
                      bool heard = false;
                      auto future = failing();
@@ -633,7 +633,7 @@ ContractRow awaited() {
                      await(std::move(future), heard);
                      return heard;
                    }}}),
-          ends_program([] {
+          "one that leaves the coroutine " + ends_program([] {
             std::atomic<bool> awaits{false};
             ThreadPool pool(1);
             await_and_fail(pool.submit([&] {
@@ -654,7 +654,7 @@ ContractRow all_of() {
                 threw();
               },
               "at the end of the Future") +
-              ", the first of them"};
+              ", only the first"};
 }
 
 ContractRow any_of() {
@@ -667,7 +667,7 @@ ContractRow any_of() {
                 threw();
               },
               "at the end of the Future") +
-              "; of the others " +
+              "; those of the other tasks: " +
               neglected(
                   [](const auto& threw) {
                     auto won = pool_of_all().submit([] { return 1; });
