@@ -156,8 +156,8 @@ ContractRow process_row() {
 ContractTable bulk_table() {
   return {"bulk",
           {"type", "calls", "when a run is stopped or late", "a width of 0 means", "called by",
-           "a run inside its own block", "a run allocates", "a block that throws", "blocks run on",
-           "in a forked child"},
+           "a run inside one of its own blocks", "a run allocates", "a block that throws",
+           "blocks run on", "in a forked child"},
           {row<ThreadTeam>("`ThreadTeam`"), row<ThreadPool>("`ThreadPool`"), process_row()}};
 }
 

@@ -401,7 +401,7 @@ std::string slots_used_by() {
     });
   }
   for (std::thread& thread : producers) thread.join();
-  return "each slot's producer pushes, one pops";
+  return "one pushes per producer slot, one pops";
 }
 
 // ---- Rows ----
@@ -463,8 +463,8 @@ struct ToEach : OfQueue<FollowedByOne<T, BroadcastPolicies>> {
 ContractTable transfer_table() {
   return {"transfer",
           {"type", "calls that hand over", "when there is no room", "after `close()`",
-           "a refused item is", "capacity", "threads", "an item allocates", "when a copy throws",
-           "in a forked child"},
+           "a refused item is", "capacity", "threads", "an item allocates",
+           "when copying an item throws", "in a forked child"},
           {
               row<Spsc, 1, 1>("`SpscRing`", "`try_push`"),
               row<Mpsc, 2, 1>("`MpscRing`", "`try_push`"),

@@ -292,7 +292,7 @@ ContractRow graph() {
 
 ContractRow workers() {
   using Workers = MessageWorkers<int>;
-  return {"`MessageWorkers`", "`publish`, `try_publish`",
+  return {"`MessageWorkers`", "a handler",
           takers({{"`on_error`",
                    [] {
                      bool heard = false;
@@ -328,7 +328,7 @@ struct Fails {
 };
 ContractRow object() {
   using Object = ActiveObject<Fails, int>;
-  return {"`ActiveObject`", "`publish`, `try_publish`",
+  return {"`ActiveObject`", "a handler",
           takers({{"`on_error`",
                    [] {
                      bool heard = false;
@@ -374,10 +374,10 @@ ContractRow events() {
     (void)queue.enqueue(0, 1);
     use(queue);
   };
-  return {"`EventQueue`", "`enqueue`, to listeners and visitors",
+  return {"`EventQueue`", "a listener, a visitor",
           takers({rethrowing("`drain()`",
                              [&] { with_event([](Queue& queue) { (void)queue.drain(); }); })}),
-          "by `close()` it is " + neglected(
+          "in `close()` it is " + neglected(
                                       [&](const auto& threw) {
                                         with_event([&](Queue& queue) {
                                           (void)queue.close();
@@ -396,9 +396,9 @@ ContractRow bus(const std::string& type) {
     use(bus);
   };
   return {
-      type, "`publish`, to subscribers and visitors",
+      type, "a subscriber, a visitor",
       takers({rethrowing("`drain()`", [&] { with_message([](Bus& bus) { (void)bus.drain(); }); })}),
-      "by `close()` it is " + neglected(
+      "in `close()` it is " + neglected(
                                   [&](const auto& threw) {
                                     with_message([&](Bus& bus) {
                                       (void)bus.close();
@@ -410,7 +410,7 @@ ContractRow bus(const std::string& type) {
 
 ContractRow requests() {
   using Asked = Request<int, int>;
-  return with_future("`Request`, `Answer`", "`fail`", [] {
+  return with_future("`Request`, `Answer`", "`fail`: its argument", [] {
     MessageBus<Asked> bus({.capacity = 4});
     auto future = bus.request<int>(1);
     (void)bus.drain([](Asked& asked) {
@@ -537,7 +537,7 @@ ContractRow loop() {
                                loop.post(fail);
                                (void)loop.drain();
                              })}),
-          "by `close()` it is " + neglected(
+          "in `close()` it is " + neglected(
                                       [](const auto& threw) {
                                         LoopExecutor loop;
                                         loop.post(fail);
@@ -555,7 +555,7 @@ ContractRow here() {
 }
 
 ContractRow listeners() {
-  return {"`CallbackList`, `EventDispatcher`", "a call, `dispatch`",
+  return {"`CallbackList`, `EventDispatcher`", "a listener",
           takers({rethrowing("the call",
                              [] {
                                CallbackList<void()> list;
@@ -600,7 +600,7 @@ ContractRow queues() {
 }
 
 ContractRow shared() {
-  return {"`SharedFuture`", "`share`",
+  return {"`SharedFuture`", "a task whose Future is shared",
           takers({rethrowing("`get()`", [] { (void)failing().share().get(); })}),
           neglected(
               [](const auto& threw) {
@@ -625,7 +625,7 @@ Job await(Future<int> future, bool& heard) {
 }
 ContractRow awaited() {
   return {"`Future`", "a coroutine after `co_await`",
-          takers({{"`co_await`, that of the awaited task",
+          takers({{"`co_await` (the exception of the awaited task)",
                    [] {
                      bool heard = false;
                      auto future = failing();
@@ -633,7 +633,7 @@ ContractRow awaited() {
                      await(std::move(future), heard);
                      return heard;
                    }}}),
-          "one that leaves the coroutine " + ends_program([] {
+          "an exception that leaves the coroutine " + ends_program([] {
             std::atomic<bool> awaits{false};
             ThreadPool pool(1);
             await_and_fail(pool.submit([&] {
@@ -645,7 +645,7 @@ ContractRow awaited() {
 }
 
 ContractRow all_of() {
-  return {"`Future`", "`when_all`",
+  return {"`Future`", "a task of `when_all`",
           takers({rethrowing("`get()`", [] { (void)when_all(failing(), failing()).get(); })}),
           neglected(
               [](const auto& threw) {
@@ -658,7 +658,7 @@ ContractRow all_of() {
 }
 
 ContractRow any_of() {
-  return {"`Future`", "`when_any`",
+  return {"`Future`", "a task of `when_any`",
           takers({rethrowing("`get()`", [] { (void)when_any(failing(), failing()).get(); })}),
           neglected(
               [](const auto& threw) {
@@ -686,7 +686,8 @@ ContractTable unheard_table() {
   const Listening listening;
   ThreadTeam team(2);
   return {"unheard",
-          {"type", "a function given to", "its exception is taken by", "if nobody takes it"},
+          {"type", "a function given to, or another source", "its exception is taken by",
+           "if nobody takes it"},
           {
               posted(),
               as_posted("`post_after`, `post_every`",
