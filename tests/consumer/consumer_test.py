@@ -245,7 +245,7 @@ class Fresh(Consumer):
             self.skipTest(str(why))
 
     def clone(self, folder):
-        """A clone of this source, its files as they are now, with the tag of its version."""
+        """A clone of this source, its files as they are now, as its branch main."""
         folder.mkdir(parents=True)
         git = ["git", "-C", folder, "-c", "user.name=x", "-c", "user.email=x@x.invalid"]
         listed = call("git", "-C", SOURCE, "ls-files", "-co", "--exclude-standard", "-z")
@@ -253,10 +253,9 @@ class Fresh(Consumer):
             if (SOURCE / name).exists():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(SOURCE / name, folder / name, follow_symlinks=False)
-        call(*git, "init", "--quiet")
+        call(*git, "init", "--quiet", "--initial-branch", "main")
         call(*git, "add", "--all", "--force")
         call(*git, "commit", "--quiet", "--message", "all")
-        call(*git, "tag", f"v{settings.version}")
         return folder
 
 
@@ -314,8 +313,8 @@ class FreshSource(Fresh):
         stand_in.parent.mkdir()
         stand_in.write_text("""include(FetchContent)
 function(CPMAddPackage)
-  cmake_parse_arguments(arg "" "NAME;VERSION;GIT_REPOSITORY" "" ${ARGN})
-  FetchContent_Declare(${arg_NAME} GIT_REPOSITORY ${arg_GIT_REPOSITORY} GIT_TAG v${arg_VERSION})
+  cmake_parse_arguments(arg "" "NAME;GIT_REPOSITORY;GIT_TAG" "" ${ARGN})
+  FetchContent_Declare(${arg_NAME} GIT_REPOSITORY ${arg_GIT_REPOSITORY} GIT_TAG ${arg_GIT_TAG})
   FetchContent_MakeAvailable(${arg_NAME})
 endfunction()
 """, encoding="utf-8")
