@@ -4,6 +4,7 @@
 // bound. It outlives the runs: who ends one may still be in end() when the next one begins.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -14,15 +15,26 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#include "rank_bell.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// Memory for the results of a block.
+struct ResultBytes {
+  std::unique_ptr<std::byte[]> bytes;
+  std::size_t size = 0;
+};
 
 struct FinishedBlock {
   IndexRange range;
-  std::unique_ptr<std::byte[]> results;  // null: there are none, or they are in place
+  ResultBytes results;  // null: there are none, or they are in place
 };
 
 class Outbox {
  public:
+  // `bell`: of the one that calls MPI.
+  explicit Outbox(RankBell& bell) noexcept : bell_(bell) {}
+
   // Nobody is inside.
   void open(std::size_t limit) {
     const sync::Lock lock(mutex_);
@@ -39,7 +51,7 @@ class Outbox {
       return true;
     };
     (void)room_.await(pushed, sync::no_deadline, {}, sync::Spin::never, "results to be sent");
-    came_.notify_one();
+    bell_.ring();
   }
   bool pop(FinishedBlock& block) {
     {
@@ -52,36 +64,48 @@ class Outbox {
     return true;
   }
 
+  // Memory that an earlier block had costs no page faults.
+  ResultBytes take_memory(std::size_t size) {
+    {
+      const sync::Lock lock(mutex_);
+      const auto large_enough = [size](const ResultBytes& each) { return each.size >= size; };
+      const auto at = std::find_if(spare_.begin(), spare_.end(), large_enough);
+      if (at != spare_.end()) {
+        ResultBytes spare = std::move(*at);
+        spare_.erase(at);
+        return spare;
+      }
+    }
+    return {std::make_unique_for_overwrite<std::byte[]>(size), size};
+  }
+  // Keeps what a thread may want at a time.
+  void give_back(ResultBytes&& memory) {
+    const sync::Lock lock(mutex_);
+    spare_.push_back(std::move(memory));
+    if (spare_.size() > limit_) spare_.pop_front();
+  }
+
   // No more blocks will come.
   void end() noexcept {
     {
       const sync::Lock lock(mutex_);
       has_ended_ = true;
     }
-    came_.notify_one();
+    bell_.ring();
   }
   bool has_ended() const {
     const sync::Lock lock(mutex_);
     return has_ended_ && blocks_.empty();
   }
 
-  // Until a block comes, or the end, or the deadline.
-  void rest(sync::Deadline deadline) {
-    const bool had_ended = has_ended();
-    const auto is_there = [&] {
-      const sync::Lock lock(mutex_);
-      return !blocks_.empty() || (has_ended_ && !had_ended);
-    };
-    (void)came_.await(is_there, deadline, {}, sync::Spin::never, "blocks of ranks");
-  }
-
  private:
   mutable sync::Mutex mutex_;  // of what follows
   std::deque<FinishedBlock> blocks_;
+  std::deque<ResultBytes> spare_;
   std::size_t limit_ = 1;
   bool has_ended_ = true;
 
-  sync::EventCount came_;
+  RankBell& bell_;
   sync::EventCount room_;
 };
 

@@ -15,6 +15,7 @@
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/version.hpp>
 #include <new>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -127,6 +128,7 @@ RankLink::RankLink(const RankTeamOptions& options) : unwinding_(std::uncaught_ex
   mpi_life().begin();
   try {
     connect(options);
+    find_places();
     make_windows();
     greet(options.threads);
   } catch (...) {
@@ -192,7 +194,10 @@ void RankLink::make_windows() {
   std::uint64_t nodes = node_rank_ == 0 ? 1 : 0;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_UINT64_T, MPI_SUM, comm_), "the machines");
   nodes_ = nodes;
-  const MPI_Aint bytes = node_rank_ == 0 ? static_cast<MPI_Aint>(sizeof(NodeCounter)) : 0;
+  // A bell of each rank follows the counter: the parts of the ranks lie one behind the other.
+  constexpr std::size_t of_counter = sync::cache_line;
+  static_assert(sizeof(NodeCounter) <= of_counter && sizeof(RankBell) == sync::cache_line);
+  const std::size_t bytes = sizeof(RankBell) + (node_rank_ == 0 ? of_counter : 0);
   void* memory = nullptr;
   std::string fault;
   const auto try_to = [&](int code, const char* what) {
@@ -203,7 +208,8 @@ void RankLink::make_windows() {
       fault = error.what();
     }
   };
-  try_to(MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, node_comm_, &memory, &node_window_),
+  try_to(MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, node_comm_,
+                                 &memory, &node_window_),
          "the window of the machine's ranks");
   agree(EIO, fault);
   MPI_Aint size = 0;
@@ -211,6 +217,8 @@ void RankLink::make_windows() {
   check_mpi(MPI_Win_shared_query(node_window_, 0, &size, &unit, &memory), "the machine's window");
   if (node_rank_ == 0) (new (memory) NodeCounter)->open(nodes_ == 1);
   node_ = static_cast<NodeCounter*>(memory);
+  bells_ = reinterpret_cast<RankBell*>(static_cast<std::byte*>(memory) + of_counter);
+  new (&bells_[node_rank_]) RankBell;
   if (nodes_ > 1 && node_rank_ == 0) {
     const MPI_Aint words = rank_ == 0 ? static_cast<MPI_Aint>(sizeof(std::uint64_t)) : 0;
     try_to(MPI_Win_allocate(words, 1, MPI_INFO_NULL, first_comm_, &memory, &world_window_),
@@ -219,6 +227,21 @@ void RankLink::make_windows() {
   }
   agree(EIO, fault);
   if (nodes_ > 1 && rank_ == 0) reset_world();
+}
+
+// Which bells of the node are whose.
+void RankLink::find_places() {
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group node = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(comm_, &all), "the group of all ranks");
+  check_mpi(MPI_Comm_group(node_comm_, &node), "the group of a machine's ranks");
+  std::vector<int> ranks(static_cast<std::size_t>(ranks_));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  places_.resize(ranks.size());
+  check_mpi(MPI_Group_translate_ranks(all, ranks_, ranks.data(), node, places_.data()),
+            "the ranks of a machine");
+  MPI_Group_free(&all);
+  MPI_Group_free(&node);
 }
 
 void RankLink::greet(std::size_t wanted) {
@@ -257,25 +280,29 @@ std::string RankLink::name_of(int rank) const {
 
 // As others may come minutes later, no CPU is burnt meanwhile.
 void RankLink::wait(MPI_Request& request, const char* what) {
+  ring_node();  // there may be something for others
   sync::Backoff backoff;
   Pace pace;
   for (int is_done = 0;;) {
+    const std::uint32_t heard = bell().heard();
     check_mpi(MPI_Test(&request, &is_done, MPI_STATUS_IGNORE), what);
     if (is_done != 0) return;
-    if (backoff.snooze()) continue;
-    sync::sleep_until(pace.next(), "others");
+    if (!backoff.snooze()) bell().sleep(heard, pace.next());
   }
 }
 
-std::uint64_t RankLink::meet(const CallWords& call) {
+void RankLink::meet(CallWords& call) {
   check_whole();
   constexpr std::size_t places = CallWords::places;
-  std::array<std::uint64_t, 2 * places + 1> most{};
+  std::array<std::uint64_t, 2 * places + 3> most{};
   for (std::size_t i = 0; i < places; ++i) {
     most[2 * i] = call.words[i];
     most[2 * i + 1] = ~call.words[i];
   }
-  most.back() = call.stop;
+  std::uint64_t* const largest = most.data() + 2 * places;
+  largest[0] = call.stop;
+  largest[1] = call.bytes_per_index;
+  largest[2] = call.has_opening;
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T,
                            MPI_MAX, comm_, &request),
@@ -296,7 +323,9 @@ std::uint64_t RankLink::meet(const CallWords& call) {
                     std::to_string(least) + " and " + std::to_string(most[2 * i]) + ")"));
   }
   is_agreed_ = false;
-  return most.back();
+  call.stop = largest[0];
+  call.bytes_per_index = largest[1];
+  call.has_opening = largest[2];
 }
 
 void RankLink::broadcast(std::span<std::byte> bytes) {

@@ -20,6 +20,7 @@
 #include <handoff/sync/clock.hpp>
 
 #include "node_counter.hpp"
+#include "rank_bell.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -41,11 +42,14 @@ class Pace {
   std::chrono::microseconds rest_ = shortest;
 };
 
-// What all ranks give to a call, to see that it is the same: a word each.
+// What all ranks give to a call, a word each.
 struct CallWords {
   enum Place : std::size_t { kind, count, block, results, checkpoint, input, places };
-  std::uint64_t words[places] = {};
-  std::uint64_t stop = 0;  // may differ: the largest is everybody's
+  std::uint64_t words[places] = {};  // must be the same
+  // May differ: the largest is everybody's.
+  std::uint64_t stop = 0;
+  std::uint64_t bytes_per_index = 0;
+  std::uint64_t has_opening = 0;
 };
 
 class RankLink {
@@ -66,10 +70,22 @@ class RankLink {
   // "rank 3 on host a"
   std::string name_of(int rank) const;
   NodeCounter& node() const noexcept { return *node_; }
+  // Own bell, and that of another rank if it is on this node.
+  RankBell& bell() const noexcept { return bells_[node_rank_]; }
+  void ring(int rank) const noexcept {
+    const int place = places_[static_cast<std::size_t>(rank)];
+    if (place != MPI_UNDEFINED) bells_[place].ring();
+  }
+  void ring_first_of_node() const noexcept { bells_[0].ring(); }
+  void ring_node() const noexcept {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      if (rank != rank_) ring(rank);
+    }
+  }
 
-  // Calls that all ranks make. The first says what `stop` is for all; it throws on all if they
-  // do not give the same.
-  std::uint64_t meet(const CallWords& call);
+  // Calls that all ranks make. The first fills in what may differ; it throws on all if they do not
+  // give the same.
+  void meet(CallWords& call);
   void broadcast(std::span<std::byte> bytes);
   // If `text` is not empty on a rank, that is thrown on all.
   void agree(int error, const std::string& text);
@@ -91,6 +107,7 @@ class RankLink {
   struct Hello;
 
   void connect(const RankTeamOptions& options);
+  void find_places();
   void make_windows();
   void greet(std::size_t wanted);
   void wait(MPI_Request& request, const char* what);
@@ -102,6 +119,8 @@ class RankLink {
   MPI_Win node_window_ = MPI_WIN_NULL;
   MPI_Win world_window_ = MPI_WIN_NULL;
   NodeCounter* node_ = nullptr;
+  RankBell* bells_ = nullptr;  // by the ranks of the node
+  std::vector<int> places_;  // of all ranks on this node, or MPI_UNDEFINED
   int rank_ = 0;
   int ranks_ = 1;
   int node_rank_ = 0;

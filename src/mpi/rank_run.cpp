@@ -97,16 +97,15 @@ void RankRun::compute(IndexRange block, RankFigures& figures) noexcept {
 }
 
 void RankRun::run_piece(IndexRange piece, RankFigures& figures) noexcept {
-  FinishedBlock finished{.range = piece, .results = nullptr};
+  FinishedBlock finished{.range = piece, .results = {}};
   const bool is_done = attempt(
       [&] {
         std::byte* out = nullptr;
         if (plan_.bytes_per_index != 0 && is_rank_0()) {
           out = place_of(piece);
         } else if (plan_.bytes_per_index != 0) {
-          finished.results =
-              std::make_unique_for_overwrite<std::byte[]>(piece.size() * plan_.bytes_per_index);
-          out = finished.results.get();
+          finished.results = outbox_.take_memory(piece.size() * plan_.bytes_per_index);
+          out = finished.results.bytes.get();
         }
         job_.call(job_.body, piece, out, plan_.bytes_per_index);
         const bool is_told = plan_.reports && (!is_rank_0() || checkpoint_ != nullptr);
@@ -150,6 +149,7 @@ RankVerdict RankRun::lead() {
 }
 
 void RankRun::step() {
+  const std::uint32_t heard = link_.bell().heard();
   bool has_moved = send_finished();
   has_moved |= is_rank_0() ? take_reports() : take_verdicts();
   has_moved |= complete();
@@ -158,7 +158,7 @@ void RankRun::step() {
   if (link_.nodes() > 1) watch_others();
   if (!has_told_end_ && outbox_.has_ended() && sends_.empty() && !link_.is_asking()) tell_end();
   if (has_moved) return pace_.moved();
-  outbox_.rest(pace_.next());
+  link_.bell().sleep(heard, pace_.next());
 }
 
 // What is under way is bounded: more blocks wait in the outbox, and then their threads do.
@@ -177,17 +177,18 @@ bool RankRun::send_finished() {
   return has_moved;
 }
 
-void RankRun::tell_rank_0(const RankReport& report, std::unique_ptr<std::byte[]> results) {
+void RankRun::tell_rank_0(const RankReport& report, ResultBytes results) {
   Transfer& transfer = sends_.emplace_back(
       Transfer{.report = report, .results = std::move(results), .requests = {}});
   MPI_Request& request = transfer.requests.emplace_back();
   check_mpi(MPI_Isend(&transfer.report, sizeof(RankReport), MPI_BYTE, 0, kReportTag, link_.comm(),
                       &request),
             "a report to rank 0");
-  if (transfer.results != nullptr) {
-    move_bytes(transfer.results.get(), report.range.size() * plan_.bytes_per_index, 0, true,
+  if (transfer.results.bytes != nullptr) {
+    move_bytes(transfer.results.bytes.get(), report.range.size() * plan_.bytes_per_index, 0, true,
                transfer.requests);
   }
+  link_.ring(0);
   if (report.kind == RankReport::Kind::finished) messages_ += transfer.requests.size();
   told_at_ = sync::clock::now();
 }
@@ -234,6 +235,7 @@ void RankRun::take(const RankReport& report, int from) {
       if (plan_.bytes_per_index == 0) return record(report.range, nullptr);
       Transfer& arrival = arrivals_.emplace_back();
       arrival.report = report;
+      arrival.from = from;
       move_bytes(place_of(report.range), report.range.size() * plan_.bytes_per_index, from, false,
                  arrival.requests);
       break;
@@ -273,10 +275,15 @@ bool RankRun::take_verdicts() {
 
 bool RankRun::complete() {
   const std::size_t before = sends_.size() + arrivals_.size() + tellings_.size();
-  std::erase_if(sends_, [](Transfer& each) { return all_done(each.requests); });
+  std::erase_if(sends_, [this](Transfer& each) {
+    if (!all_done(each.requests)) return false;
+    if (each.results.bytes != nullptr) outbox_.give_back(std::move(each.results));
+    return true;
+  });
   std::erase_if(tellings_, [](Telling& each) { return all_done(each.requests); });
   std::erase_if(arrivals_, [this](Transfer& each) {
     if (!all_done(each.requests)) return false;
+    link_.ring(each.from);
     record(each.report.range, place_of(each.report.range));
     return true;
   });
@@ -371,6 +378,7 @@ void RankRun::tell_all(const RankVerdict& verdict) {
     check_mpi(MPI_Isend(&telling.verdict, sizeof telling.verdict, MPI_BYTE, rank, kVerdictTag,
                         link_.comm(), &request),
               "words to all ranks");
+    link_.ring(rank);
   }
   told_at_ = sync::clock::now();
 }
@@ -414,9 +422,10 @@ void RankRun::watch_others() {
 void RankRun::leave() noexcept {
   link_.node().stop(plan_.number);
   for (FinishedBlock block; !outbox_.has_ended();) {
+    const std::uint32_t heard = link_.bell().heard();
     int is_there = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, kReportTag, link_.comm(), &is_there, MPI_STATUS_IGNORE);
-    if (!outbox_.pop(block)) outbox_.rest(pace_.next());
+    if (!outbox_.pop(block) && !outbox_.has_ended()) link_.bell().sleep(heard, pace_.next());
   }
   const auto cancel = [](MPI_Request& request) {
     if (request == MPI_REQUEST_NULL) return;

@@ -51,8 +51,9 @@ class RankRun {
   // Blocks under way from or to this rank, with what must stay until they are through.
   struct Transfer {
     RankReport report;
-    std::unique_ptr<std::byte[]> results;
+    ResultBytes results;
     std::vector<MPI_Request> requests;
+    int from = 0;  // of one that arrives
   };
   // Words of rank 0 on their way to the others.
   struct Telling {
@@ -85,7 +86,7 @@ class RankRun {
   void leave() noexcept;
   void expect_report();
   void expect_verdict();
-  void tell_rank_0(const RankReport& report, std::unique_ptr<std::byte[]> results = nullptr);
+  void tell_rank_0(const RankReport& report, ResultBytes results = {});
   void tell_all(const RankVerdict& verdict);
   void move_bytes(std::byte* bytes, std::size_t size, int other, bool sends,
                   std::vector<MPI_Request>& requests);

@@ -29,11 +29,10 @@ using detail::StopCause;
 
 enum CallKind : std::uint64_t { kRun, kBroadcast };
 
-// What rank 0 alone knows when a run begins; or what is wrong there.
+// What rank 0 alone knows when a run begins with a checkpoint; or what is wrong there.
 struct Opening {
   int error = 0;
   detail::RankText text = {};
-  std::uint64_t bytes_per_index = 0;
   std::uint64_t holes = 0;  // ranges that are left
 };
 
@@ -69,6 +68,7 @@ class RankTeam::Ranks {
   explicit Ranks(const RankTeamOptions& options)
       : patience_(options.patience),
         link_(options),
+        outbox_(link_.bell()),
         team_({.name = "handoff-rank", .width = link_.threads() + 1}) {
     // The caller calls MPI, and the others compute: one at least.
     link_.agree(EAGAIN, team_.width() < 2 ? "the system refused the threads" : "");
@@ -86,9 +86,22 @@ class RankTeam::Ranks {
     CallWords call{.words = {kRun, job.count, options.block, job.value_bytes,
                              options.checkpoint.empty() ? 0U : 1U, options.input},
                    .stop = stop_of(options.until)};
-    const auto cause = static_cast<StopCause>(link_.meet(call));
+    Opening opening;
+    if (link_.rank() == 0) {
+      try_to(opening, [&] { call.bytes_per_index = bytes_per_index(job); });
+    }
+    call.has_opening = opening.error != 0 || !options.checkpoint.empty() ? 1 : 0;
+    link_.meet(call);
+    const auto cause = static_cast<StopCause>(call.stop);
+    RankRunPlan plan;
+    plan.number = ++runs_;
+    plan.bytes_per_index = call.bytes_per_index;
+    plan.left = {{0, job.count}};
+    plan.is_recorded = !options.checkpoint.empty();
+    plan.reports = job.value_bytes != 0 || plan.is_recorded;
+    plan.patience = patience_;
     std::optional<detail::RankCheckpoint> checkpoint;
-    RankRunPlan plan = open(job, options, checkpoint);
+    if (call.has_opening != 0) open(job, options, opening, plan, checkpoint);
     std::size_t left = 0;
     for (const IndexRange range : plan.left) left += range.size();
     plan.plans = {.count = left,
@@ -104,7 +117,8 @@ class RankTeam::Ranks {
 
   void broadcast(std::span<std::byte> bytes) {
     if (is_running_) misuse("RankTeam: broadcast() from inside a block");
-    (void)link_.meet({.words = {kBroadcast, bytes.size()}});
+    CallWords call{.words = {kBroadcast, bytes.size()}};
+    link_.meet(call);
     link_.broadcast(bytes);
   }
 
@@ -112,39 +126,35 @@ class RankTeam::Ranks {
   // A counter of a node has 32 bits; some of them for threads that ask in vain.
   static constexpr std::size_t kMostBlocks = std::size_t{1} << 30;
 
-  RankRunPlan open(const RankJob& job, const RankRunOptions& options,
-                   std::optional<detail::RankCheckpoint>& checkpoint) {
-    RankRunPlan plan;
-    plan.number = ++runs_;
-    plan.patience = patience_;
-    plan.is_recorded = !options.checkpoint.empty();
-    plan.reports = job.value_bytes != 0 || plan.is_recorded;
-    Opening opening;
+  template <class Call>
+  static void try_to(Opening& opening, const Call& call) {
+    if (opening.error != 0) return;
+    try {
+      call();
+    } catch (const std::system_error& error) {
+      opening.error = error.code().value();
+      opening.text = detail::rank_text(error.what());
+    } catch (const std::exception& error) {
+      opening.error = ENOMEM;
+      opening.text = detail::rank_text(error.what());
+    }
+  }
+
+  // Rank 0 tells all the others.
+  void open(const RankJob& job, const RankRunOptions& options, Opening& opening, RankRunPlan& plan,
+            std::optional<detail::RankCheckpoint>& checkpoint) {
     if (link_.rank() == 0) {
-      try {
-        opening.bytes_per_index = bytes_per_index(job);
-        plan.left = {{0, job.count}};
-        if (plan.is_recorded) {
-          const detail::RankCheckpoint::Input input{job.count, opening.bytes_per_index,
-                                                    options.input};
-          checkpoint.emplace(options.checkpoint, input, job.results);
-          plan.left = checkpoint->left();
-        }
+      try_to(opening, [&] {
+        const detail::RankCheckpoint::Input input{job.count, plan.bytes_per_index, options.input};
+        checkpoint.emplace(options.checkpoint, input, job.results);
+        plan.left = checkpoint->left();
         opening.holes = plan.left.size();
-      } catch (const std::system_error& error) {
-        opening.error = error.code().value();
-        opening.text = detail::rank_text(error.what());
-      } catch (const std::exception& error) {
-        opening.error = ENOMEM;
-        opening.text = detail::rank_text(error.what());
-      }
+      });
     }
     link_.broadcast(std::as_writable_bytes(std::span(&opening, 1)));
     fail_if(opening.error, opening.text);
-    plan.bytes_per_index = opening.bytes_per_index;
     plan.left.resize(opening.holes);
     link_.broadcast(std::as_writable_bytes(std::span(plan.left)));
-    return plan;
   }
 
   RankVerdict lead(detail::RankRun& run) {
