@@ -349,7 +349,7 @@ std::string strand_with_no_room() {
   face.pool.resume();
   other.join();
   return std::string(grows ? "grows" : "loses some") +
-         "; if it is empty and its executor is full, `post` " +
+         "; if the strand is empty and its executor full, `post` " +
          (waits ? "waits" : "does not wait") + ", `try_post` returns " + tried;
 }
 

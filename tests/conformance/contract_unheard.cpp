@@ -136,7 +136,7 @@ std::string first_and_next() {
         (void)rethrows([&] { pool.wait(); });
       },
       "at the end of the pool");
-  return "the first since the last `wait()` is " + one + "; others are " + next;
+  return "the first exception since the last `wait()` is " + one + "; all others are " + next;
 }
 
 ContractRow posted() {
@@ -410,7 +410,7 @@ ContractRow bus(const std::string& type) {
 
 ContractRow requests() {
   using Asked = Request<int, int>;
-  return with_future("`Request`, `Answer`", "`fail`: its argument", [] {
+  return with_future("`Request`, `Answer`", "the argument of `fail`", [] {
     MessageBus<Asked> bus({.capacity = 4});
     auto future = bus.request<int>(1);
     (void)bus.drain([](Asked& asked) {
@@ -624,8 +624,8 @@ Job await(Future<int> future, bool& heard) {
   }
 }
 ContractRow awaited() {
-  return {"`Future`", "a coroutine after `co_await`",
-          takers({{"`co_await` (the exception of the awaited task)",
+  return {"`Future`", "a task that a coroutine awaits",
+          takers({{"`co_await`",
                    [] {
                      bool heard = false;
                      auto future = failing();
@@ -633,7 +633,7 @@ ContractRow awaited() {
                      await(std::move(future), heard);
                      return heard;
                    }}}),
-          "an exception that leaves the coroutine " + ends_program([] {
+          "an exception that leaves the resumed coroutine " + ends_program([] {
             std::atomic<bool> awaits{false};
             ThreadPool pool(1);
             await_and_fail(pool.submit([&] {
@@ -686,7 +686,7 @@ ContractTable unheard_table() {
   const Listening listening;
   ThreadTeam team(2);
   return {"unheard",
-          {"type", "a function given to, or another source", "its exception is taken by",
+          {"type", "source (of a call: the function given to it)", "its exception is taken by",
            "if nobody takes it"},
           {
               posted(),
