@@ -19,7 +19,8 @@
 // - Order: what came before run() on a rank happens before its blocks. On rank 0 all results are in
 //   place before run() returns; other ranks may return earlier or later.
 // - Blocks: every call, until all ranks have made it; run() until all blocks are done.
-// - Allocates: run(), some memory; with results at most a few MiB a thread, or a row.
+// - Allocates: run(), some memory; with results at most a few MiB a thread, or a block, which it
+//   keeps for the next run.
 // - Stopped or late: if one rank's `until` ends, no rank begins another block. Returns the Tally.
 // - Exceptions: a block that throws counts as failed, whole; all others run. Then run() throws
 //   WorkFailed on all ranks: rank, host and text of the first.
