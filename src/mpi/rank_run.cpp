@@ -72,6 +72,8 @@ void RankRun::work() noexcept {
       continue;
     }
     pace.moved();
+    // It begins a block of the node: the next one is due.
+    if (number.in_node == 0 && link_.nodes() > 1) link_.ring_first_of_node();
     (void)blocks_of(number.of_node);
     const IndexRange block = plan.block(number.in_node);
     ++figures.statistics.blocks;
