@@ -109,7 +109,7 @@ void raise_told(int error, std::string_view text) {
   raise(call_failed(error, std::string(name) + std::string(text)));
 }
 
-sync::Deadline Pace::next() noexcept {
+sync::Deadline Pace::next(std::chrono::microseconds longest) noexcept {
   const sync::Deadline then = sync::deadline_after(rest_);
   rest_ = std::min(rest_ * 2, longest);
   return then;

@@ -34,11 +34,10 @@ void check_mpi(int code, const char* what);
 class Pace {
  public:
   void moved() noexcept { rest_ = shortest; }
-  sync::Deadline next() noexcept;
+  sync::Deadline next(std::chrono::microseconds longest = std::chrono::milliseconds(1)) noexcept;
 
  private:
   static constexpr std::chrono::microseconds shortest{20};
-  static constexpr std::chrono::microseconds longest{1000};
   std::chrono::microseconds rest_ = shortest;
 };
 

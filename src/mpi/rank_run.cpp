@@ -8,6 +8,7 @@
 #include <handoff/core/bulk.hpp>
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/sync/clock.hpp>
+#include <handoff/sync/stop_token.hpp>
 #include <system_error>
 #include <utility>
 
@@ -131,6 +132,9 @@ RankVerdict RankRun::lead() {
   const std::size_t members = team_.width() - 1;
   outbox_.open(members + 2);
   if (cause_ != StopCause::none) link_.node().stop(plan_.number);
+  const sync::StopCallback on_stop(
+      until_.stop_token(), [](void* bell) noexcept { static_cast<RankBell*>(bell)->ring(); },
+      &link_.bell());
   Outbox* const outbox = &outbox_;
   BulkOperation threads(
       team_, members, [this](std::size_t, std::size_t) { work(); },
@@ -160,7 +164,17 @@ void RankRun::step() {
   if (link_.nodes() > 1) watch_others();
   if (!has_told_end_ && outbox_.has_ended() && sends_.empty() && !link_.is_asking()) tell_end();
   if (has_moved) return pace_.moved();
-  link_.bell().sleep(heard, pace_.next());
+  link_.bell().sleep(heard, next_look());
+}
+
+// Where all ranks share memory they ring, and a look takes a CPU from a thread that computes. But
+// MPI goes on with what is under way only while it is called.
+sync::Deadline RankRun::next_look() noexcept {
+  using namespace std::chrono_literals;
+  const bool is_at_rest = sends_.empty() && arrivals_.empty() && tellings_.empty();
+  const sync::Deadline next = pace_.next(is_at_rest && link_.nodes() == 1 ? 16ms : 1ms);
+  const bool is_watched = !has_told_end_ && cause_ == StopCause::none;
+  return is_watched ? std::min(next, until_.deadline()) : next;
 }
 
 // What is under way is bounded: more blocks wait in the outbox, and then their threads do.

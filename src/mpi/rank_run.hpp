@@ -69,6 +69,7 @@ class RankRun {
 
   // By the caller.
   void step();
+  sync::Deadline next_look() noexcept;
   bool send_finished();
   bool take_reports();
   void take(const RankReport& report, int from);
