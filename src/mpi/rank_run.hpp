@@ -112,6 +112,9 @@ class RankRun {
   Pace pace_;
   StopCause cause_;
   bool has_told_end_ = false;
+  const sync::Deadline began_ = sync::clock::now();
+  sync::Deadline spins_until_;  // once the end is told
+  sync::Backoff last_wait_;
   std::uint64_t messages_ = 0;
   std::uint64_t node_blocks_ = 0;
   std::optional<RankVerdict> verdict_;  // the last one
