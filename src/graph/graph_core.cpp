@@ -11,14 +11,19 @@
 #include <utility>
 #include <vector>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 void GraphCore::retain() noexcept {
   refs_.fetch_add(1, sync::order::relaxed);  // order: relaxed, by a holder
 }
 void GraphCore::release() noexcept {
+  sync::tell_given(this);
   // order: acq_rel, each release pairs with the acquire of the last one, which ends it.
-  if (refs_.fetch_sub(1, sync::order::acq_rel) == 1) delete this;
+  if (refs_.fetch_sub(1, sync::order::acq_rel) != 1) return;
+  sync::tell_taken(this);
+  delete this;
 }
 
 GraphCore::~GraphCore() {
@@ -137,6 +142,15 @@ void GraphCore::set_retries(NodeId id, std::uint32_t times) {
   }
   node.retries = times;
   plan_ = nullptr;
+}
+
+// No cycle of locks, as there is none of parts.
+bool GraphCore::runs(const GraphCore& core) const {
+  if (this == &core) return true;
+  const sync::Lock lock(mutex_);
+  return std::any_of(records_.begin(), records_.end(), [&core](const auto& record) {
+    return record->part != nullptr && record->part->runs(core);
+  });
 }
 
 std::size_t GraphCore::size() const noexcept {

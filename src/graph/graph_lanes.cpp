@@ -86,6 +86,7 @@ void GraphExecution::retain() noexcept {
   refs_.fetch_add(1, sync::order::relaxed);  // order: relaxed, by a holder
 }
 void GraphExecution::release() noexcept {
+  sync::tell_given(this);
   // order: acq_rel, each release pairs with the acquire of the last one, which ends it.
   if (refs_.fetch_sub(1, sync::order::acq_rel) != 1) return;
   sync::tell_taken(this);

@@ -6,7 +6,6 @@
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
-#include <handoff/core/not_run.hpp>
 #include <handoff/graph/detail/graph_run.hpp>
 #include <handoff/graph/graph_limit.hpp>
 #include <handoff/graph/node_context.hpp>
@@ -16,6 +15,7 @@
 #include <handoff/sync/internal/fence.hpp>
 #include <memory>
 #include <new>
+#include <string>
 #include <utility>
 
 #include "../sync/internal/seen_sanitizer.hpp"
@@ -328,9 +328,7 @@ void GraphExecution::count(Lane& lane, Outcome outcome) noexcept {
 
 void GraphExecution::note_failure(const char* name) noexcept {
   const std::exception_ptr error = caught_failure();
-  if (options_.on_error) {
-    (void)attempt([&] { options_.on_error({.error = error, .task = name}); });
-  }
+  if (options_.on_error) options_.on_error({.error = error, .task = name});
   const sync::Lock lock(list_mutex_);
   if (failure_) return;
   failure_ = error;
@@ -339,7 +337,12 @@ void GraphExecution::note_failure(const char* name) noexcept {
 
 // Values.
 void* GraphExecution::input(NodeId reader, NodeId id) const {
-  if (!has_value(id)) raise(NotRun(Status::stopped, plan_.details[reader].name));
+  if (!has_value(id)) {
+    misuse(("TaskGraph: \"" + std::string(plan_.details[reader].name) +
+            "\" was chosen, but what \"" + plan_.details[id].name +
+            "\" returns is not there: not yet, or its last reader has had it")
+               .c_str());
+  }
   return value_of(id);
 }
 

@@ -14,6 +14,8 @@
 #include <string>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace {
@@ -53,8 +55,11 @@ struct PipelineCore::Lease {
   explicit Lease(PipelineCore& its_core) noexcept : core(its_core) { gate.open(); }
 
   void release() noexcept {
+    sync::tell_given(this);
     // order: acq_rel, each release pairs with the acquire of the last one, which ends the lease.
-    if (refs.fetch_sub(1, sync::order::acq_rel) == 1) delete this;
+    if (refs.fetch_sub(1, sync::order::acq_rel) != 1) return;
+    sync::tell_taken(this);
+    delete this;
   }
 
   sync::atomic<std::size_t> refs{1};
@@ -221,6 +226,8 @@ void PipelineCore::fail(std::uint64_t item, std::size_t stage, const char* name)
 }
 
 Outcome PipelineCore::give_up() noexcept {
+  const Outcome wished = wish();
+  if (wished != Outcome::done) return wished;  // a wait for room that was limited
   end_source();
   {
     const sync::Lock lock(mutex_);
@@ -287,14 +294,21 @@ void PipelineCore::make_ready(PipelineToken& token, std::uint32_t stage) noexcep
 
 Status PipelineCore::make_room(const Until& until) {
   if (options_.on_full == OnFull::reject || is_here()) return Status::full;
-  if (options_.on_full == OnFull::run_here && join()) {
+  // Who waits without a limit also does what the executor has refused, or lost: nobody else will.
+  const bool is_limited = until.has_deadline() || until.stop_possible();
+  const auto is_left = [this, is_limited] {
+    const sync::Lock lock(mutex_);
+    return !is_limited && active_ == 0 && called_ == 0 && first_ready_ != nullptr;
+  };
+  if ((options_.on_full == OnFull::run_here || is_left()) && join()) {
     work();
     return Status::ok;
   }
-  const auto has_room = [this]() noexcept {
+  const auto has_room = [&] {
     using sync::order;
     // order: acquire pairs with the release in put_free() and in end_source(), which notify.
-    return free_.load(order::acquire) != nullptr || is_source_over_.load(order::acquire);
+    return free_.load(order::acquire) != nullptr || is_source_over_.load(order::acquire) ||
+           is_left();
   };
   const Lending lending;
   return status_of(room_.await(has_room, until.deadline(), until.stop_token()));
@@ -336,6 +350,7 @@ void PipelineCore::lose_called() noexcept {
   --called_;
   look_for_room();
   if (waiting_ != 0) changes_.notify_all();
+  if (is_pushed_) room_.notify_all();
 }
 
 void PipelineCore::arrive_called() noexcept {
@@ -492,6 +507,7 @@ bool PipelineCore::await_end(const Until& until, bool helps) {
 
 Status PipelineCore::wait(const Until& until) {
   if (is_here()) misuse("Pipeline: wait() or run() inside one of its own stages");
+  if (!is_started_) misuse("Pipeline: wait() before start(); call start() or run()");
   const bool is_limited = until.has_deadline() || until.stop_possible();
   if (!await_end(until, !is_limited)) {
     return until.stop_requested() ? Status::stopped : Status::timed_out;

@@ -93,10 +93,18 @@ GraphRun::GraphRun(detail::GraphCore& core, detail::GraphExecution& run) noexcep
   core_->retain();
 }
 
+void GraphRun::swap(GraphRun& other) noexcept {
+  std::swap(core_, other.core_);
+  std::swap(run_, other.run_);
+  std::swap(is_settled_, other.is_settled_);
+  std::swap(is_rethrown_, other.is_rethrown_);
+  std::swap(tally_, other.tally_);
+}
+
 void GraphRun::end() noexcept {
   if (run_ == nullptr) return;
   settle();
-  if (tally_.first_failure && !run_->options().on_error) {
+  if (tally_.first_failure && !is_rethrown_ && !run_->options().on_error) {
     detail::unheard(tally_.first_failure, {.type = "TaskGraph",
                                            .some = "a node",
                                            .the = "the node",
@@ -116,8 +124,9 @@ void GraphRun::settle() noexcept {
 Tally GraphRun::wait_until_done() {
   if (run_ == nullptr) misuse("GraphRun: of nothing; take what TaskGraph::start() returned");
   settle();
-  if (!tally_.first_failure || run_->options().on_error) return tally_;
-  std::rethrow_exception(std::exchange(tally_.first_failure, nullptr));
+  if (!tally_.first_failure || run_->options().on_error || is_rethrown_) return tally_;
+  is_rethrown_ = true;
+  std::rethrow_exception(tally_.first_failure);
 }
 
 void* GraphRun::value_of(detail::NodeId id) {

@@ -80,7 +80,7 @@ void merge(E& executor, I1 first1, std::size_t count1, I2 first2, std::size_t co
   constexpr std::size_t most_blocks = 128;
   const std::size_t count = count1 + count2;
   const std::size_t members = members_of(executor);
-  detail::refuse_late(until);
+  if (count != 0) detail::refuse_late(until);
   if (count < few || members < 2) {
     return detail::merge_block(first1, detail::after(first1, count1), first2,
                                detail::after(first2, count2), out, second_is_less);

@@ -151,7 +151,7 @@ std::size_t partition(E& executor, I first, std::size_t count, Test& test, const
     return true;
   };
   if (members < 2 || count < few_items_a_member * members) {
-    detail::refuse_late(until);
+    if (count != 0) detail::refuse_late(until);
     alone({0, count});
     return part[0].split;
   }

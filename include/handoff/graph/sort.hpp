@@ -59,7 +59,7 @@ void sort_range(E& executor, I first, std::size_t count, Comp& comp, Proj& proj,
                 "sort: items can be moved, and the comparison takes two of what the projection "
                 "makes of them");
   if constexpr (is_sortable) {
-    detail::refuse_late(options.until);
+    if (count != 0) detail::refuse_late(options.until);
     if (count < 2) return;
     if constexpr (OrderedByNumbers<I, Comp, Proj>) {
       constexpr bool descends = is_descending<Comp, KeyOfItem<I, Proj>>;

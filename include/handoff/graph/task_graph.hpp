@@ -33,8 +33,9 @@
 //   first. on_error hears the names, GraphRun::failed_node() has the first one's.
 // - Stop: options.until and cancel() leave out nodes that have not begun: cancelled, or expired.
 // - Tally: of the nodes. What no condition chose is not accepted. At rest it is exact.
-// - Misuse: an edge that closes a cycle, named `a -> b -> a`; a node of another graph; a second
-//   reader of a value that is moved and cannot be copied; a graph without a first node.
+// - Misuse: an edge that closes a cycle, named `a -> b -> a`; a graph that is a part of itself; a
+//   node of another graph; a second reader of a value that is moved and cannot be copied; a graph
+//   without a first node; a node that is chosen while a value that it reads is not there.
 // Source: the greedy step (the first successor runs at once) is that of the Cilk-5 scheduler (1998)
 // and of Nabbit (Agrawal, Leiserson, Sukha, 2010); conditions are Taskflow's (Huang et al., 2022).
 #pragma once
@@ -144,12 +145,9 @@ class GraphNode {
 class [[nodiscard]] GraphRun {
  public:
   GraphRun() noexcept = default;  // of nothing
-  GraphRun(GraphRun&& other) noexcept
-      : core_(std::exchange(other.core_, nullptr)), run_(std::exchange(other.run_, nullptr)) {}
+  GraphRun(GraphRun&& other) noexcept { swap(other); }
   GraphRun& operator=(GraphRun&& other) noexcept {
-    GraphRun before(std::move(*this));
-    core_ = std::exchange(other.core_, nullptr);
-    run_ = std::exchange(other.run_, nullptr);
+    GraphRun(std::move(other)).swap(*this);  // and ends what it had
     return *this;
   }
   // Waits. What wait() would have rethrown is unheard (core/on_unheard.hpp).
@@ -163,7 +161,8 @@ class [[nodiscard]] GraphRun {
   // Whether every node has ended.
   [[nodiscard]] bool is_done() const noexcept { return run_ == nullptr || run_->is_done(); }
 
-  // Works with the others until every node has ended. Rethrows the first failure, once.
+  // Works with the others until every node has ended. Rethrows the first failure, once: the call
+  // after that returns the tally.
   Tally wait() {
     const sync::Waited waited(run_ == nullptr ? this : run_->host().executor);
     return wait_until_done();
@@ -188,6 +187,7 @@ class [[nodiscard]] GraphRun {
  private:
   friend class TaskGraph;
   GraphRun(detail::GraphCore& core, detail::GraphExecution& run) noexcept;
+  void swap(GraphRun& other) noexcept;
   void end() noexcept;
   Tally wait_until_done();
   void settle() noexcept;
@@ -196,6 +196,7 @@ class [[nodiscard]] GraphRun {
   detail::GraphCore* core_ = nullptr;
   detail::GraphExecution* run_ = nullptr;
   bool is_settled_ = false;
+  bool is_rethrown_ = false;
   Tally tally_;
 };
 
@@ -228,11 +229,13 @@ class TaskGraph {
   }
 
   // A node that runs a whole graph, this run's part of it; several graphs may have it, and it may
-  // change later. The inputs are waited for.
+  // change later. The inputs are waited for. Misuse if it runs this graph.
   template <class... Inputs>
   GraphNode<void> add(std::string_view name, TaskGraph& part, const GraphNode<Inputs>&... inputs) {
-    if (part.core_ == core_) misuse("TaskGraph: a graph cannot be a part of itself");
-    return add(name, detail::GraphPart(part.core())).after(inputs...);
+    if (part.core().runs(core())) misuse("TaskGraph: a graph cannot be a part of itself");
+    const GraphNode<void> node = add(name, detail::GraphPart(part.core()));
+    core().change(node.id_, [&](detail::GraphNodeRecord& own) { own.part = part.core_; });
+    return node.after(inputs...);
   }
 
   // Runs it, until every node has ended. See the head comment.

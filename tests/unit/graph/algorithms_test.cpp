@@ -342,6 +342,10 @@ void all_algorithms(E& executor, std::vector<int>& v, const AlgorithmOptions& op
   run("exclusive_scan", [&] { exclusive_scan(executor, v, out.begin(), 0, {}, options); });
   run("find_if", [&] { static_cast<void>(find_if(executor, v, never, {}, options)); });
   run("count_if", [&] { static_cast<void>(count_if(executor, v, never, {}, options)); });
+  run("sort", [&] { sort(executor, v, {}, {}, options); });
+  run("partition", [&] { static_cast<void>(partition(executor, v, never, {}, options)); });
+  out.resize(2 * v.size());
+  run("merge", [&] { merge(executor, v, v, out.begin(), {}, {}, {}, options); });
 }
 
 TEST(Algorithms, ThrowNotRunOnceTheyMayNotBegin) {

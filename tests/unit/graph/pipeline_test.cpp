@@ -153,7 +153,10 @@ TEST(Pipeline, a_source_that_throws_ends_it) {
     EXPECT_EQ(failed.stage(), PipelineFailed::source);
     EXPECT_STREQ(failed.what(), "Pipeline: the source threw at item 3");
   }
-  EXPECT_EQ(line.tally().done, 3U);
+  const Tally tally = line.close();
+  EXPECT_EQ(tally.done, 3U);
+  EXPECT_EQ(tally.failed, 1U);  // the item that it did not give
+  EXPECT_TRUE(tally.balanced());
 }
 
 TEST(Pipeline, a_failure_that_nobody_takes_is_told) {
@@ -191,9 +194,25 @@ TEST(Pipeline, ends_on_any_executor) {
       EXPECT_EQ(pushed.push(3), Status::ok);
       EXPECT_EQ(pushed.close().done, 4U);
       EXPECT_EQ(seen.size(), 44U);
+      // Who waits for room does what nobody else will, at once or once the executor has lost it.
+      if (way == Stubborn::keeps) continue;
+      Pipeline alone(stubborn, {.tokens = 3}, Pushed<int>(), keep);
+      for (int i = 0; i < 10; ++i) EXPECT_EQ(alone.push(i), Status::ok);
+      EXPECT_EQ(alone.close().done, 10U);
     }
     for (auto& late : stubborn.kept) late();  // touch nothing
   }
+}
+
+TEST(Pipeline, a_push_that_waits_hears_that_the_executor_dropped_what_it_had) {
+  Stubborn keeps{Stubborn::keeps};
+  Pipeline line(keeps, {.tokens = 1}, Pushed<int>(), serial_stage([](int) {}));
+  EXPECT_EQ(line.push(1), Status::ok);
+  std::thread waits([&] { EXPECT_EQ(line.push(2), Status::ok); });
+  std::this_thread::sleep_for(1ms);
+  keeps.kept.clear();
+  waits.join();
+  EXPECT_EQ(line.close().done, 2U);
 }
 
 TEST(Pipeline, pushes_wait_work_or_are_refused_with_the_item_unmoved) {
@@ -272,6 +291,7 @@ TEST(Pipeline, refuses_what_makes_no_sense) {
   (void)twice.run();
   EXPECT_THROW((void)twice.run(), Misuse);
   Pipeline never(here, {}, counting(1), stage);  // not started: nothing to wait for
+  EXPECT_THROW((void)never.wait(), Misuse);
   EXPECT_EQ(never.close().accepted, 0U);
 }
 
@@ -338,6 +358,17 @@ TEST(Pipeline, waits_for_a_channel_end_with_it) {
     EXPECT_TRUE(tally.balanced());
     EXPECT_LE(tally.done, 1U);
     EXPECT_TRUE(out.closed());
+  }
+  for (const bool by_option : {true, false}) {  // or waits too long
+    Channel<int> full(1);
+    EXPECT_EQ(full.push(0), Status::ok);
+    Pipeline line(pool, {.tokens = 4, .until = by_option ? KeptUntil(5ms) : KeptUntil()},
+                  Pushed<int>(), pass, full);
+    while (!by_option && line.tally().accepted < 4) (void)line.push(1);
+    if (by_option) (void)line.push(1);
+    const Tally tally = line.close(by_option ? Closing::finish : Closing::finish_until(5ms));
+    EXPECT_EQ(tally.expired, tally.accepted);
+    EXPECT_EQ(tally.cancelled, 0U);
   }
   Pipeline line(pool, {.tokens = 4}, counting(10), pass, out);  // one that is closed
   const Tally tally = line.run();

@@ -177,6 +177,13 @@ TEST_F(TaskGraphTest, ACycleIsRefusedWithItsNames) {
   EXPECT_NE(misuse_of([&] { x.before(a); }), "");  // of another graph
   EXPECT_NE(misuse_of([] { GraphNode<void>().retries(1); }), "");
   EXPECT_NE(misuse_of([&] { graph_.add("itself", graph_); }), "");
+  TaskGraph part;
+  TaskGraph parts_part;
+  part.add("part", parts_part);
+  graph_.add("part", part);
+  EXPECT_NE(misuse_of([&] { parts_part.add("whole", graph_); }).find("part of itself"),
+            std::string::npos);
+  EXPECT_EQ(parts_part.size(), 0U);
 }
 
 TEST_F(TaskGraphTest, AnExceptionCancelsWhatDependsOnIt) {
@@ -189,6 +196,7 @@ TEST_F(TaskGraphTest, AnExceptionCancelsWhatDependsOnIt) {
   EXPECT_THROW(run.wait(), std::runtime_error);
   EXPECT_STREQ(run.failed_node(), "bad");
   const Tally tally = run.wait();  // rethrown once
+  EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::runtime_error);
   EXPECT_EQ(tally.accepted, 4U);
   EXPECT_EQ(tally.failed, 1U);
   EXPECT_EQ(tally.cancelled, 2U);
@@ -201,6 +209,31 @@ TEST_F(TaskGraphTest, AnExceptionCancelsWhatDependsOnIt) {
   EXPECT_EQ(told, "bad");
   EXPECT_EQ(heard.failed, 1U);
   EXPECT_NE(heard.first_failure, nullptr);
+}
+
+// What a run is waited for, and what came of it, goes with the run.
+TEST_F(TaskGraphTest, ARunIsMoved) {
+  const Unheard unheard;
+  std::atomic<int> rounds{0};
+  const auto round = graph_.add("round", [&] { return ++rounds; });
+  graph_.add("bad", [&](int) { throw std::runtime_error("no"); }, round);
+  const auto kept = graph_.add("kept", [&](int n) { return n; }, round);
+  GraphRun run = graph_.start(pool_);
+  EXPECT_THROW(run.wait(), std::runtime_error);
+  GraphRun moved = std::move(run);
+  EXPECT_EQ(moved.value(kept), 1);
+  EXPECT_EQ(moved.wait().failed, 1U);
+  moved = graph_.start(pool_);
+  EXPECT_THROW(moved.wait(), std::runtime_error);
+  EXPECT_EQ(moved.value(kept), 2);
+  EXPECT_TRUE(Unheard::told().empty());
+}
+
+TEST_F(TaskGraphTest, AnOnErrorThatThrowsEndsTheProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  graph_.add("bad", [] { throw std::runtime_error("no"); });
+  const auto fails = [](const TaskFailure&) { throw std::logic_error("in on_error"); };
+  EXPECT_DEATH(graph_.run(pool_, {.on_error = fails}), "in on_error");
 }
 
 TEST_F(TaskGraphTest, AFailureThatNobodyTakesIsUnheard) {
@@ -304,7 +337,8 @@ TEST_F(TaskGraphTest, WhatIsChosenWithoutItsInputFails) {
   const auto made = graph_.add("made", [] { return 5; });
   const auto reader = graph_.add("reader", [](int) {}, made);
   which.chooses(made, reader);
-  EXPECT_THROW(graph_.run(pool_), NotRun);
+  EXPECT_NE(misuse_of([&] { graph_.run(pool_); }).find("\"reader\" was chosen, but what \"made\""),
+            std::string::npos);
 }
 
 TEST_F(TaskGraphTest, StopsAndDeadlinesLeaveOutWhatHasNotBegun) {

@@ -24,6 +24,8 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
+class GraphCore;
+
 // A node as it was added.
 struct GraphNodeRecord {
   struct Value {
@@ -49,6 +51,7 @@ struct GraphNodeRecord {
   std::uint32_t retries = 0;
   std::uint32_t place = 0;  // in an order in which each edge points up
   GraphLimit* limit = nullptr;
+  const GraphCore* part = nullptr;  // what it runs; its closure keeps it
   Priority priority = Priority::normal;
   bool is_taken = false;  // its value, which cannot be copied
   bool is_chosen = false;  // by a condition, so it does not begin by itself
@@ -67,6 +70,8 @@ class GraphCore {
   // Misuse if that closes a cycle.
   void add_edge(NodeId before, NodeId after);
   void add_choice(NodeId condition, NodeId choice);
+  // Whether it is this graph, or a part of it, or of its parts.
+  bool runs(const GraphCore& core) const;
   void set_retries(NodeId id, std::uint32_t times);
   template <class Change>
   void change(NodeId id, Change&& how) {

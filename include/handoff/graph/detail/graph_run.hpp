@@ -146,7 +146,7 @@ class GraphExecution {
   // By the node that runs.
   bool is_stopped() noexcept;
   void* value_of(NodeId id) const noexcept { return values_ + plan_.details[id].value_at; }
-  // What another node left there; throws NotRun where there is nothing.
+  // What another node left there; misuse where there is nothing.
   void* input(NodeId reader, NodeId id) const;
   bool is_last_reader(NodeId id) const noexcept;
   void* room_for(NodeId id) noexcept {

@@ -220,7 +220,11 @@ class PipelineLine : public PipelineCore {
             ::new (token->rooms[0]) Item(*std::move(item));
             is_there = true;
           },
-          [&]() noexcept { fail(items(), PipelineFailed::source, ""); });
+          [&]() noexcept {
+            fail(items(), PipelineFailed::source, "");
+            begin_item(*token);  // as one that failed, so that it counts
+            ++member.failed;
+          });
     }
     if (!is_there) {
       end_source();
