@@ -25,7 +25,7 @@
 //   happens before the next one; calls of a serial stage happen one after another.
 // - Threads: an item goes on with the thread that has it. Where it is not its turn, it waits in its
 //   place, and the thread takes another one. More threads are called while the source has more. A
-//   caller in run() or wait() works too, so it ends on any executor.
+//   caller in run(), wait() or push() without a limit works too, so it ends on any executor.
 // - Blocks: run(), wait(), close(), push() without room. A stage or a source that blocks holds its
 //   thread: use blocking(). The channels do.
 // - Allocates: when it is made; an item nothing. Full: `tokens` items are in flight. push() then
@@ -36,7 +36,7 @@
 //   dropped by a stage, is done. The destructor closes with finish.
 // - Exceptions: one ends the source. What has not ended is closed as at_failure says: abandon drops
 //   what is in flight, finish carries it through. run() and wait() throw PipelineFailed, which has
-//   the item, the stage, and the exception.
+//   the item, the stage, and the exception. The source's is that of an item that failed.
 // Source: oneTBB's parallel_pipeline. Proof: docs/design/pipeline.md.
 #pragma once
 
@@ -149,7 +149,8 @@ class Pipeline {
   }
 
   // Until no item is in flight, and the source is at its end: ok, timed_out or stopped. Without a
-  // limit the caller works too. Throws PipelineFailed, for a failure since the last call.
+  // limit the caller works too. Throws PipelineFailed, for a failure since the last call. Misuse
+  // before run() or start().
   Status wait(const Until& until = {}) {
     const sync::Waited waited(static_cast<detail::PipelineCore*>(&line_));
     return line_.wait(until);

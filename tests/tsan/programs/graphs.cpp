@@ -27,6 +27,16 @@ int main() {
       .after(make);
   for (int i = 0; i < 30; ++i) graph.run(pool);
   if (saved.size() != 40 + 51 + 2) return 1;
+  for (int round = 0; round < 20; ++round) {  // which end while helpers have them still
+    handoff::TaskGraph wide;
+    for (int i = 0; i < 100; ++i) {
+      const auto fails = wide.add("fails", [i] {
+        if (i % 2 != 0) throw i;
+      });
+      wide.add("last", [] {}).after(fails);
+    }
+    wide.run(pool, {.on_error = [](const handoff::TaskFailure&) {}});
+  }
   {
     handoff::TaskGraph slow;
     slow.add("slow", [] { inside(); });
