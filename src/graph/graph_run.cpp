@@ -89,6 +89,7 @@ void GraphExecution::add(const char* name, UniqueFunction<void(NodeContext&)> fu
   auto node = std::make_unique<AddedNode>();
   node->function = std::move(function);
   node->name = name;
+  sync::tell_given(node.get());
   // order: relaxed, by a node that runs, whose lane is counted.
   busy_.fetch_add(1, sync::order::relaxed);
   {
@@ -111,12 +112,15 @@ bool GraphExecution::run_added(Lane& lane) noexcept {
     listed_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in list()
     busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in unlist()
   }
+  sync::tell_taken(node.get());
   Outcome outcome = whether(no_node);
   if (outcome == Outcome::done) {
     NodeContext here(*this, no_node, node->name);
     const auto call = [&] { node->function(here); };
     if (!attempt(call, [&here]() noexcept { here.fail(); })) outcome = Outcome::failed;
   }
+  node.reset();
+  sync::tell_given(sync::end_of(host_.executor));
   count(lane, outcome);
   return true;
 }
@@ -248,6 +252,7 @@ bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
       is_admitted = true;
     }
   }
+  if (is_admitted) sync::tell_taken(details.limit);
   slots_[id].marks.store(0, sync::order::relaxed);  // order: relaxed, as that of the counter
   if (outcome == Outcome::done) {
     call_node(node, id, here);
@@ -255,7 +260,10 @@ bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
   }
   if ((node.flags & PlannedNode::kReads) != 0) release_inputs(id);
   sync::tell_given(sync::end_of(host_.executor));  // also the end of values
-  if (is_admitted) details.limit->leave();
+  if (is_admitted) {
+    sync::tell_given(details.limit);
+    details.limit->leave();
+  }
   count(lane, outcome);
   return true;
 }
@@ -348,7 +356,9 @@ void* GraphExecution::input(NodeId reader, NodeId id) const {
 
 bool GraphExecution::is_last_reader(NodeId id) const noexcept {
   // order: acquire pairs with the release in release_inputs(): the others have read it.
-  return slots_[id].readers.load(sync::order::acquire) == 1;
+  const bool is_last = slots_[id].readers.load(sync::order::acquire) == 1;
+  if (is_last) sync::tell_taken(&slots_[id].readers);
+  return is_last;
 }
 
 void GraphExecution::has_made_value(NodeId id) noexcept {

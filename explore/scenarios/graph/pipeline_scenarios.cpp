@@ -175,4 +175,16 @@ const LargeScenario late("pipeline/close_with_a_deadline", [] {
   server.join();
 });
 
+// The executor refuses the call, or has it and drops it while a push waits: the push works.
+const LargeScenario left("pipeline/push_is_left_alone", [] {
+  LoopExecutor loop;
+  sync::cell<int> ran;
+  Pipeline line(loop, {.tokens = 1}, Pushed<int>(), serial_stage([&](int) { ++ran.write(); }));
+  explore::Thread closer([&] { (void)loop.close(Closing::abandon); });
+  explore::check(line.push(1) == Status::ok, "room");
+  explore::check(line.push(2) == Status::ok, "made room itself");
+  closer.join();
+  explore::check(line.close().done == 2 && ran.read() == 2, "once each");
+});
+
 }}  // namespace pipeline_scenarios

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Steps that depend on each other: a graph run again and again, a pipeline.
+#include <atomic>
 #include <handoff/graph/pipeline.hpp>
 #include <handoff/graph/task_graph.hpp>
 #include <handoff/pool/thread_pool.hpp>
@@ -36,6 +37,40 @@ int main() {
       wide.add("last", [] {}).after(fails);
     }
     wide.run(pool, {.on_error = [](const handoff::TaskFailure&) {}});
+  }
+  {  // what two runs do by turns, and what a node adds
+    handoff::GraphLimit one(1);
+    std::string used;
+    std::atomic<int> added{0};
+    handoff::TaskGraph limited;
+    for (int i = 0; i < 30; ++i) {
+      limited
+          .add("use",
+               [&](handoff::NodeContext& here) {
+                 used = std::string(40, 'u');
+                 here.add("added", [&added, own = used] { added += own.size() == 40 ? 1 : 0; });
+               })
+          .uses(one);
+    }
+    for (int round = 0; round < 10; ++round) {
+      handoff::GraphRun first = limited.start(pool);
+      limited.run(pool);
+      first.wait();
+    }
+    if (added != 2 * 10 * 30) return 1;
+  }
+  {  // who comes last moves what others have copied
+    handoff::TaskGraph values;
+    std::vector nodes{values.add("first", [] { return std::string(40, 'v'); })};
+    for (std::size_t i = 1; i < 60; ++i) {
+      nodes.push_back(
+          values.add("next", [](std::string s) { return s + 'n'; }, nodes[(i - 1) / 2]));
+    }
+    for (int round = 0; round < 20; ++round) {
+      handoff::GraphRun run = values.start(pool);
+      run.wait();
+      if (run.value(nodes.back()).size() != 45) return 1;
+    }
   }
   {
     handoff::TaskGraph slow;
