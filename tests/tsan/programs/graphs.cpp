@@ -12,8 +12,62 @@
 
 #include "plant.hpp"
 
+namespace {
+
+// Runs that end while helpers have them still.
+void many_runs(handoff::ThreadPool& pool) {
+  for (int round = 0; round < 20; ++round) {
+    handoff::TaskGraph wide;
+    for (int i = 0; i < 100; ++i) {
+      const auto fails = wide.add("fails", [i] {
+        if (i % 2 != 0) throw i;
+      });
+      wide.add("last", [] {}).after(fails);
+    }
+    wide.run(pool, {.on_error = [](const handoff::TaskFailure&) {}});
+  }
+}
+
+// What two runs do by turns, and what a node adds.
+bool limited_runs(handoff::ThreadPool& pool) {
+  handoff::GraphLimit one(1);
+  std::string used;
+  std::atomic<int> added{0};
+  handoff::TaskGraph graph;
+  const auto use = [&](handoff::NodeContext& here) {
+    used = std::string(40, 'u');
+    here.add("added", [&added, own = used] { added += own.size() == 40 ? 1 : 0; });
+  };
+  for (int i = 0; i < 30; ++i) graph.add("use", use).uses(one);
+  for (int round = 0; round < 10; ++round) {
+    handoff::GraphRun first = graph.start(pool);
+    graph.run(pool);
+    first.wait();
+  }
+  return added == 2 * 10 * 30;
+}
+
+// Who comes last moves what others have copied.
+bool values(handoff::ThreadPool& pool) {
+  handoff::TaskGraph graph;
+  std::vector nodes{graph.add("first", [] { return std::string(40, 'v'); })};
+  for (std::size_t i = 1; i < 60; ++i) {
+    nodes.push_back(graph.add("next", [](std::string s) { return s + 'n'; }, nodes[(i - 1) / 2]));
+  }
+  for (int round = 0; round < 20; ++round) {
+    handoff::GraphRun run = graph.start(pool);
+    run.wait();
+    if (run.value(nodes.back()).size() != 45) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 int main() {
   handoff::ThreadPool pool(3);
+  many_runs(pool);
+  if (!limited_runs(pool) || !values(pool)) return 1;
   handoff::TaskGraph graph;
   std::string folder;
   std::string saved;
@@ -28,50 +82,6 @@ int main() {
       .after(make);
   for (int i = 0; i < 30; ++i) graph.run(pool);
   if (saved.size() != 40 + 51 + 2) return 1;
-  for (int round = 0; round < 20; ++round) {  // which end while helpers have them still
-    handoff::TaskGraph wide;
-    for (int i = 0; i < 100; ++i) {
-      const auto fails = wide.add("fails", [i] {
-        if (i % 2 != 0) throw i;
-      });
-      wide.add("last", [] {}).after(fails);
-    }
-    wide.run(pool, {.on_error = [](const handoff::TaskFailure&) {}});
-  }
-  {  // what two runs do by turns, and what a node adds
-    handoff::GraphLimit one(1);
-    std::string used;
-    std::atomic<int> added{0};
-    handoff::TaskGraph limited;
-    for (int i = 0; i < 30; ++i) {
-      limited
-          .add("use",
-               [&](handoff::NodeContext& here) {
-                 used = std::string(40, 'u');
-                 here.add("added", [&added, own = used] { added += own.size() == 40 ? 1 : 0; });
-               })
-          .uses(one);
-    }
-    for (int round = 0; round < 10; ++round) {
-      handoff::GraphRun first = limited.start(pool);
-      limited.run(pool);
-      first.wait();
-    }
-    if (added != 2 * 10 * 30) return 1;
-  }
-  {  // who comes last moves what others have copied
-    handoff::TaskGraph values;
-    std::vector nodes{values.add("first", [] { return std::string(40, 'v'); })};
-    for (std::size_t i = 1; i < 60; ++i) {
-      nodes.push_back(
-          values.add("next", [](std::string s) { return s + 'n'; }, nodes[(i - 1) / 2]));
-    }
-    for (int round = 0; round < 20; ++round) {
-      handoff::GraphRun run = values.start(pool);
-      run.wait();
-      if (run.value(nodes.back()).size() != 45) return 1;
-    }
-  }
   {
     handoff::TaskGraph slow;
     slow.add("slow", [] { inside(); });
