@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: MIT
 //
 // What is seldom in a run, its end, and what a reduction says of which a part was left out.
+#include <chrono>
 #include <handoff/core/internal/range_run.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/not_run.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/sync/clock.hpp>
 #include <utility>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
+
+bool RangeRun::give_up(const Until& until, Stride& stride) noexcept {
+  if (until.stop_requested()) {
+    cancel_rest();
+    return true;
+  }
+  const sync::Deadline now = sync::clock::now();
+  if (now >= until.deadline()) {
+    expire_rest();
+    return true;
+  }
+  constexpr std::chrono::microseconds between_looks{50};
+  stride.look(now, claims_.smallest(), between_looks);
+  return false;
+}
 
 void RangeRun::keep_failure(std::size_t size) noexcept {
   const std::exception_ptr failure = caught_failure();

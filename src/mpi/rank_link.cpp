@@ -294,7 +294,7 @@ void RankLink::wait(MPI_Request& request, const char* what) {
 void RankLink::meet(CallWords& call) {
   check_whole();
   constexpr std::size_t places = CallWords::places;
-  std::array<std::uint64_t, 2 * places + 3> most{};
+  std::array<std::uint64_t, 2 * places + 4> most{};
   for (std::size_t i = 0; i < places; ++i) {
     most[2 * i] = call.words[i];
     most[2 * i + 1] = ~call.words[i];
@@ -303,6 +303,7 @@ void RankLink::meet(CallWords& call) {
   largest[0] = call.stop;
   largest[1] = call.bytes_per_index;
   largest[2] = call.has_opening;
+  largest[3] = call.can_end;
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Iallreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T,
                            MPI_MAX, comm_, &request),
@@ -326,6 +327,7 @@ void RankLink::meet(CallWords& call) {
   call.stop = largest[0];
   call.bytes_per_index = largest[1];
   call.has_opening = largest[2];
+  call.can_end = largest[3];
 }
 
 void RankLink::broadcast(std::span<std::byte> bytes) {

@@ -47,6 +47,7 @@ struct CallWords {
   std::uint64_t words[places] = {};  // must be the same
   // May differ: the largest is everybody's.
   std::uint64_t stop = 0;
+  std::uint64_t can_end = 0;  // by a deadline or a stop
   std::uint64_t bytes_per_index = 0;
   std::uint64_t has_opening = 0;
 };

@@ -64,6 +64,8 @@ void RankRun::work() noexcept {
     return plan.blocks();
   };
   NodeCounter& node = link_.node();
+  Stride stride;
+  look(stride);
   Pace pace;
   for (BlockNumber number; !node.is_stopped(plan_.number);) {
     const NodeCounter::Said said = node.claim(number, blocks_of);
@@ -79,23 +81,34 @@ void RankRun::work() noexcept {
     const IndexRange block = plan.block(number.in_node);
     ++figures.statistics.blocks;
     if (is_rank_0()) ++figures.statistics.own_blocks;
-    compute({of_node.first + block.first, of_node.first + block.last}, figures);
+    compute({of_node.first + block.first, of_node.first + block.last}, stride, figures);
   }
   const sync::Lock lock(mutex_);
   figures_.add(figures);
 }
 
-// `block` counts through what is left: a part of it for each hole that it reaches over.
-void RankRun::compute(IndexRange block, RankFigures& figures) noexcept {
+// Where the run can end early, a thread looks about that often; each time it tells rank 0 of what
+// is finished.
+void RankRun::look(Stride& stride) const noexcept {
+  constexpr std::chrono::milliseconds between_looks{5};
+  if (plan_.can_end) stride.look(sync::clock::now(), plan_.plans.smallest, between_looks);
+}
+
+// `block` counts through what is left: a part of it for each hole that it reaches over, and for
+// each look at a stop. What is not begun by then is left out, as blocks are.
+void RankRun::compute(IndexRange block, Stride& stride, RankFigures& figures) noexcept {
   auto at = static_cast<std::size_t>(std::upper_bound(begins_.begin(), begins_.end(), block.first) -
                                      begins_.begin() - 1);
   while (!block.empty()) {
     const IndexRange range = plan_.left[at];
     const std::size_t first = range.first + (block.first - begins_[at]);
-    const std::size_t size = std::min(block.size(), range.last - first);
+    const std::size_t size = std::min({block.size(), range.last - first, stride.most});
     run_piece({first, first + size}, figures);
     block.first += size;
-    ++at;
+    if (first + size == range.last) ++at;
+    stride.taken = size;
+    look(stride);
+    if (plan_.can_end && link_.node().is_stopped(plan_.number)) return;
   }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/stride.hpp>
 #include <handoff/mpi/rank_team.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <handoff/team/thread_team.hpp>
@@ -34,6 +35,7 @@ struct RankRunPlan {
   std::vector<IndexRange> left;  // what is to be done; plans count through it
   bool reports = false;  // finished blocks are told to rank 0
   bool is_recorded = false;  // in a checkpoint
+  bool can_end = false;  // by a deadline or a stop of some rank
   std::chrono::nanoseconds patience{0};
 };
 
@@ -63,7 +65,8 @@ class RankRun {
 
   // By the threads that compute.
   void work() noexcept;
-  void compute(IndexRange block, RankFigures& figures) noexcept;
+  void look(Stride& stride) const noexcept;
+  void compute(IndexRange block, Stride& stride, RankFigures& figures) noexcept;
   void run_piece(IndexRange piece, RankFigures& figures) noexcept;
   void keep_failure(std::size_t size, RankFigures& figures) noexcept;
 

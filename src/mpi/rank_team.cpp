@@ -85,7 +85,8 @@ class RankTeam::Ranks {
     statistics_ = {};
     CallWords call{.words = {kRun, job.count, options.block, job.value_bytes,
                              options.checkpoint.empty() ? 0U : 1U, options.input},
-                   .stop = stop_of(options.until)};
+                   .stop = stop_of(options.until),
+                   .can_end = options.until.can_end() ? 1U : 0U};
     Opening opening;
     if (link_.rank() == 0) {
       try_to(opening, [&] { call.bytes_per_index = bytes_per_index(job); });
@@ -99,6 +100,7 @@ class RankTeam::Ranks {
     plan.left = {{0, job.count}};
     plan.is_recorded = !options.checkpoint.empty();
     plan.reports = job.value_bytes != 0 || plan.is_recorded;
+    plan.can_end = call.can_end != 0;
     plan.patience = patience_;
     std::optional<detail::RankCheckpoint> checkpoint;
     if (call.has_opening != 0) open(job, options, opening, plan, checkpoint);

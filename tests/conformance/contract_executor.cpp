@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the executor tier: what the calls of each executor do (contract_page.hpp).
+#include <latch>
+
 #include "conformance/contract_page.hpp"
 #include "support/patience.hpp"
 #include "support/test.hpp"
@@ -298,6 +300,25 @@ std::string submit_once_closed() {
 std::uint32_t twice(const std::uint32_t& number) { return 2 * number; }
 std::uint32_t throws(const std::uint32_t&) { throw std::runtime_error("a kernel"); }
 
+// Of a pool that dropped what waited in it when it was closed.
+std::string drops_tasks_of_groups(Closing how) {
+  for (int tries = 0; tries < 100; ++tries) {
+    ThreadPool pool(1);
+    std::latch begun(1);
+    pool.post([&] {
+      begun.count_down();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    });
+    pool.post([] {});
+    begun.wait();
+    if (pool.close(how).done == 2) continue;  // this thread came too late
+    TaskGroup group(pool);
+    group.run([] {});
+    return outcome([&] { group.wait(); });
+  }
+  return "drops nothing";
+}
+
 ContractRow group_row() {
   ThreadPool pool(1);
   std::atomic<int> ran{0};
@@ -314,16 +335,23 @@ ContractRow group_row() {
   const bool runs_late = ran == 1001;
   late.run([] { throw std::runtime_error("a function"); });
   const std::string told = outcome([&] { late.wait(); });
-  return {"`TaskGroup`",
-          "`run`",
-          all ? "grows" : "loses some",
-          runs_late ? "runs it, even if its pool is closed" : "loses it",
-          "has no `close()`; `wait()` runs it",
-          "no bound",
-          "its owner, its tasks",
-          told == "a function" ? "`wait()` rethrows the first exception" : told,
-          "the owner, the pool's threads",
-          "not to be used"};
+  const bool drops = drops_tasks_of_groups(Closing::abandon) == "throws `NotRun` (`stopped`)" &&
+                     drops_tasks_of_groups(Closing::finish_until(sync::Deadline{})) ==
+                         "throws `NotRun` (`timed_out`)";
+  return {
+      "`TaskGroup`",
+      "`run`",
+      all ? "grows" : "loses some",
+      both(runs_late ? "runs it, even if its pool is closed" : "loses it",
+           drops ? "if the pool dropped tasks (`abandon`, `finish_until`) drops it, and `wait()` "
+                   "throws `NotRun`"
+                 : "loses it"),
+      "has no `close()`; `wait()` runs it",
+      "no bound",
+      "its owner, its tasks",
+      told == "a function" ? "`wait()` rethrows the first exception" : told,
+      "the owner, the pool's threads",
+      "not to be used"};
 }
 
 // Some tasks wait in it, more than its executor has room for; and one comes to an empty strand

@@ -120,6 +120,45 @@ HANDOFF_TYPED_TEST_P(LoopSuite, TheFirstFailureIsRethrown) {
   }
 }
 
+// An index takes longer than a member works between two looks: so members claim single ones, and
+// each begins one at most after a stop, and one in each 100 us before a deadline.
+HANDOFF_TYPED_TEST_P(LoopSuite, EndsSoonAfterAStopOrADeadline) {
+  constexpr std::size_t count = 4000;
+  constexpr std::size_t stop_at = 20;
+  constexpr std::chrono::microseconds one{100};
+  for (const std::size_t width : {1U, 2U}) {
+    const auto on = TypeParam::make(width);
+    const std::size_t members = width + 1;  // at most
+    for (const bool runs : {false, true}) {
+      std::atomic<std::size_t> calls{0};
+      sync::StopSource source;
+      const sync::StopToken token = source.token();
+      const auto loop = [&](const Until& until) {
+        calls = 0;
+        const auto one_call = [&](std::size_t) {
+          std::this_thread::sleep_for(one);
+          if (++calls == stop_at && !until.has_deadline()) source.request_stop();
+        };
+        if constexpr (Bulk<std::remove_cvref_t<decltype(*on)>>) {
+          const auto block = [&](IndexRange range) {
+            for (const std::size_t i : range) one_call(i);
+          };
+          if (runs) return on->run(count, block, {.block = 1, .until = until});
+        }
+        return parallel_for(*on, 0, count, one_call, {.until = until});
+      };
+      const Tally stopped = loop(token);
+      EXPECT_LE(calls, stop_at + members);
+      EXPECT_EQ(stopped.done, calls);
+      EXPECT_EQ(stopped.cancelled, count - calls);
+      const Tally late = loop(20 * one);
+      EXPECT_LE(calls, 22 * members);
+      EXPECT_EQ(late.done, calls);
+      EXPECT_EQ(late.expired, count - calls);
+    }
+  }
+}
+
 HANDOFF_TYPED_TEST_P(LoopSuite, ReducesInOrder) {
   const auto on = TypeParam::make(3);
   for (const std::size_t count : {0U, 1U, 2U, 255U, 256U, 257U, 1000U}) {
@@ -152,6 +191,7 @@ HANDOFF_TYPED_TEST_P(LoopSuite, ASumIsTheSameOnAnyWidth) {
 
 REGISTER_TYPED_TEST_SUITE_P(LoopSuite, EachIndexOnce, TakesEveryForm, CallsOthers,
                             EachThreadBeginsInItsOwnPart, NestsOrSaysThatItDoesNot,
-                            TheFirstFailureIsRethrown, ReducesInOrder, ASumIsTheSameOnAnyWidth);
+                            TheFirstFailureIsRethrown, EndsSoonAfterAStopOrADeadline,
+                            ReducesInOrder, ASumIsTheSameOnAnyWidth);
 
 }  // namespace handoff::test

@@ -93,7 +93,7 @@ class StrangersBulk {
   template <class Block>
   static Tally all(std::size_t count, const RunOptions& options, const Block& block) {
     Tally tally{.accepted = count};
-    const std::size_t size = options.block < 2 ? 16 : options.block;
+    const std::size_t size = options.block == 0 ? 16 : options.block;
     for (std::size_t first = 0, last = 0; first < count; first = last) {
       last = count - first < size ? count : first + size;
       if (options.until.stop_requested()) {

@@ -59,8 +59,8 @@ struct PriorityMessageBusOptions {
   OnFull on_full = OnFull::reject;
 
   // How many more urgent messages may pass one that waits at the front of its priority; then it
-  // comes: with 9, one of ten is a normal one however many urgent ones there are. 0: any number, so
-  // it may wait for ever.
+  // comes. With 9, where urgent and normal ones wait all the time, one of ten is a normal one. 0:
+  // any number, so it may wait for ever.
   unsigned starvation_limit = 0;
 
   // As above.

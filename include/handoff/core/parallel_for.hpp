@@ -23,7 +23,8 @@
 // - Indices are claimed in blocks, large ones first, so nobody has to say how large: down to one
 //   index, or 1/512 of a member's share where that is more. Each thread begins in its own part, the
 //   same in each loop, and then helps in the others': data stays in the caches of one CPU.
-// - Blocks: until every index is done. options.until leaves out blocks that have not begun by then.
+// - Blocks: until every index is done. options.until leaves out blocks that have not begun by then;
+//   where it can end, blocks take about 50 us, and no less than options.block.
 // - Allocates: on a Bulk nothing, on an Executor once; parallel_reduce its partial results.
 // - Closed: an executor that refuses leaves the work to those that are there, the caller at least.
 // - Exceptions: the first one is rethrown; blocks that nobody has claimed by then are left out.
@@ -121,7 +122,8 @@ struct Elements {
 
 inline RunOptions loop_options(const RunOptions& options, std::size_t count,
                                std::size_t members) noexcept {
-  return {.block = options.block != 0 ? options.block : count / (least_part * members),
+  if (options.block != 0) return options;
+  return {.block = options.until.can_end() ? 1 : count / (least_part * members),
           .until = options.until};
 }
 

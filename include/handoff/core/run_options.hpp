@@ -15,11 +15,13 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct RunOptions {
-  // The fewest indices worth a claim; 0 and 1: the executor decides. ceil(count / width) makes one
-  // block a member, for work that is better done in one piece.
+  // The fewest indices in a block; 0: the executor decides (run() of threads: 1; parallel_for:
+  // 1/512 of a member's share). ceil(count / width) makes one block a member, for work that is
+  // better done in one piece.
   std::size_t block = 0;
 
-  // Blocks that have not begun by then do not begin.
+  // Blocks that have not begun by then do not begin. Where it can end, blocks of threads take about
+  // 50 us, if they are not to be larger: so the run ends soon.
   Until until = {};
 };
 

@@ -83,6 +83,9 @@ class Until {
                             : standard_stop_ != nullptr && standard_stop_->stop_requested();
   }
 
+  // Whether it ends at all. False for one that is made of nothing, and of an empty token.
+  [[nodiscard]] bool can_end() const noexcept { return has_deadline() || stop_possible(); }
+
   // A token of its own, for a wait that is about to sleep. Allocates for a std::stop_token.
   [[nodiscard]] sync::StopToken stop_token() const {
     if (stop_ != nullptr) return *stop_;

@@ -21,7 +21,8 @@
 // - Blocks: every call, until all ranks have made it; run() until all blocks are done.
 // - Allocates: run(), some memory; with results at most a few MiB a thread, or a block, which it
 //   keeps for the next run.
-// - Stopped or late: if one rank's `until` ends, no rank begins another block. Returns the Tally.
+// - Stopped or late: if one rank's `until` ends, no rank begins another block. Where one can end,
+//   blocks are done in pieces of about 5 ms, and no fewer indices than `block`. Returns the Tally.
 // - Exceptions: a block that throws counts as failed, whole; all others run. Then run() throws
 //   WorkFailed on all ranks: rank, host and text of the first.
 // - What is wrong on one rank (another count, another build, a checkpoint of another input, a

@@ -26,8 +26,8 @@
 // - Blocks: run(), until every index is accounted for; start() never. Members between runs spin for
 //   some microseconds (only where each can have a CPU) and then sleep at no cost.
 // - Allocates: the constructor; run() and start() nothing.
-// - Stopped or late: blocks that have begun run to their end; the rest is counted as cancelled or
-//   expired, and the run ends. A started run that waits for its turn checks when its turn comes.
+// - Stopped or late: blocks that have begun run to their end, about 50 us where `until` can end;
+//   the rest is cancelled or expired. A started run that waits for its turn looks when that comes.
 // - Exceptions: a block that throws is counted as failed, whole; all others run; then run()
 //   rethrows the first that was thrown, and a completion finds it in its Tally. After run(),
 //   tally() has the figures.

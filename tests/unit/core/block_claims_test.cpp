@@ -86,6 +86,17 @@ TEST(BlockClaims, OneBlockAMemberIfAsked) {
   EXPECT_EQ(claims.most_blocks(), 3U);
 }
 
+TEST(BlockClaims, NoMoreThanIsAskedForButASmallestBlockAtLeast) {
+  BlockClaims claims;
+  claims.open(100, 1, 8);
+  EXPECT_EQ(claims.claim(0, 10), (IndexRange{0, 10}));
+  EXPECT_EQ(claims.claim(0, 1), (IndexRange{10, 18}));
+  EXPECT_EQ(claims.claim(0, 1000), (IndexRange{18, 59})) << "half, as ever";
+  EXPECT_EQ(claims.claim(0, 29), (IndexRange{59, 79}));
+  EXPECT_EQ(claims.claim(0, 8), (IndexRange{79, 87}));
+  EXPECT_EQ(claims.claim(0, 8), (IndexRange{87, 100})) << "less than a block would be left";
+}
+
 TEST(BlockClaims, CloseTakesTheRestOnce) {
   BlockClaims claims;
   claims.open(100, 1, 30);

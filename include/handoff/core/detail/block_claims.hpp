@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include <handoff/config.hpp>
 #include <handoff/core/index_range.hpp>
@@ -52,13 +53,16 @@ class BlockClaims {
     return blocks_of(plan.count, plan.smallest);
   }
 
-  // A block that nobody else gets; empty once none is left. The same `member` begins in the same
-  // part of each run.
-  IndexRange claim(std::size_t member = 0) noexcept {
+  std::size_t smallest() const noexcept { return plan_.read().smallest; }
+
+  // A block that nobody else gets, of no more than `most` indices where two smallest blocks or more
+  // are left of a part; empty once none is left. The same `member` begins in the same part of each
+  // run.
+  IndexRange claim(std::size_t member = 0, std::size_t most = SIZE_MAX) noexcept {
     const Plan& plan = plan_.read();
     std::size_t part = member % plan.parts;
     for (std::size_t seen = 0; seen < plan.parts; ++seen) {
-      const IndexRange block = claim_in(part, plan);
+      const IndexRange block = claim_in(part, plan, most);
       if (!block.empty()) return block;
       part = part + 1 == plan.parts ? 0 : part + 1;
     }
@@ -121,19 +125,19 @@ class BlockClaims {
   }
 
   // All, where less than a smallest block would be left of a part.
-  static std::size_t size_of_block(std::size_t left, const Plan& plan) noexcept {
-    const std::size_t size = detail::max(plan.smallest, left / plan.portions);
+  static std::size_t size_of_block(std::size_t left, const Plan& plan, std::size_t most) noexcept {
+    const std::size_t size = detail::max(plan.smallest, detail::min(most, left / plan.portions));
     return size >= left || left - size < plan.smallest ? left : size;
   }
 
-  IndexRange claim_in(std::size_t part, const Plan& plan) noexcept {
+  IndexRange claim_in(std::size_t part, const Plan& plan, std::size_t most) noexcept {
     sync::atomic<std::size_t>& next = parts_[part].next;
     const std::size_t end = plan.end_of(part);
     // order: relaxed, here and in the exchange: the counter alone gives an index to a member (each
     // value of it is left by exactly one read-modify-write), and no other data hangs on it.
     std::size_t first = next.load(sync::order::relaxed);
     while (first < end) {
-      const std::size_t size = size_of_block(end - first, plan);
+      const std::size_t size = size_of_block(end - first, plan, most);
       // order: relaxed, as above.
       if (next.compare_exchange_weak(first, first + size, sync::order::relaxed,
                                      sync::order::relaxed)) {

@@ -27,9 +27,9 @@
 #include <handoff/core/detail/block_claims.hpp>
 #include <handoff/core/index_range.hpp>
 #include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/stride.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/mutex.hpp>
 
@@ -57,13 +57,17 @@ class RangeRun {
   std::size_t most_blocks() const noexcept { return claims_.most_blocks(); }
 
   // Claims and runs blocks, by block(range), until none is left or the run is given up. `member`:
-  // its index, the same in each run. `claimed(first)` hears of each block before it runs.
+  // its index, the same in each run. `claimed(first)` hears of each block before it runs. Where
+  // `until` can end, blocks are as small as Stride says.
   template <class Block, class Claimed>
   void work(std::size_t member, const Block& block, const Until& until,
             const Claimed& claimed) noexcept {
-    while (!give_up(until)) {
-      const IndexRange range = claims_.claim(member);
+    Stride stride;
+    const bool can_end = until.can_end();
+    while (!can_end || !give_up(until, stride)) {
+      const IndexRange range = claims_.claim(member, stride.most);
       if (range.empty()) return claimed(none_left);
+      stride.taken = range.size();
       claimed(range.first);
       (void)attempt([&] { block(range); }, [&]() noexcept { keep_failure(range.size()); });
     }
@@ -97,17 +101,7 @@ class RangeRun {
 
  private:
   // True if the run has to end; the member that finds out first accounts for all that is left.
-  bool give_up(const Until& until) noexcept {
-    if (until.stop_requested()) {
-      cancel_rest();
-      return true;
-    }
-    if (until.has_deadline() && sync::clock::now() >= until.deadline()) {
-      expire_rest();
-      return true;
-    }
-    return false;
-  }
+  bool give_up(const Until& until, Stride& stride) noexcept;
 
   void keep_failure(std::size_t size) noexcept;
 
