@@ -240,6 +240,23 @@ TEST_P(RankTeams, ADeadlineOfOneRankEndsAll) {
   EXPECT_EQ(team_.run(10, nap, {.until = 1h}).done, 10U);
 }
 
+// A block is begun with half of a thread's share, which takes many seconds here.
+TEST_P(RankTeams, ADeadlineIsSeenWithinABlock) {
+  constexpr std::size_t count = 1'000'000;
+  std::atomic<std::size_t> ran{0};
+  const auto one_by_one = [&](IndexRange range) {
+    std::this_thread::sleep_for(range.size() * 100us);
+    ran += range.size();
+  };
+  RankRunOptions options;
+  if (team_.rank() == 0) options.until = 20ms;
+  const Tally tally = team_.run(count, one_by_one, options);
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_LT(tally.done, count / 4);
+  EXPECT_EQ(tally.done + tally.expired, count);
+  EXPECT_EQ(sum_of_ranks(ran), tally.done);
+}
+
 TEST_P(RankTeams, CallsThatDifferAreToldToAll) {
   if (team_.ranks() == 1) GTEST_SKIP() << "one rank agrees with itself";
   const bool is_0 = team_.rank() == 0;
