@@ -387,12 +387,11 @@ class LadderDrawing {
     return rung.own ? short_duration(rung.own->median) : "-";
   }
 
-  // The ways of which people ask and that are not drawn large. `ours`: this library's among them.
-  static std::string others(const Rung& rung, bool ours) {
+  // The other libraries' ways of which people ask and that are not drawn large.
+  static std::string others(const Rung& rung) {
     std::string text;
     for (const RungWay* way : beside_the_best(rung)) {
-      if (way->is_own() && !ours) continue;
-      text += (text.empty() ? "" : "; ") + with_figure(*way);
+      if (!way->is_own()) text += (text.empty() ? "" : "; ") + with_figure(*way);
     }
     return text;
   }
@@ -403,13 +402,16 @@ class LadderDrawing {
     const double right = layout_.width - edge;
     put(edge, above, "strong", rung.title);
     put(right, above, "own end", own_figure(rung) + (rung.own ? sign_of(*rung.own) : ""));
-    std::string beside = others(rung, false);
+    std::string beside = others(rung);
     if (beside.empty() && rung.own) beside = name_of_way(rung.own->contender);
     const char* const tone = tone_of(rung);
     const double wider = *tone == '\0' ? 1 : bold;
     std::string said = verdict_with_peer(rung);
-    if (rung.own && rung.peer) said += fmt::format(", {}", short_duration(rung.peer->median));
-    said = fitted(said, (right - edge) / wider, layout_.size);
+    const double room = (right - edge) / wider;
+    if (rung.own && rung.peer) {
+      const std::string longer = fmt::format("{}, {}", said, short_duration(rung.peer->median));
+      said = fits(longer, room) ? longer : fits(said, room) ? said : verdict_text(rung);
+    }
     put(edge, below, tone, said);
     const double left = right - edge - wider * room_of(said, layout_.size) - 10;
     if (left >= room_of(beside, layout_.size)) put(right, below, "end", beside);
@@ -425,22 +427,34 @@ class LadderDrawing {
     const double room = layout_.width - edge - wide_right;
     std::string said = verdict_with_peer(rung);
     const std::string with_range = with_range_of(said, rung);
-    if (room_of(with_range, layout_.size) <= room / bold) said = with_range;
-    put(wide_right, above, tone_of(rung), fitted(said, room / bold, layout_.size));
-    std::string more = figures(rung, " there");
-    if (room_of(more, layout_.size) > room) more = figures(rung, "");
-    put(wide_right, below, "", fitted(more, room, layout_.size));
+    const bool is_named = fits(said, room / bold);
+    if (!is_named) said = verdict_text(rung);
+    if (fits(with_range, room / bold)) said = with_range;
+    put(wide_right, above, tone_of(rung), said);
+    put(wide_right, below, "", figures(rung, is_named, room));
   }
 
-  // The peer's, whose name stands above, and those of the other ways.
-  static std::string figures(const Rung& rung, const char* there) {
-    std::string text = rung.peer ? short_duration(rung.peer->median) + there : "";
-    const auto add = [&](const std::string& other) { text += (text.empty() ? "" : "; ") + other; };
-    if (!others(rung, true).empty()) add(others(rung, true));
-    if (rung.today && (!rung.peer || rung.today->contender != rung.peer->contender)) {
-      add(with_figure(*rung.today));
+  bool fits(const std::string& text, double room) const {
+    return room_of(text, layout_.size) <= room;
+  }
+
+  // The peer's, whose name may stand above, and as many of the other ways' as there is room for.
+  std::string figures(const Rung& rung, bool is_named, double room) const {
+    std::vector<std::string> all;
+    if (rung.peer) {
+      all.push_back(is_named ? short_duration(rung.peer->median) : with_figure(*rung.peer));
     }
-    return text;
+    for (const RungWay* way : beside_the_best(rung)) all.push_back(with_figure(*way));
+    if (rung.today && (!rung.peer || rung.today->contender != rung.peer->contender)) {
+      all.push_back(with_figure(*rung.today));
+    }
+    if (rung.peer && is_named) {
+      std::vector<std::string> clearer = all;
+      clearer[0] += " there";
+      if (fits(fmt::format("{}", fmt::join(clearer, "; ")), room)) all = clearer;
+    }
+    while (!fits(fmt::format("{}", fmt::join(all, "; ")), room)) all.pop_back();
+    return fmt::format("{}", fmt::join(all, "; "));
   }
 
   [[nodiscard]] std::vector<std::string> context_lines() const {

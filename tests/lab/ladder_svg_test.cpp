@@ -71,6 +71,17 @@ TEST(LadderSvg, MarksStandInTheOrderOfTheirTimes) {
   EXPECT_TRUE(std::is_sorted(places.begin(), places.end()));
 }
 
+TEST(LadderSvg, WhatHasNoRoomIsLeftOutAndNotCut) {
+  Ladder of_long = ladder();
+  for (Rung& each : of_long.rungs) each.peer = way("peer.onetbb_concurrent_queue_of_many_words", 8);
+  for (const LadderForm form : {LadderForm::narrow, LadderForm::wide}) {
+    const std::string svg = ladder_svg(of_long, context, form);
+    EXPECT_NE(svg.find("x faster<"), std::string::npos);
+    EXPECT_EQ(svg.find("x faster than onetbb concurrent"), std::string::npos);
+    EXPECT_EQ(svg.find("\xE2\x80\xA6"), std::string::npos);
+  }
+}
+
 TEST(LadderSvg, SaysWhatItShows) {
   for (const LadderForm form : {LadderForm::narrow, LadderForm::wide}) {
     const std::string svg = ladder_svg(ladder(), context, form);
