@@ -12,6 +12,8 @@
 #include <handoff/core/not_run.hpp>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 using sync::order;
@@ -133,6 +135,7 @@ void FutureState::give_back(std::uint32_t share) noexcept {
 }
 
 [[gnu::cold]] void FutureState::tell_unheard() noexcept {
+  sync::tell_taken(this);  // to say it is to read it
   unheard(error_, {.type = "Future",
                    .some = "its work",
                    .own = given_name(),

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 // All are removed before any is waited for: none of them is called while others end.
@@ -18,9 +20,10 @@ void ListenerGroup::clear() noexcept {
     const detail::ListenerList* awaited = nullptr;
     for (const ListenerHandle& each : removed) {
       const detail::Listener* const listener = detail::ListenerAccess::listener(each);
-      if (listener == nullptr || &listener->list() == awaited) continue;
+      if (listener == nullptr) continue;
+      if (&listener->list() != awaited) detail::await_passes(listener->seen_by());
       awaited = &listener->list();
-      detail::await_passes(listener->seen_by());
+      sync::tell_taken(sync::end_of(listener));
     }
   }
 }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <new>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 using sync::order;
@@ -81,7 +83,9 @@ Status Frame::next(const Until& until) {
         left_.await([&] { return shut(oldest); }, until.deadline(), until.stop_token()));
     if (status != Status::ok) return status;
   }
+  sync::tell_taken(sync::end_of(this));
   oldest.spaces.reset();  // equivalent(swap): nothing was made in it yet, so nobody reads it
+  sync::tell_given(this);
   // order: release, twice: pairs with the acquires in enter() and alive(), and in number().
   oldest.word.store(number << kHoldBits, order::release);
   number_.store(number, order::release);  // order: as above

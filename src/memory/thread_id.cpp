@@ -2,6 +2,8 @@
 #include <handoff/memory/internal/thread_id.hpp>
 #include <handoff/sync/internal/thread_object.hpp>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(std::uint64_t, handoff::detail::LoneThread);
 }}}  // namespace handoff::HANDOFF_ABI::sync
@@ -30,6 +32,7 @@ bool LoneThread::enroll() noexcept {
     // order: acquire pairs with the release below, so that it is handed on.
     if (living_[place].number.compare_exchange_strong(nobody, first + place, sync::order::acquire,
                                                       sync::order::relaxed)) {
+      sync::tell_taken(&living_[place]);
       // equivalent(swap): the thread's own number, for which nobody asks in between
       number() = first + place;
       (void)sync::thread_object<LoneThread, Here>::get();  // for its end
@@ -40,6 +43,7 @@ bool LoneThread::enroll() noexcept {
 }
 
 LoneThread::~LoneThread() {
+  sync::tell_given(&living_[place()]);
   // order: release pairs with the acquires in ended() and enroll().
   living_[number() % kMost].number.store(0, sync::order::release);
   number() = 0;  // equivalent(swap): both of this thread alone

@@ -397,11 +397,9 @@ Timers::Figures Timers::figures() noexcept {
 
 // ---- What a handle asks ------------------------------------------------------------------------
 
-bool TimerHandle::cancel() noexcept { return task_ != nullptr && task_->timers().cancel(*task_); }
+bool TimerHandle::call_off() noexcept { return task_->timers().cancel(*task_); }
 
-bool TimerHandle::cancel_and_wait() noexcept {
-  return task_ != nullptr && task_->timers().cancel_and_wait(*task_);
-}
+bool TimerHandle::call_off_and_wait() noexcept { return task_->timers().cancel_and_wait(*task_); }
 
 void TimerHandle::reset() noexcept {
   if (task_ == nullptr) return;

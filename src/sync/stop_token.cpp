@@ -72,6 +72,7 @@ StopState* state_following(std::stop_token token) {
 }
 
 bool StopState::request_stop() noexcept {
+  tell_given(this);
   // order: release pairs with the acquire in is_requested(): what the stopper did before is seen.
   if (requested.exchange(true, order::release)) return false;
   // equivalent(swap): runner is read only while a callback runs, which it begins to under the
@@ -90,7 +91,9 @@ void StopState::run_first(StopCallback& callback) noexcept {
   const auto function = callback.function_;
   void* const argument = callback.argument_;
   mutex.unlock();
+  tell_taken(&callback);
   function(argument);  // `callback` may be gone from here on: it may destroy itself
+  tell_given(end_of(&callback));
   mutex.lock();
   running = nullptr;
   // order: relaxed, only counts; what the function did is published by the mutex.
@@ -101,6 +104,7 @@ void StopState::run_first(StopCallback& callback) noexcept {
 // False if the stop has been requested: the caller runs the function itself.
 bool StopState::link(StopCallback& callback) noexcept {
   const Lock lock(mutex);
+  tell_given(&callback);
   // order: relaxed, under the mutex; a stopper sets it before it takes the mutex, so either it is
   // seen here, or the stopper will see this callback linked (ST-2).
   if (requested.load(order::relaxed)) return false;
@@ -133,6 +137,7 @@ StopCallback::StopCallback(StopToken token, Function function, void* argument) n
   detail::StopState* const state = token_.state_.get();
   if (state != nullptr && !state->link(*this)) {
     (void)token_.stop_requested();  // acquires: what came before the stop is visible below
+    tell_taken(state);
     function_(argument_);
   }
 }
@@ -148,6 +153,7 @@ StopCallback::~StopCallback() {
         state->unlink(*this);
         return;
       }
+      tell_taken(end_of(this));
       if (state->running != this || state->runner == this_thread_id()) return;
       // order: relaxed, read under the mutex that orders it with run_first().
       round = state->finished.load(order::relaxed);

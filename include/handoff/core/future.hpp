@@ -277,6 +277,7 @@ class Continuation final : public FutureResult<typename Step::Result> {
   void destroy() noexcept override { RawBox<Continuation>::destroy(this); }
   FutureState::Way* way() noexcept override { return &way_; }
   FutureState* source(std::size_t index) noexcept override {
+    const sync::Turn turn(this);
     return index == 0 ? before_.read().get() : nullptr;
   }
 
@@ -404,6 +405,7 @@ class Unwrapped final : public FutureResult<U> {
   void destroy() noexcept override { RawBox<Unwrapped>::destroy(this); }
   FutureState::Way* way() noexcept override { return &way_; }
   FutureState* source(std::size_t index) noexcept override {
+    const sync::Turn turn(this);
     if (index == 0) return outer_.read().get();
     return index == 1 ? inner() : nullptr;
   }

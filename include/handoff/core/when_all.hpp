@@ -144,7 +144,10 @@ class Gathering final : public FutureResult<typename Parts::Result> {
   }
   void destroy() noexcept override { RawBox<Gathering>::destroy(this); }
   FutureState::Way* way() noexcept override { return &way_; }
-  FutureState* source(std::size_t index) noexcept override { return parts_.read().source(index); }
+  FutureState* source(std::size_t index) noexcept override {
+    const sync::Turn turn(this);
+    return parts_.read().source(index);
+  }
 
   sync::cell<Parts> parts_;
   sync::atomic<std::size_t> missing_;

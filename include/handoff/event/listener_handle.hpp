@@ -33,6 +33,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/event/internal/listeners.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -60,7 +61,9 @@ class ListenerHandle {
   // waits for this one.
   bool remove_and_wait() const noexcept {
     const bool removed = remove();
-    if (listener_.get() != nullptr) detail::await_passes(listener_.get()->seen_by());
+    if (listener_.get() == nullptr) return removed;
+    detail::await_passes(listener_.get()->seen_by());
+    sync::taken(sync::end_of(listener_.get()));
     return removed;
   }
 

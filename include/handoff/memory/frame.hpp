@@ -40,6 +40,7 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -89,7 +90,9 @@ class Frame {
   // The number of the current frame.
   [[nodiscard]] std::uint64_t number() const noexcept {
     // order: acquire pairs with the release in next(): its memory is there.
-    return number_.load(sync::order::acquire);
+    const std::uint64_t number = number_.load(sync::order::acquire);
+    sync::taken(this);
+    return number;
   }
   // Whether the memory of that frame is still there; without a hold it may be gone by now.
   [[nodiscard]] bool alive(std::uint64_t number) const noexcept {
@@ -156,7 +159,9 @@ class [[nodiscard("a hold that is dropped holds nothing")]] Frame::Hold {
 
   // Ends it now.
   void release() noexcept {
-    if (frame_ != nullptr) std::exchange(frame_, nullptr)->leave(number_);
+    if (frame_ == nullptr) return;
+    sync::given(sync::end_of(frame_));
+    std::exchange(frame_, nullptr)->leave(number_);
   }
 
  private:

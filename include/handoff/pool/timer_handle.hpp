@@ -23,6 +23,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -45,15 +46,27 @@ class TimerHandle {
 
   // True for the one call that ended it: the function will not begin any more, of a series not once
   // more. False if it has begun, or is over, whatever the reason.
-  bool cancel() noexcept;
+  bool cancel() noexcept {
+    if (task_ == nullptr) return false;
+    sync::given(task_);
+    return call_off();
+  }
 
   // ... and returns when no run of the function is going on.
-  bool cancel_and_wait() noexcept;
+  bool cancel_and_wait() noexcept {
+    if (task_ == nullptr) return false;
+    sync::given(task_);
+    const bool ended = call_off_and_wait();
+    sync::taken(task_);
+    return ended;
+  }
 
   // For ThreadPool.
   explicit TimerHandle(detail::TimedTask& task) noexcept : task_(&task) {}
 
  private:
+  bool call_off() noexcept;
+  bool call_off_and_wait() noexcept;
   void reset() noexcept;
 
   detail::TimedTask* task_ = nullptr;

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 
 #if !defined(__cpp_lib_jthread)
 #error "no std::stop_token here: C++20 is needed, with libc++ before 20 -fexperimental-library too"
@@ -46,7 +47,11 @@ class StopRef {
   }
   ~StopRef() { release(state_); }
   StopState* get() const noexcept { return state_; }
-  bool is_requested() const noexcept { return state_ != nullptr && detail::is_requested(*state_); }
+  bool is_requested() const noexcept {
+    const bool is_so = state_ != nullptr && detail::is_requested(*state_);
+    if (is_so) taken(state_);
+    return is_so;
+  }
 
  private:
   StopState* state_ = nullptr;

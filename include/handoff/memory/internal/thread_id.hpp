@@ -15,6 +15,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/internal/books.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -50,7 +51,10 @@ class LoneThread {
   static bool ended(std::uint64_t number) noexcept {
     // order: acquire pairs with the release in ~LoneThread(), or with a later thread's, which has
     // acquired that one.
-    return living_[number % kMost].number.load(sync::order::acquire) != number;
+    const Living& now = living_[number % kMost];
+    const bool has_ended = now.number.load(sync::order::acquire) != number;
+    if (has_ended) sync::taken(&now);
+    return has_ended;
   }
 
   LoneThread() noexcept = default;

@@ -15,6 +15,7 @@ struct FutureKind {
   static TaskName name(Task& task) noexcept {
     sync::taken(&task);
     const FutureState& state = *task.as<FutureState*>();
+    const sync::Turn turn(&state);  // the last look, where another thread has begun the work
     return {state.type(), state.given_name()};
   }
   static Outcome run(Task& task) { return task.as<FutureState*>()->run_as_task(); }
