@@ -62,8 +62,10 @@ int stopped_behind(handoff::ThreadPool& pool) {
     while (!stop.stop_requested()) std::this_thread::yield();
     return 1;
   };
-  auto chain = pool.submit(work).then([](int v) { return v + 1; }).on_failure(
-      [](const std::exception_ptr&) { return 0; });
+  auto chain =
+      pool.submit(work).then([](int v) { return v + 1; }).on_failure([](const std::exception_ptr&) {
+        return 0;
+      });
   until(begun);
   int sum = chain.request_stop() ? chain.get() : 0;
   begun = false;

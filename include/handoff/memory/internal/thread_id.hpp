@@ -49,9 +49,9 @@ class LoneThread {
 
   // Whether the thread of this number has ended, or is nobody. Then what it did happens before.
   static bool ended(std::uint64_t number) noexcept {
+    const Living& now = living_[number % kMost];
     // order: acquire pairs with the release in ~LoneThread(), or with a later thread's, which has
     // acquired that one.
-    const Living& now = living_[number % kMost];
     const bool has_ended = now.number.load(sync::order::acquire) != number;
     if (has_ended) sync::taken(&now);
     return has_ended;
