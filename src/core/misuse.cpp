@@ -7,6 +7,7 @@
 #include <handoff/sync/internal/atomic.hpp>
 
 #include "../sync/internal/joined.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "internal/failure_text.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI {
@@ -18,13 +19,16 @@ constinit sync::atomic<bool> throws_nothing{false};
 }  // namespace
 
 MisuseHandler set_misuse_handler(MisuseHandler handler) noexcept {
+  sync::tell_given(&handler_now);
   // order: release pairs with the acquire in misuse(): what the handler needs is visible to it.
   return handler_now.exchange(handler, sync::order::release);
 }
 
 void misuse(const char* what) {
   // order: acquire pairs with the exchange in set_misuse_handler().
-  if (const MisuseHandler handler = handler_now.load(sync::order::acquire)) handler(what);
+  const MisuseHandler handler = handler_now.load(sync::order::acquire);
+  sync::tell_taken(&handler_now);
+  if (handler != nullptr) handler(what);
   // terminate: without exceptions there is no other way not to return into the misuse.
   if (detail::nothing_is_thrown()) std::terminate();
   throw Misuse(what);

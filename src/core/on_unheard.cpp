@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "../sync/internal/joined.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "internal/escaped_text.hpp"
 #include "internal/failure_text.hpp"
 #include "internal/line_limit.hpp"
@@ -121,6 +122,7 @@ void OnUnheard::terminate(const char* what) noexcept {
 void OnUnheard::ignore(const char* /*what*/) noexcept {}
 
 UnheardHandler set_unheard_handler(UnheardHandler handler) noexcept {
+  sync::tell_given(&unheard_handler);
   // order: release pairs with the acquire in unheard(): what the handler needs is visible to it.
   return or_tell(unheard_handler.exchange(handler, sync::order::release));
 }
@@ -131,6 +133,7 @@ namespace detail {
 void unheard(const std::exception_ptr& error, const Thrower& thrower) noexcept {
   // order: acquire pairs with the exchange in set_unheard_handler().
   UnheardHandler handler = or_tell(unheard_handler.load(sync::order::acquire));
+  sync::tell_taken(&unheard_handler);
   if (handler == &OnUnheard::ignore) return;
   if (handler == &OnUnheard::tell) {
     if (!may_write()) return;

@@ -95,6 +95,7 @@ ListenerList* ListenerList::make(const void* owner) { return RawBox<ListenerList
 
 void ListenerList::release() noexcept {
   if (!was_last(references_)) return;
+  const sync::MadeForAll unseen;
   RawBox<ListenerList>::destroy(this);
 }
 

@@ -18,6 +18,8 @@
 #include <handoff/sync/mutex.hpp>
 #include <new>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 inline constexpr std::size_t kChunks = 128;  // with the first one, which holds the header
@@ -92,6 +94,7 @@ class SlabPool {
       taken_ = 0;
     }
     void* const chunk = slab.chunk(index);
+    sync::tell_taken(chunk);
     if (!slab.touched.has(index)) {
       slab.touched.set(index);  // equivalent(swap): under the mutex
       ::new (chunk) ChunkLayout;
@@ -102,6 +105,7 @@ class SlabPool {
   void give(void* chunk) noexcept {
     std::size_t index = 0;
     Slab& slab = slab_of(chunk, index);
+    sync::tell_given(chunk);
     const sync::Lock lock(mutex_);
     slab.free.set(index);  // equivalent(swap): under the mutex
     ++free_;
@@ -138,6 +142,7 @@ class SlabPool {
 
   // In the order of addresses.
   void add_slab() {
+    const sync::MadeForAll unseen;
     void* const memory = sync::allocate(kSlabBytes, kSlabBytes);
     // Not the first: a queue of few events would have two megabytes.
     // equivalent(negate): how large the pages are that the system gives: speed
@@ -155,6 +160,7 @@ class SlabPool {
   // The pages of `count` free chunks, the last in the order of taking; those of whole slabs with
   // their addresses.
   void give_back(std::size_t count) noexcept {
+    const sync::MadeForAll unseen;
     std::size_t keep = free_ - count;
     for (Slab** link = &first_; *link != nullptr;) {
       Slab& slab = **link;

@@ -13,17 +13,29 @@
 #include "plant.hpp"
 
 int main() {
+  // Two queues in a row, whose memory goes from the one to the other.
   handoff::EventQueue<int, void(const std::string&)> queue;
+  handoff::EventQueue<int, void(const std::string&)> behind;
+  constexpr std::size_t kEvents = 4000;
   std::size_t letters = 0;
-  const auto counts =
-      queue.append_listener(1, [&](const std::string& text) { letters += text.size(); });
+  std::size_t shown = 0;
+  const auto counts = queue.append_listener(1, [&](const std::string& text) {
+    letters += text.size();
+    behind.enqueue(1, text);
+  });
+  const auto shows =
+      behind.append_listener(1, [&](const std::string& text) { shown += text.size(); });
   std::thread sensor([&] {
-    for (int i = 0; i < 500; ++i) queue.enqueue(1, std::string(20, 'e'));
+    for (std::size_t i = 0; i < kEvents; ++i) queue.enqueue(1, std::string(20, 'e'));
     inside();
   });
   outside();
-  while (letters < 500 * 20) queue.drain();
+  std::thread screen([&] {
+    while (shown < kEvents * 20) behind.drain();
+  });
+  while (letters < kEvents * 20) queue.drain();
   sensor.join();
+  screen.join();
 
   handoff::EventDispatcher<int, void(int)> dispatcher;
   std::atomic<int> heard{0};
@@ -35,6 +47,7 @@ int main() {
     const handoff::ScopedListener listener = dispatcher.append_listener(
         7, [&heard, state](int value) { heard += value * int(state.size()); });
     dispatcher.dispatch(7, 1);
+    dispatcher.append_listener(100 + i, [](int) {});  // its table of keys grows under the others
   }
   others.join();
 

@@ -26,6 +26,7 @@
 #include <handoff/sync/internal/allocate.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -41,7 +42,10 @@ class ListenerMap {
   // For a pass over the owner, which may then narrow to the list. Null: no such key.
   ListenerList* find(const Key& key) const {
     Table* const table = current();
-    return table != nullptr ? table->find(key) : nullptr;
+    if (table == nullptr) return nullptr;
+    ListenerList* const list = table->find(key);
+    sync::given(sync::end_of(table));
+    return list;
   }
 
   void add(const Key& key, const ListenerRef& listener, AddedAt place, const Listener* before,
@@ -113,6 +117,7 @@ class ListenerMap {
     }
     static void free(void* object) noexcept {
       auto* const table = static_cast<Table*>(object);
+      sync::taken(sync::end_of(table));
       for (Bucket& bucket : *table) {
         if (bucket.own_list() != nullptr) bucket.key.destroy();
       }

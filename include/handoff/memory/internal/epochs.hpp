@@ -26,6 +26,7 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/internal/single_threaded.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
 
@@ -197,6 +198,7 @@ class [[nodiscard]] Pass {
   // From here on over this part of what it was over.
   void narrow(const void* subject) noexcept {
     if (depth_ + 1 >= PassRecord::kSlots) return;
+    tell();
     // order: release pairs with the acquire in PassRegistry::blocker(): what this pass did to the
     // rest comes before.
     slot().subject.store(subject, sync::order::release);
@@ -244,12 +246,22 @@ class [[nodiscard]] Pass {
   void end() noexcept {
     if (depth_ >= PassRecord::kSlots) [[unlikely]]
       return;
+    tell();
     // order: release pairs with the acquire in PassRegistry::blocker(): the pass is over.
     slot().epoch.store(0, sync::order::release);
     sync::asymmetric_fence_light();
     // order: relaxed, ordered by the fences: the asker sees the pass ended, or this sees it.
     if (slot().asked.load(sync::order::relaxed)) [[unlikely]]
       PassRecord::ended(slot());
+  }
+
+  // The sanitizer, of what it was over: that may end from here on.
+  [[gnu::always_inline]] void tell() const noexcept {
+#if defined(HANDOFF_SANITIZES_THREADS)
+    // order: relaxed, only this thread writes it.
+    const void* const subject = slot().subject.load(sync::order::relaxed);
+    if (subject != nullptr) sync::given(subject);
+#endif
   }
 
   PassRecord& record_;
