@@ -246,6 +246,7 @@ struct ListenerFunctions {
                  values = std::tuple<std::decay_t<Args>...>(args...)]() mutable {
       const Pass pass(&node.get()->list());
       if (!node.get()->attached()) return;
+      const sync::Called called(node.get());
       std::apply(
           [&](auto&... value) {
             detail::call_and_drop(static_cast<Node*>(node.get())->function(), value...);

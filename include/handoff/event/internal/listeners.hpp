@@ -218,9 +218,8 @@ class ListenerList {
       const Listener::Call call = listener->call_.load(sync::order::relaxed);  // order: as above
       if (call == nullptr) [[unlikely]]
         continue;  // the entry is in an array from before
-      const bool goes_on = visit(call, *listener);
-      sync::given(sync::end_of(listener));
-      if (!goes_on) return false;
+      const sync::Called called(listener);
+      if (!visit(call, *listener)) return false;
     }
     return true;
   }

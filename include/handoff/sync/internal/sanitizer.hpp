@@ -64,6 +64,18 @@ class Turn {
   const void* const what_;
 };
 
+// A call, until it returns or throws, whose end others wait for at `what`.
+class Called {
+ public:
+  [[gnu::always_inline]] explicit Called(const void* what) noexcept : what_(what) {}
+  [[gnu::always_inline]] ~Called() { given(end_of(what_)); }
+  Called(const Called&) = delete;
+  Called& operator=(const Called&) = delete;
+
+ private:
+  const void* const what_;
+};
+
 // A wait, until it returns or throws, for what ends at `what`.
 class Waited {
  public:
