@@ -54,9 +54,12 @@ int main() {
     });
   }
   auto planted_one = std::make_unique<OfMany>(list);
-  planted_one->listeners.add(list.append([](int) {
-    if (!was_inside.load(std::memory_order_relaxed)) inside();
+  std::atomic<bool> added = false;  // an addition meets the calls at locks
+  planted_one->listeners.add(list.append([&added](int) {
+    const bool again = was_inside.load(std::memory_order_relaxed);
+    if (added.load(std::memory_order_relaxed) && !again) inside();
   }));
+  added.store(true, std::memory_order_relaxed);
   outside();
   std::vector<std::unique_ptr<OfMany>> many(4);
   std::vector<std::unique_ptr<OfOne>> ones(4);
