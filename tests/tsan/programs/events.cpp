@@ -16,25 +16,31 @@ int main() {
   // Two queues in a row, whose memory goes from the one to the other.
   handoff::EventQueue<int, void(const std::string&)> queue;
   handoff::EventQueue<int, void(const std::string&)> behind;
-  constexpr std::size_t kEvents = 4000;
+  constexpr std::size_t kEvents = 20'000;
+  constexpr std::size_t kLetters = 2 * kEvents * 20;
   std::size_t letters = 0;
   std::size_t shown = 0;
   const auto counts = queue.append_listener(1, [&](const std::string& text) {
     letters += text.size();
-    behind.enqueue(1, text);
+    (void)behind.enqueue(1, text);
   });
   const auto shows =
       behind.append_listener(1, [&](const std::string& text) { shown += text.size(); });
+  const auto sense = [&queue] {
+    for (std::size_t i = 0; i < kEvents; ++i) (void)queue.enqueue(1, std::string(20, 'e'));
+  };
   std::thread sensor([&] {
-    for (std::size_t i = 0; i < kEvents; ++i) queue.enqueue(1, std::string(20, 'e'));
+    sense();
     inside();
   });
+  std::thread another(sense);
   outside();
   std::thread screen([&] {
-    while (shown < kEvents * 20) behind.drain();
+    while (shown < kLetters) behind.drain();
   });
-  while (letters < kEvents * 20) queue.drain();
+  while (letters < kLetters) queue.drain();
   sensor.join();
+  another.join();
   screen.join();
 
   handoff::EventDispatcher<int, void(int)> dispatcher;
