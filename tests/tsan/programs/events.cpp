@@ -45,8 +45,9 @@ int main() {
 
   handoff::EventDispatcher<int, void(int)> dispatcher;
   std::atomic<int> heard{0};
+  std::atomic<bool> over{false};
   std::thread others([&] {
-    for (int i = 0; i < 200; ++i) dispatcher.dispatch(7, 1);
+    while (!over.load(std::memory_order_relaxed)) dispatcher.dispatch(7, 1);
   });
   for (int i = 0; i < 50; ++i) {
     auto state = std::string(30, 's');
@@ -55,6 +56,7 @@ int main() {
     dispatcher.dispatch(7, 1);
     dispatcher.append_listener(100 + i, [](int) {});  // its table of keys grows under the others
   }
+  over.store(true, std::memory_order_relaxed);
   others.join();
 
   handoff::Broadcast<std::string> stream(32);
