@@ -44,7 +44,7 @@ class ListenerMap {
     Table* const table = current();
     if (table == nullptr) return nullptr;
     ListenerList* const list = table->find(key);
-    sync::given(sync::end_of(table));
+    sync::given(table);
     return list;
   }
 
@@ -117,7 +117,7 @@ class ListenerMap {
     }
     static void free(void* object) noexcept {
       auto* const table = static_cast<Table*>(object);
-      sync::taken(sync::end_of(table));
+      sync::taken(table);
       for (Bucket& bucket : *table) {
         if (bucket.own_list() != nullptr) bucket.key.destroy();
       }

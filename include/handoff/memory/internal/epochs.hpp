@@ -72,6 +72,7 @@ class Garbage {
     retired.object = &object;
     retired.free = free;
     *std::exchange(end_, &retired.next) = &retired;
+    sync::given(&object);
   }
   Garbage() noexcept = default;
   Garbage(const Garbage&) = delete;
