@@ -96,6 +96,9 @@ class KeyOrder {
     return first;
   }
 
+  // The same for messages of one key.
+  const void* turn_of(const MessageNode& node) const noexcept { return &stripe_of(node.key); }
+
  private:
   template <class>
   friend struct Books;

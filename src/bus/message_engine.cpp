@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "../core/internal/failures.hpp"
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "key_order.hpp"
 #include "message_cells.hpp"
 #include "message_counts.hpp"
@@ -87,6 +88,18 @@ struct MessageEngine::Parts {
         gate(ThreadPool::index_count(width), true),
         drop(Outcome::done),
         pool(pool_options(options, ops.keyed, width, gate)) {}
+
+  // To ThreadSanitizer: a handler begins behind start(), resume() and the one of its key before,
+  // and ends before a pause, a wait or a close does (docs/design/tsan.md).
+  void tell_begin(const MessageNode& node) const noexcept {
+    sync::tell_taken(&gate);
+    if (node.keyed) sync::tell_taken(keys->turn_of(node));
+  }
+  void tell_end(const MessageNode& node) const noexcept {
+    sync::tell_given(sync::end_of(&gate));
+    if (node.keyed) sync::tell_given(keys->turn_of(node));
+  }
+  void tell_quiet() const noexcept { sync::tell_taken(sync::end_of(&gate)); }
 
   const MessageWorkersOptions options;
   const MessageOps ops;
@@ -190,6 +203,7 @@ MessageEngine::~MessageEngine() {
 bool MessageEngine::is_started() const noexcept { return parts_->gate.is_started(); }
 void MessageEngine::start(const void* handlers) noexcept {
   parts_->handlers = handlers;
+  sync::tell_given(&parts_->gate);
   parts_->gate.start();
 }
 
@@ -297,6 +311,7 @@ Status MessageEngine::run_here(void* message, std::uint32_t type, bool keyed, st
     // order: acquire pairs with the release in finish().
     const auto ended = [&node]() noexcept { return node.ended.load(order::acquire) != 0; };
     (void)parts.ended.await(ended);
+    sync::tell_taken(sync::end_of(&node));
   }
   if (!tells) return Status::ok;  // it was accepted; what became of it is the Tally's to say
   // order: relaxed, this thread wrote it, or acquired it above.
@@ -343,15 +358,20 @@ MessageNode* MessageEngine::run_last_of_key(MessageNode& node) noexcept {
 
 Outcome MessageEngine::perform(MessageNode& node) noexcept {
   Parts& parts = *parts_;
-  if (probe::is_watched()) [[unlikely]]
+  if (probe::is_watched()) [[unlikely]] {
     probe::seen(probe::Mark::begin, probe::Kind::message, parts.ops.name(node.type), &node);
+    parts.tell_begin(node);
+  }
   // order: relaxed. What misses it has begun before; a close that opens the gate released it.
   Outcome outcome = parts.drop.load(order::relaxed);
   if (outcome == Outcome::done && !attempt([&] { parts.ops.handle(parts.handlers, node); },
                                            [&]() noexcept { keep_failure(node); })) {
     outcome = Outcome::failed;
   }
-  probe::end(probe::Kind::message, &node);
+  if (probe::is_watched()) [[unlikely]] {
+    probe::end(probe::Kind::message, &node);
+    parts.tell_end(node);
+  }
   if (node.home != MessageNode::Home::caller) parts.ops.destroy(node);
   return outcome;
 }
@@ -402,9 +422,14 @@ void MessageEngine::tell() noexcept {
 
 Status MessageEngine::pause(const Until& until) {
   refuse_inside("MessageWorkers: pause() inside a handler would wait for itself");
-  return parts_->gate.pause(until);
+  const Status status = parts_->gate.pause(until);
+  parts_->tell_quiet();
+  return status;
 }
-void MessageEngine::resume() noexcept { parts_->gate.resume(); }
+void MessageEngine::resume() noexcept {
+  sync::tell_given(&parts_->gate);
+  parts_->gate.resume();
+}
 
 Status MessageEngine::wait(const Until& until) {
   refuse_inside("MessageWorkers: wait() inside a handler would wait for itself");
@@ -414,6 +439,7 @@ Status MessageEngine::wait(const Until& until) {
   const auto idle = [&parts]() noexcept { return parts.counts.is_idle(); };
   const Status waited = parts.gate.await(parts.idle, idle, until);
   if (waited != Status::ok) return waited;
+  parts.tell_quiet();
   if (std::exception_ptr failure = parts.failures.take()) {
     std::rethrow_exception(std::move(failure));
   }
@@ -433,6 +459,7 @@ Tally MessageEngine::close(const Closing& closing) {
     // equivalent(delete): a second close does all again, and finds nothing left to do
     parts.is_over = true;
   }
+  parts.tell_quiet();
   return tally();
 }
 

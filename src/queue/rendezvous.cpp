@@ -6,6 +6,8 @@
 #include <handoff/queue/detail/rendezvous.hpp>
 #include <handoff/sync/internal/fence.hpp>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 void Rendezvous::append(Party& self) noexcept {
@@ -47,7 +49,7 @@ Status Rendezvous::met(Party& self) noexcept {
 }
 
 Status Rendezvous::try_meet(Party& self) noexcept {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   const Status status = met(self);
   return status == Status::empty && self.is_push() ? Status::full : status;
 }
@@ -57,7 +59,7 @@ Status Rendezvous::meet(Party& self, const Until& until) {
   if (at_once == Status::ok || at_once == Status::closed) return at_once;
   const sync::StopToken stop = until.stop_token();  // may throw: before anybody can meet this one
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     const Status status = met(self);
     if (status != Status::empty) return status;
     append(self);
@@ -65,7 +67,7 @@ Status Rendezvous::meet(Party& self, const Until& until) {
   if (self.is_push()) tell_selects(1);
   const Status slept = status_of(self.sleeper_.sleep(until.deadline(), stop, sync::spin_policy(),
                                                      self.is_push() ? "full" : "wait"));
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   if (self.outcome_.read() != Status::empty) return self.outcome_.read();
   unlink(self);
   return slept;
@@ -73,7 +75,7 @@ Status Rendezvous::meet(Party& self, const Until& until) {
 
 void Rendezvous::close() noexcept {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     closed_.close();
     for (Line* const line : {&pushes_, &pops_}) {
       while (Party* const first = line->first.read()) finish(*first, Status::closed);
@@ -84,7 +86,7 @@ void Rendezvous::close() noexcept {
 
 void Rendezvous::pass_on() noexcept {
   {
-    const sync::Lock lock(mutex_);
+    const sync::SeenLock lock(mutex_);
     if (pushes_.first.read() == nullptr) return;
   }
   tell_selects(1);

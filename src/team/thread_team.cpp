@@ -41,6 +41,8 @@
 #include <system_error>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
@@ -307,6 +309,7 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   (void)empty_.await(empty, sync::no_deadline, {}, sync::Spin::never);
   tally_ = run_.settle();
   Tally tally = tally_;  // before the turn ends: the next caller writes tally_ anew
+  sync::tell_given(sync::end_of(this));  // this thread's blocks, to the next run
   if (BulkStorage* const next = turns_.end()) [[unlikely]]
     begin(next);
   return tally;

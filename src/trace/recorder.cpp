@@ -75,8 +75,10 @@ void watch_by(std::uint32_t by) noexcept {
   }
   if (what == nullptr) return;
   switch (mark) {
-    case Mark::hand:
-    case Mark::share: return sync::tell_given(what);
+    case Mark::share:
+      sync::tell_taken(sync::end_of(what));  // of the run before, if another thread began that one
+      return sync::tell_given(what);
+    case Mark::hand: return sync::tell_given(what);
     case Mark::end: return sync::tell_given(sync::end_of(what));
     case Mark::move:
       sync::tell_taken(what);
