@@ -82,8 +82,10 @@ int main() {
   // handoff::Broadcast<int, Rejects> rejecting(4);
   // wrong: visits copies: the message must be copyable
   // handoff::Broadcast<std::unique_ptr<int>, LosesOldest> owners_of_some(4);
-  // wrong: consumer
+  // wrong: overwrites the oldest comes after no other
   // auto after_some = ticks.consumer({.after = {some}});
+  // wrong: overwrites the oldest comes after no other
+  // auto after_both = ticks.consumer({.after = {some, some}});
   // wrong: lost
   // if (all.lost() != 0) return 1;
   // wrong: consume

@@ -56,6 +56,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/draining.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/on_full.hpp>
@@ -152,8 +153,8 @@ class Broadcast {
     return taken.count;
   }
 
-  // Waits while the broadcast is full. ok, closed, timed_out or stopped. Not inside a visitor: its
-  // consumer would have to make the room.
+  // Waits while the broadcast is full. ok, closed, timed_out or stopped. In a visitor of this
+  // broadcast it says `full` and does not wait: its consumer would have to make the room.
   Status push(T&& message, const Until& until = {}) {
     return wait_for_room([&] { return try_push(std::move(message)); }, until);
   }
@@ -186,7 +187,7 @@ class Broadcast {
     if (taken.count != 0) return Claim(*this, taken, Status::ok);
     return Claim(*this, {}, is_closed(taken.first) ? Status::closed : Status::full);
   }
-  // Waits while there is none.
+  // Waits while there is none, as push() does.
   [[nodiscard]] Claim claim(std::size_t most = 1, const Until& until = {}) {
     Taken taken{};
     const Status status = wait_for_room(
@@ -380,6 +381,7 @@ class Broadcast {
   Status wait_for_room(const Attempt& attempt, const Until& until) {
     Status status = attempt();
     if (status != Status::full) return status;
+    if (!kLossy && detail::Draining::is_here(this)) return status;
     // The end of a copy is near, and nobody is told of it.
     const auto spin_for = kLossy ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(-1);
     const Status waited = producers_.wait([&] { return (status = attempt()) != Status::full; },

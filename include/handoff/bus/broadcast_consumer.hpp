@@ -12,7 +12,9 @@
 #include <handoff/bus/detail/broadcast_readers.hpp>
 #include <handoff/bus/detail/call_with.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/internal/draining.hpp>
 #include <handoff/core/internal/min_max.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/internal/atomic.hpp>
@@ -71,7 +73,8 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   // there is ordered with others by `after` alone. `sequence` counts messages from 0, and claims
   // that were dropped; `end_of_batch` says that it is the last of this call. Under
   // OnFull::overwrite_oldest the visitor gets a copy, and a call may end without that word: what it
-  // was to be said of was lost meanwhile. The visitor must not consume by this one.
+  // was to be said of was lost meanwhile. There the visitor may consume by this one, else it is
+  // misuse.
   template <detail::BroadcastVisitor<T> Visitor>
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
@@ -263,6 +266,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   template <class Visitor>
   std::size_t consume_in_place(Visitor& visitor, std::size_t most) {
+    if (visits_) misuse("a consumer of a broadcast was used to consume inside its own visitor");
     const Places places = broadcast_->places_;
     const Ticket first = reader_->next;
     const Ticket last = end_of(places, first, most);
@@ -270,6 +274,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     Ticket end = last;  // behind the last that was not dropped
     while (end != first && is_dropped(places, end - kStep)) end -= kStep;
     std::size_t visited = 0;
+    const detail::Draining draining(broadcast_);
     Progress progress(*this, first);
     for (Ticket ticket = first; ticket != end; ticket += kStep) {
       progress.next = ticket + kStep;

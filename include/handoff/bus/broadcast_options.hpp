@@ -7,6 +7,7 @@
 
 #include <handoff/bus/detail/broadcast_readers.hpp>
 #include <handoff/config.hpp>
+#include <handoff/core/internal/wrong_field.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
@@ -25,6 +26,8 @@ struct BroadcastOptions {
 // For consumers that may lose messages: what one lost another may see, so none is after
 // another.
 struct LossyBroadcastOptions {
+  [[no_unique_address]] detail::CalledAfter after = {};  // no field
+
   // As above.
   std::chrono::nanoseconds spin_for{-1};
 };

@@ -15,7 +15,7 @@
 // Blocks: push() while full, wait() and wait_and_consume() while empty; all calls for a few
 //   instructions of another thread. Keys are compared and copied meanwhile, and values moved, or
 //   made of what converts to one; none of these may use this queue. A value that was replaced ends
-//   after it.
+//   after it. In a visitor push() says `full` and does not wait.
 // Allocates: the constructor, unless it is lent storage, and copies of keys.
 // Full: capacity() keys wait and this one is none of them. `full`, and the value is still the
 //   caller's. A value that was replaced is counted: overwritten().
@@ -41,6 +41,7 @@
 #include <handoff/bus/detail/parked.hpp>
 #include <handoff/config.hpp>
 #include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/draining.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
@@ -138,6 +139,7 @@ class LatestByKey {
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const std::size_t limit = detail::min(most, capacity());
+    const detail::Draining draining(this);
     for (std::size_t count = 0; count < limit;) {
       std::optional<Taken> taken = take();
       if (!taken) return count;
@@ -236,7 +238,9 @@ class LatestByKey {
   }
   static constexpr std::size_t table_places(std::size_t capacity) { return 2 * capacity; }
   static detail::LentBytes first_part(std::size_t capacity, std::span<std::byte> storage) {
-    return {storage.data(), detail::min(storage.size(), Entries::storage_bytes(capacity))};
+    // Of two arguments either may be evaluated first: this one checks, too.
+    const std::size_t bytes = Entries::storage_bytes(checked(capacity, storage));
+    return {storage.data(), detail::min(storage.size(), bytes)};
   }
   static detail::LentBytes second_part(std::size_t capacity, std::span<std::byte> storage) {
     const std::size_t first = first_part(capacity, storage).size;
@@ -291,7 +295,7 @@ class LatestByKey {
   template <class From>
   Status push_waiting(const Key& key, From&& value, const Until& until) {
     Status status = push_now(key, std::forward<From>(value));
-    if (status != Status::full) return status;
+    if (status != Status::full || detail::Draining::is_here(this)) return status;
     const Status waited = producers_.wait(
         [&] { return (status = push_now(key, std::forward<From>(value))) != Status::full; },
         std::chrono::nanoseconds(-1), until, "full");

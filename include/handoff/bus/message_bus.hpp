@@ -35,7 +35,7 @@
 // - Full: options.reserve keeps places for urgent messages; by priority each has its own. In a
 //   handler of the same bus publish() says `full` and does not wait.
 // - Exceptions: one from a handler ends the drain() and reaches its caller. If a message's
-//   constructor throws, it was never published.
+//   constructor throws, it was never published; the consumer is woken, and frees its place.
 // - Destruction: no claim, Producer or call of another thread may be left.
 // Proof: docs/design/message_bus.md.
 #pragma once
@@ -190,8 +190,8 @@ class BasicMessageBus
 
   // By the consumer: shuts it and gives the rest its outcome, to the subscribers, or to a visitor.
   // Waits for claims under way; what handlers throw is unheard (core/on_unheard.hpp). Inside a
-  // handler it returns at once: the drain() that is under way, and those that follow, do what `how`
-  // says.
+  // handler it returns at once, with the rest still pending: the drain() that is under way, and
+  // those that follow, do what `how` says, and a close() after them returns the final Tally.
   Tally close(const Closing& how = Closing::finish) {
     return close_by(how, [&] { drain(); }, &tell_unheard);
   }

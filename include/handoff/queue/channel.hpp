@@ -25,7 +25,7 @@
 // Order: that of the queue. What was done before a push happens before the pop.
 // Blocks: push() while full, pop() while empty. They spin for some microseconds where that can
 //   help, then sleep, as long as their Until says; without one, for ever. try_* and consume() never
-//   block.
+//   block. In a visitor of consume() a push to the same channel says `full` and does not wait.
 // Wakes: an item or a free place wakes one thread, if one sleeps.
 // Full, closed, stopped, timed out: the item is still the caller's, unmoved; what would have been
 //   converted to one has not been.
@@ -52,6 +52,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/books.hpp>
+#include <handoff/core/internal/draining.hpp>
 #include <handoff/core/internal/invoke.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/internal/status_of.hpp>
@@ -180,6 +181,7 @@ class Channel {
   std::size_t consume(Visitor&& visitor,
                       std::size_t most = std::numeric_limits<std::size_t>::max()) {
     const std::size_t limit = detail::min(most, holds());
+    const detail::Draining draining(this);
     std::size_t count = 0;
     while (count < limit && visit_one(visitor)) ++count;
     return count;
@@ -358,7 +360,7 @@ class Channel {
   template <class Attempt>
   Status wait_for_room(const Attempt& attempt, const Until& until) {
     Status status = attempt();
-    if (status == Status::full) {
+    if (status == Status::full && !detail::Draining::is_here(this)) {
       const auto found = [&] { return (status = attempt()) != Status::full; };
       const Status waited = detail::status_of(
           writers_.await(found, until.deadline(), until.stop_token(), sync::spin_policy(), "full"));

@@ -310,6 +310,23 @@ TYPED_TEST(HeldBack, ALongBatchGivesPlacesBackInStrides) {
   EXPECT_EQ(accepted, 48U) << "a quarter at a time, and the last one at the end";
 }
 
+TYPED_TEST(HeldBack, AVisitorNeitherWaitsNorConsumes) {
+  typename TestFixture::Ints broadcast(2);
+  auto consumer = broadcast.consumer();
+  auto slower = broadcast.consumer();
+  for (int i = 0; i < 2; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok);
+  EXPECT_EQ(consumer.consume([&](const int&) {
+    EXPECT_EQ(broadcast.push(7, 10s), Status::full);
+    EXPECT_EQ(broadcast.claim(1, 10s).status(), Status::full);
+    EXPECT_THROW((void)consumer.consume([](const int&) {}), std::logic_error);
+    EXPECT_THROW((void)consumer.wait_and_consume([](const int&) {}), std::logic_error);
+  }),
+            2U);
+  EXPECT_EQ(broadcast.push(7, 1ms), Status::timed_out) << "nobody drains";
+  EXPECT_EQ(all_found(slower), (std::vector{0, 1}));
+  EXPECT_TRUE(all_found(consumer).empty()) << "each was visited once";
+}
+
 TYPED_TEST(HeldBack, WrongFollowersAreRefused) {
   typename TestFixture::Ints broadcast(4);
   typename TestFixture::Ints other(4);

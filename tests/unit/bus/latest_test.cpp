@@ -279,6 +279,17 @@ TEST(LatestByKey, AVisitorMayPushAndThrow) {
   EXPECT_EQ(all_taken(queue), (Seen{{"b", 2}}));
 }
 
+TEST(LatestByKey, AVisitorDoesNotWaitForRoom) {
+  LatestByKey<int, int> queue(1);
+  ASSERT_EQ(queue.push(1, 1), Status::ok);
+  EXPECT_EQ(queue.consume([&](int, int) {
+    EXPECT_EQ(queue.push(2, 1, 10s), Status::ok);
+    EXPECT_EQ(queue.push(3, 1, 10s), Status::full);
+  }),
+            1U);
+  EXPECT_EQ(queue.push(3, 1, 1ms), Status::timed_out) << "nobody drains";
+}
+
 TEST(LatestByKey, ImpossibleCapacities) {
   constexpr std::size_t huge = ~std::size_t{0};
   using Queue = LatestByKey<int, int>;
@@ -289,13 +300,15 @@ TEST(LatestByKey, ImpossibleCapacities) {
   // Too small a storage is what is wrong with the most keys that can be, and not with one more.
   constexpr std::size_t most = std::size_t{1} << 31;
   std::byte little{};
-  for (const std::size_t capacity : {most, most + 1}) {
+  for (const std::size_t capacity : {most, most + 1, huge / 16}) {
     try {
       const Queue queue(capacity, std::span(&little, 1));
       ADD_FAILURE() << capacity << " keys in a byte";
     } catch (const std::length_error& error) {
       const bool is_storage = std::string(error.what()).find("storage") != std::string::npos;
       EXPECT_EQ(is_storage, capacity == most) << error.what();
+      const bool says_most = std::string(error.what()).find("and 2147483648 ") != std::string::npos;
+      EXPECT_EQ(says_most, capacity != most) << error.what();
     }
   }
 }

@@ -50,6 +50,32 @@ TEST(Channel, a_visitor_makes_room) {
   EXPECT_EQ(channel.pop(), 2);
 }
 
+TEST(Channel, a_visitor_does_not_wait_for_room) {
+  Channel<int> channel(1);
+  Channel<int> other(1);
+  ASSERT_EQ(channel.push(1), Status::ok);
+  while (channel.try_push(2) == Status::ok) {
+  }
+  ASSERT_EQ(other.push(1), Status::ok);
+  const auto inner = [&](int&) {
+    EXPECT_EQ(channel.push(3, 10s), Status::full) << "in a drain inside that drain";
+    EXPECT_EQ(channel.emplace(10s, 3), Status::full);
+  };
+  const auto outer = [&](int&) {
+    while (channel.try_push(4) == Status::ok) {
+    }
+    EXPECT_EQ(channel.push(3, 10s), Status::full);
+    EXPECT_EQ(other.consume(inner), 1U);
+    EXPECT_EQ(channel.push(3, 10s), Status::full) << "behind the inner one";
+    EXPECT_EQ(other.push(3, 10s), Status::ok);
+    throw 1;
+  };
+  EXPECT_THROW(channel.consume(outer), int);
+  while (channel.try_push(4) == Status::ok) {
+  }
+  EXPECT_EQ(channel.push(5, 1ms), Status::timed_out) << "nobody drains";
+}
+
 // Which constructor made it, and of what.
 struct Made {
   explicit Made(std::unique_ptr<int> its_number) noexcept : number(std::move(its_number)) {}

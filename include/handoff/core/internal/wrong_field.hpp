@@ -27,4 +27,14 @@ struct CalledUntil {
   }
 };
 
+struct CalledAfter {
+  constexpr CalledAfter() noexcept = default;
+  template <class First, class... Rest>
+  constexpr CalledAfter(const First& /*unused*/, const Rest&...) {  // NOLINT(google-explicit-*)
+    static_assert(sizeof(First) == 0,
+                  "a consumer of a broadcast that overwrites the oldest comes after no other: what "
+                  "that one lost, this one may see");
+  }
+};
+
 }}}  // namespace handoff::HANDOFF_ABI::detail
