@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The slots of the calling thread: its places, how deep it is, and what is told when it blocks.
-#include <handoff/core/internal/draining.hpp>
 #include <handoff/core/internal/inside.hpp>
 #include <handoff/core/internal/workplace.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Workplace*, handoff::detail::Workplace);
 HANDOFF_THREAD_SLOT_PLACE(handoff::detail::Inside*, handoff::detail::Inside);
-HANDOFF_THREAD_SLOT_PLACE(const handoff::detail::Draining*, handoff::detail::Draining);
 }}}  // namespace handoff::HANDOFF_ABI::sync
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
