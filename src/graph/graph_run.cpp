@@ -254,7 +254,6 @@ bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
   }
   if (is_admitted) sync::tell_taken(details.limit);
   slots_[id].marks.store(0, sync::order::relaxed);  // order: relaxed, as that of the counter
-  if (is_admitted) sync::tell_taken(details.limit);
   if (outcome == Outcome::done) {
     call_node(node, id, here);
     if (here.has_failed_) outcome = Outcome::failed;
