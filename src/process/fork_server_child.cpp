@@ -95,7 +95,7 @@ class Server {
   Child make_child(pid_t process, std::uint32_t serial) const noexcept;
   void end_unheard(std::uint32_t slot) noexcept;
   void bury(std::uint32_t slot) noexcept;
-  WorkerEnd reap(Child& child) const noexcept;
+  static WorkerEnd reap(const Child& child) noexcept;
   void take_away_names() const noexcept;
   [[noreturn]] void end(bool asked) noexcept;
   bool answer(const ServerAnswer& answer, int passed, int second = -1) const noexcept;
@@ -254,8 +254,8 @@ void Server::take_spare(const ServerRequest& request) noexcept {
 }
 
 void Server::bury_spare() noexcept {
-  WorkerEnd& end = spare_ends_[spare_.serial % std::size(spare_ends_)];
-  end = reap(spare_);
+  const Child gone = std::exchange(spare_, {});
+  spare_ends_[gone.serial % std::size(spare_ends_)] = reap(gone);
 }
 
 // If there is none to be had the next worker is forked when it is asked for.
@@ -291,12 +291,16 @@ Server::Child Server::make_child(pid_t process, std::uint32_t serial) const noex
 
 // Reaps the worker, and says how it ended.
 void Server::bury(std::uint32_t slot) noexcept {
-  ServerAnswer said{.kind = ServerAnswer::ended, .slot = slot, .serial = children_[slot].serial};
-  said.end = reap(children_[slot]);
+  const Child gone = std::exchange(children_[slot], {});
+  const ServerAnswer said{
+      .kind = ServerAnswer::ended, .slot = slot, .serial = gone.serial, .end = reap(gone)};
   if (!answer(said, -1)) end(false);
 }
 
-WorkerEnd Server::reap(Child& child) const noexcept {
+// It does not empty the child's place: to read a place's index, and then change it in the call
+// whose result goes there, is what g++ 12 gets wrong when it optimises (it reads the index
+// afterwards).
+WorkerEnd Server::reap(const Child& child) noexcept {
   siginfo_t info{};
   int result = -1;
   do {
@@ -304,7 +308,6 @@ WorkerEnd Server::reap(Child& child) const noexcept {
                       WEXITED | WNOHANG);
   } while (result != 0 && errno == EINTR);
   ::close(child.pidfd);
-  child = {};
   if (result == 0 && info.si_code == CLD_EXITED) {
     return {.kind = WorkerEnd::Kind::exited, .code = info.si_status};
   }
