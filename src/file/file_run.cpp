@@ -125,7 +125,9 @@ const char* FileRun::what_is_wrong() const noexcept {
 
 int FileRun::stopped() const noexcept {
   const KeptUntil& until = request_.until;
-  if (until.stop_token().stop_requested()) return ECANCELED;
+  // order: relaxed, as in stop().
+  const bool is_stopped = is_stopped_.load(sync::order::relaxed);
+  if (is_stopped || until.stop_token().stop_requested()) return ECANCELED;
   const bool late = until.has_deadline() && sync::clock::now() >= until.deadline();
   return late ? ETIME : 0;
 }

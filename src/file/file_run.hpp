@@ -35,6 +35,7 @@
 #include <handoff/config.hpp>
 #include <handoff/file/file_request.hpp>
 #include <handoff/file/file_result.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -120,6 +121,12 @@ class FileRun {
     OpenFileState* synced = nullptr;  // whose the descriptor is that it syncs
   };
   SyncPlace sync_place;
+
+  // By any thread: as a stop by the request's token. False: so it was told before.
+  bool stop() noexcept {
+    // order: relaxed, the word is all there is.
+    return !is_stopped_.exchange(true, sync::order::relaxed);
+  }
 
   const FileRequest& request() const noexcept { return request_; }
   // For a refused one, whose request goes back to its caller.
@@ -328,6 +335,7 @@ class FileRun {
   // The machine.
   Wants wants_ = Wants::to_begin;
   bool begun_ = false;
+  sync::atomic<bool> is_stopped_{false};
   bool paid_ = false;  // what a transfer moves next
   unsigned window_ = 1;
   unsigned again_ = 0;

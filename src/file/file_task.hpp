@@ -49,6 +49,11 @@ class FileTask final : public OwedResult<FileResult>, public FileRun, public Liv
     return is_ready();
   }
 
+  bool ask_to_stop(FutureState::Asking& asking) noexcept override {
+    asking.asked |= !is_ready() && stop();
+    return true;
+  }
+
   UniqueFunction<void(FileResult&&)> callback;  // empty: a Future has the result
   std::array<PathOrder::Place, 2> places;
   unsigned place_count = 0;

@@ -115,6 +115,7 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
   room.call = std::bit_cast<std::uintptr_t>(call);
   room.deadline = options.until.deadline();
   std::memcpy(room.arguments, arguments, bytes);
+  job.set_master(this);
   const sync::Deadline next_look = std::min(room.deadline, workers_.limit_look());
   bool must_wake = false;
   {
@@ -137,6 +138,27 @@ void JobMaster::publish(std::uint32_t place, ProcessJob& job, JobCall call, cons
   }
   life_.arena().board().ring();
   if (must_wake) workers_.wake();
+}
+
+void ProcessJob::set_master(JobMaster* master) noexcept {
+  const sync::SeenLock lock(mutex_);
+  master_ = master;
+}
+
+bool ProcessJob::stop() noexcept {
+  const sync::SeenLock lock(mutex_);
+  return master_ != nullptr && master_->stop(*this);
+}
+
+bool JobMaster::stop(const ProcessJob& job) noexcept {
+  {
+    const sync::SeenLock lock(mutex_);
+    const auto its = [&job](const Entry& entry) noexcept { return entry.job == &job; };
+    const auto entry = std::find_if(entries_.begin(), entries_.end(), its);
+    if (entry == entries_.end() || std::exchange(entry->is_stopped, true)) return false;
+  }
+  workers_.wake();
+  return true;
 }
 
 Status JobMaster::wait(const Until& until) {
@@ -164,6 +186,7 @@ void JobMaster::Entry::clear() noexcept {
   on_stop.reset();
   until = {};
   never_open = Ending::none;
+  is_stopped = false;
   deaths = 0;
   end = {};
   is_mended = false;
@@ -268,7 +291,7 @@ JobMaster::Ending JobMaster::ending_of(Entry& entry, std::size_t place) noexcept
 JobMaster::Ending JobMaster::why_not_begin(const Entry& entry) const noexcept {
   // A job that came while a worker was asked for has one asked for first.
   if (gives_up_ && entry.number <= asked_for_) return Ending::refused;
-  if (entry.until.stop_token().stop_requested()) return Ending::cancelled;
+  if (entry.is_stopped || entry.until.stop_token().stop_requested()) return Ending::cancelled;
   if (closing_ && !closing_->begins_more) return Ending::cancelled;
   const sync::Deadline now = workers_.now();
   if (entry.until.deadline() <= now || (closing_ && closing_->deadline <= now))
@@ -280,6 +303,7 @@ JobMaster::Ending JobMaster::why_not_begin(const Entry& entry) const noexcept {
 void JobMaster::settle() noexcept {
   room_.notify_one();
   ProcessJob& job = *ended_.job;
+  job.set_master(nullptr);
   const probe::Slice slice(probe::Kind::process, "result of a job", &job);
   const Ending how = ended_.how;
   if (how == Ending::done || how == Ending::threw) workers_.has_worked();

@@ -51,6 +51,9 @@ class JobMaster final : ProcessMaster::Work {
   void publish(std::uint32_t place, ProcessJob& job, JobCall call, const void* arguments,
                std::size_t bytes, const ProcessJobOptions& options) noexcept;
 
+  // By request_stop() of its Future. False: it has ended, or was stopped before.
+  bool stop(const ProcessJob& job) noexcept;
+
   Status wait(const Until& until);
   Tally close(const Closing& closing);
 
@@ -64,6 +67,7 @@ class JobMaster final : ProcessMaster::Work {
     KeptUntil until;
     std::optional<sync::StopCallback> on_stop;
     Ending never_open = Ending::none;  // else it was stopped or late before
+    bool is_stopped = false;  // by its Future
 
     std::uint32_t deaths = 0;
     WorkerEnd end;  // of the last of these workers

@@ -262,6 +262,30 @@ TEST(ProcessPool, AStopOrADeadlineKeepsAJobFromBeginning) {
   EXPECT_EQ(board->begun, 1U);
 }
 
+TEST(ProcessPool, AStopByTheFutureKeepsAJobFromBeginning) {
+  const SharedBoard board;
+  ProcessPool pool(1);
+  auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1});
+  EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
+  auto stopped = pool.submit<who>(OnBoard{board.get(), 0});
+  EXPECT_FALSE(stopped.cancel());
+  EXPECT_TRUE(stopped.request_stop());
+  const auto cancelled = error_of<NotRun>(stopped);  // though the worker is busy
+  ASSERT_TRUE(cancelled);
+  EXPECT_EQ(cancelled->status(), Status::stopped);
+  EXPECT_TRUE(first.request_stop());
+  EXPECT_FALSE(first.request_stop()) << "it was asked before";
+  board->gate = true;
+  EXPECT_EQ(first.get(), 1U) << "what had begun goes on";
+  auto kept = pool.submit<add>(Numbers{1, 2});
+  kept.wait();
+  (void)pool.wait();
+  EXPECT_FALSE(kept.request_stop()) << "it has ended";
+  const Tally tally = pool.close();
+  EXPECT_EQ(tally.done, 2U);
+  EXPECT_EQ(tally.cancelled, 1U);
+}
+
 TEST(ProcessPool, AClosedPoolTakesNothingAndFinishesOrAbandons) {
   const SharedBoard board;
   for (const bool finishes : {true, false}) {
@@ -340,6 +364,20 @@ TEST(ProcessPool, WhatIsStoppedIsNotBegunAgain) {
   EXPECT_EQ(died->lost().end.text(), "killed by signal 9");
   EXPECT_NE(std::string(died->what()).find("killed by signal 9"), std::string::npos);
   EXPECT_EQ(board->begun, 1U);
+}
+
+void crash(const int& /*nothing*/) { ::raise(SIGKILL); }
+
+// So soon that the server hears of many of them before it hears that they were hired.
+TEST(ProcessPool, EachOfManyDeathsHasItsReason) {
+  ProcessPool pool{{.width = 1, .tries = 1, .replacements_per_second = 1000}};
+  std::vector<Future<void>> futures;
+  for (std::size_t i = 0; i < test::rounds(200); ++i) futures.push_back(pool.submit<crash>(0));
+  for (auto& future : futures) {
+    const auto died = error_of<WorkFailed>(future);
+    ASSERT_TRUE(died);
+    ASSERT_EQ(died->lost().end.text(), "killed by signal 9");
+  }
 }
 
 std::uint64_t throw_text(const int& length) {

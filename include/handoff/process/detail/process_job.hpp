@@ -18,11 +18,14 @@
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/internal/raw_box.hpp>
 #include <handoff/core/status.hpp>
+#include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+class JobMaster;
 
 // How a worker calls any kernel: with the arguments' bytes and room for the result's.
 using JobCall = void (*)(const void* arguments, void* result);
@@ -58,8 +61,18 @@ class ProcessJob {
   // It never began. `why`: stopped or timed_out.
   virtual void take_drop(Status why) noexcept = 0;
 
+  // What hears of a stop of its Future; null: the job is out of the pool.
+  void set_master(JobMaster* master) noexcept;
+
  protected:
+  ProcessJob() noexcept = default;
   ~ProcessJob() = default;
+  // By any thread: it is not to begin any more. False: it has ended, or so it was told before.
+  bool stop() noexcept;
+
+ private:
+  sync::Mutex mutex_;  // of the pointer, and of the master's life meanwhile
+  JobMaster* master_ = nullptr;
 };
 
 template <class R>
@@ -87,6 +100,10 @@ class OwedJob final : public OwedResult<R>, public ProcessJob {
   const char* given_name() const noexcept override { return name_; }
 
  private:
+  bool ask_to_stop(FutureState::Asking& asking) noexcept override {
+    asking.asked |= stop();
+    return true;
+  }
   void destroy() noexcept override { RawBox<OwedJob>::destroy(this); }
 
   const char* const name_;
