@@ -64,16 +64,16 @@ class AppendLogCore {
 
   enum class How : std::uint8_t { now, later, async };
   // Takes what is owed only if the record is accepted.
-  AppendResult append(std::span<const std::byte> record, How how, std::unique_ptr<Owed>& owed);
+  AppendResult append(std::span<const std::byte> record, How how, OwedOwner& owed);
   AppendResult append(std::span<const std::byte> record, How how) {
-    std::unique_ptr<Owed> nothing;
+    OwedOwner nothing;
     return append(record, how, nothing);
   }
   Future<AppendResult> append_async(std::span<const std::byte> record);
   AppendResult wait(std::uint64_t sequence, bool durable, const Until& until);
   AppendResult flush(const Until& until);
   FileResult trim(std::uint64_t sequence);
-  Tally close(Closing how) noexcept;
+  Tally close(Closing how);
   Tally tally() const noexcept;
 
   const AppendLogCut& cut() const noexcept { return file_.cut(); }
@@ -114,8 +114,7 @@ class AppendLogCore {
   enum class Waited : std::uint8_t { done, failed, late, stopped, unknown };
 
   bool has_room(const Batch& batch, std::size_t bytes) const noexcept;
-  void put(Batch& batch, std::span<const std::byte> record, std::uint64_t hash,
-           std::unique_ptr<Owed>& owed);
+  void put(Batch& batch, std::span<const std::byte> record, std::uint64_t hash, OwedOwner& owed);
   Turn take() noexcept;
   void lead(const Turn& turn) noexcept;
   void settle(const Turn& turn, FileFailure&& failed) noexcept;
@@ -195,7 +194,7 @@ bool AppendLogCore::has_room(const Batch& batch, std::size_t bytes) const noexce
 
 // Throws std::bad_alloc before anything is changed.
 void AppendLogCore::put(Batch& batch, std::span<const std::byte> record, std::uint64_t hash,
-                        std::unique_ptr<Owed>& owed) {
+                        OwedOwner& owed) {
   RecordHead head{.mark = RecordHead::kMark | record.size()};
   head.check = head.right_check(log_, last_ + 1, hash);
   const std::size_t all = sizeof head + static_cast<std::size_t>(padded(record.size()));
@@ -283,13 +282,16 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
 
 // Once, on the thread that led, or that failed.
 void AppendLogCore::tell(OwedList owed) noexcept {
-  while (std::unique_ptr<Owed> one = owed.take()) {
-    const bool done = reached(one->sequence, options_.sync == AppendLogSync::each_append);
-    one->promise.set_by([&](const FutureState* state) -> AppendResult {
-      const sync::TellAtEnd tell(state);
-      return done ? AppendResult(one->sequence) : failed();
+  const void* const outer = std::exchange(telling(), this);
+  while (Owed* const one = owed.take().release()) {
+    const std::uint64_t sequence = one->sequence;
+    const bool done = reached(sequence, options_.sync == AppendLogSync::each_append);
+    one->deliver([&]() -> AppendResult {
+      const sync::TellAtEnd tell(static_cast<FutureState*>(one));
+      return done ? AppendResult(sequence) : failed();
     });
   }
+  telling() = outer;
 }
 
 void AppendLogCore::fail(FileFailure&& failure) noexcept {
@@ -344,8 +346,7 @@ bool AppendLogCore::changed_since(std::uint32_t seen) const noexcept {
   return changes_.load(sync::order::relaxed) != seen;
 }
 
-AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
-                                   std::unique_ptr<Owed>& owed) {
+AppendResult AppendLogCore::append(std::span<const std::byte> record, How how, OwedOwner& owed) {
   if (record.size() > options_.max_record_bytes) {
     return refused(EMSGSIZE, "the record is longer than max_record_bytes");
   }
@@ -388,11 +389,12 @@ AppendResult AppendLogCore::append(std::span<const std::byte> record, How how,
 
 Future<AppendResult> AppendLogCore::append_async(std::span<const std::byte> record) {
   start_thread();
-  Future<AppendResult> future;
-  auto owed = std::make_unique<Owed>();
-  owed->promise = Promise<AppendResult>(future);
+  OwedOwner owed(RawBox<Owed>().make());
+  Future<AppendResult> future = FutureAccess::make<AppendResult>(owed.get());
   AppendResult result = append(record, How::async, owed);
-  if (owed != nullptr) owed->promise.set_value(std::move(result));  // refused
+  if (owed != nullptr) {  // refused
+    owed.release()->deliver([&]() -> AppendResult { return std::move(result); });
+  }
   return future;
 }
 
@@ -503,7 +505,8 @@ void AppendLogCore::serve() noexcept {
   }
 }
 
-Tally AppendLogCore::close(Closing how) noexcept {
+Tally AppendLogCore::close(Closing how) {
+  if (telling() == this) misuse("AppendLog: close() by what follows a record waits for itself");
   const sync::SeenLock once(close_mutex_);
   if (std::exchange(is_over_, true)) return tally();
   std::uint64_t last = 0;
@@ -580,7 +583,7 @@ AppendResult AppendLog::wait(std::uint64_t sequence, const Until& until) {
 }
 AppendResult AppendLog::flush(const Until& until) { return core_->flush(until); }
 FileResult AppendLog::trim(std::uint64_t sequence) { return core_->trim(sequence); }
-Tally AppendLog::close(Closing how) noexcept { return core_->close(how); }
+Tally AppendLog::close(Closing how) { return core_->close(how); }
 Tally AppendLog::tally() const noexcept { return core_->tally(); }
 std::uint64_t AppendLog::first() const noexcept { return core_->first(); }
 std::uint64_t AppendLog::durable() const noexcept { return core_->durable(); }

@@ -8,23 +8,44 @@
 #include <cstdint>
 #include <handoff/config.hpp>
 #include <handoff/core/internal/promise.hpp>
+#include <handoff/core/internal/raw_box.hpp>
 #include <handoff/file/append_result.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <memory>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// A Future that is owed for a record.
-struct Owed {
-  Promise<AppendResult> promise;
+// The log whose Futures this thread makes ready; null: none.
+inline const void*& telling() noexcept {
+  struct Telling;
+  return sync::thread_slot<const void*, Telling>::get();
+}
+
+// The result that is owed for a record. deliver() ends the maker's share.
+class Owed final : public OwedResult<AppendResult> {
+ public:
+  struct Drop {
+    void operator()(Owed* owed) const noexcept { owed->drop(Status::stopped); }
+  };
+
   std::uint64_t sequence = 0;
-  std::unique_ptr<Owed> next;
+  std::unique_ptr<Owed, Drop> next;
+
+ private:
+  void destroy() noexcept override {
+    sync::tell_taken(static_cast<FutureState*>(this));
+    RawBox<Owed>::destroy(this);
+  }
 };
+using OwedOwner = std::unique_ptr<Owed, Owed::Drop>;
 
 // First come, first served.
 class OwedList {
  public:
-  void append(std::unique_ptr<Owed> owed) noexcept {
+  void append(OwedOwner owed) noexcept {
     Owed* const last = owed.get();
     (last_ == nullptr ? first_ : last_->next) = std::move(owed);
     last_ = last;
@@ -34,8 +55,8 @@ class OwedList {
     (last_ == nullptr ? first_ : last_->next) = std::move(others.first_);
     last_ = std::exchange(others.last_, nullptr);
   }
-  std::unique_ptr<Owed> take() noexcept {
-    std::unique_ptr<Owed> owed = std::move(first_);
+  OwedOwner take() noexcept {
+    OwedOwner owed = std::move(first_);
     if (owed != nullptr) first_ = std::move(owed->next);
     if (first_ == nullptr) last_ = nullptr;
     return owed;
@@ -43,7 +64,7 @@ class OwedList {
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
  private:
-  std::unique_ptr<Owed> first_;
+  OwedOwner first_;
   Owed* last_ = nullptr;
 };
 

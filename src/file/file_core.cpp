@@ -375,7 +375,7 @@ Status FileCore::wait(const Until& until) {
   return Status::timed_out;
 }
 
-Tally FileCore::close(Closing how) noexcept {
+Tally FileCore::close(Closing how) {
   if (delivering() == this) misuse("FileEngine: close() inside a callback would wait for itself");
   const auto moment = how.deadline.time_since_epoch().count();
   const std::int64_t until = !how.begins_more                    ? kNever

@@ -38,7 +38,7 @@ class FileCore final : public FileServices, public FileHost {
   Status post(FileRequest& request, FileEngine::Callback& callback, const Until& until,
               bool may_wait);
   Status wait(const Until& until);
-  Tally close(Closing how) noexcept;
+  Tally close(Closing how);
   Tally tally() const noexcept;
   std::uint64_t refused() const noexcept;
   FileChoice choice() const;

@@ -120,7 +120,7 @@ Future<FileResult> FileEngine::sync(const OpenFile& file) {
 }
 
 Status FileEngine::wait(const Until& until) { return core_->wait(until); }
-Tally FileEngine::close(Closing how) noexcept { return core_->close(how); }
+Tally FileEngine::close(Closing how) { return core_->close(how); }
 Tally FileEngine::tally() const noexcept { return core_->tally(); }
 std::uint64_t FileEngine::refused() const noexcept { return core_->refused(); }
 FileChoice FileEngine::choice() const { return core_->choice(); }

@@ -123,6 +123,7 @@ int RingDriver::open() {
 void RingDriver::start(FileRun& run) noexcept {
   run.driver_word = 0;
   if (owner_ == sync::this_thread_id()) return admit(run);
+  sync::tell_given(&run);
   if (arrivals_.put(run)) bell_.ring();
 }
 
@@ -151,7 +152,11 @@ void RingDriver::work() noexcept {
 }
 
 void RingDriver::turn() noexcept {
-  if (!closed_) closed_ = !arrivals_.take([this](FileRun& run) noexcept { admit(run); });
+  const auto come_in = [this](FileRun& run) noexcept {
+    sync::tell_taken(&run);
+    admit(run);
+  };
+  if (!closed_) closed_ = !arrivals_.take(come_in);
   // Those whose reads end at once are followed by others for as long as callbacks post them, so
   // there is a bound.
   const auto may_drive = [this]() noexcept { return !ready_.empty() && slots_.any_free(); };

@@ -22,7 +22,7 @@
 //   survives a loss of power. A record that was not acknowledged may be there or not.
 // - append_later() alone writes nothing: the next append(), wait(), flush() or close() does, or a
 //   full batch. The first append_async() starts a thread. What follows its Future runs on the
-//   thread that wrote: keep it short.
+//   thread that wrote: keep it short; there close() is misuse.
 // - Blocks: append(), wait(), flush(), close(), for the disk; the others only while the batch is
 //   full. A thread that writes finishes its write whatever its `until` says.
 // - Allocates: the constructor two batches; a longer record more; append_async() one node. If an
@@ -97,7 +97,7 @@ class AppendLog {
   FileResult trim(std::uint64_t sequence);
 
   // See the head comment.
-  Tally close(Closing how = Closing::finish) noexcept;
+  Tally close(Closing how = Closing::finish);
 
   // What became of the records so far; pending are those that are not durable yet.
   [[nodiscard]] Tally tally() const noexcept;

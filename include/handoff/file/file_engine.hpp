@@ -133,7 +133,7 @@ class FileEngine {
   Status wait(const Until& until = {});
 
   // See the head comment. A second call waits for the first and returns the same.
-  Tally close(Closing how = Closing::finish) noexcept;
+  Tally close(Closing how = Closing::finish);
 
   // Exact at rest; racy by name otherwise.
   [[nodiscard]] Tally tally() const noexcept;

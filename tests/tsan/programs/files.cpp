@@ -7,6 +7,7 @@
 #include <handoff/file/append_log.hpp>
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/file/file_engine.hpp>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -44,13 +45,31 @@ int main() {
     right &= files.close().balanced();
   }
   {
+    using handoff::FileBackend;
+    for (const FileBackend backend :
+         {FileBackend::caller, FileBackend::io_thread, FileBackend::pool,
+          FileBackend::thread_per_request, FileBackend::io_uring}) {
+      handoff::FileEngine files({.backend = backend});
+      // A path and memory that this thread makes and that one reads.
+      for (int i = 0; i < 20; ++i) {
+        const std::string text(100, 'a');
+        const std::string path = folder + "/" + std::to_string(i);
+        files.replace(path, std::as_bytes(std::span(text))).get().check();
+        right &= files.read(path).get().data().size() == text.size();
+        auto copied = files.copy(path, path + "c");
+        (void)copied.request_stop();
+        copied.wait();
+      }
+    }
+  }
+  {
     handoff::AppendLog log(folder + "/log");
     std::thread other([&] {
       for (int i = 0; i < 50; ++i) log.append_later("later " + std::to_string(i)).check();
       log.flush().check();
     });
     for (int i = 0; i < 20; ++i) (void)log.append("now " + std::to_string(i)).value();
-    (void)log.append_async("async " + std::string(50, 'a')).get();
+    for (int i = 0; i < 300; ++i) (void)log.append_async("async " + std::string(50, 'a')).get();
     other.join();
   }
   std::size_t records = 0;
@@ -58,5 +77,5 @@ int main() {
     records += record.bytes.empty() ? 0 : 1;
   }
   std::filesystem::remove_all(folder);
-  return right && records == 71 ? 0 : 1;
+  return right && records == 370 ? 0 : 1;
 }

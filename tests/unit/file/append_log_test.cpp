@@ -151,9 +151,12 @@ TEST(AppendLog, Async) {
     return log.append_later("after " + std::to_string(result.value())).value();
   });
   EXPECT_EQ(next.get(), 102u);
+  auto ends = log.append_async("b").then(
+      [&](const AppendResult&) { EXPECT_THROW((void)log.close(), Misuse); });
+  ends.get();
   auto at_close = log.append_async("z");
   log.close();
-  EXPECT_EQ(at_close.get().value(), 103u);
+  EXPECT_EQ(at_close.get().value(), 104u);
 }
 
 // ---- Those who come while a sync is under way ----

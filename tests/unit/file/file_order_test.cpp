@@ -146,6 +146,38 @@ TEST(FileRoomTest, FullIsSaidAndCounted) {
   EXPECT_EQ(files.close().accepted, 1U);
 }
 
+TEST(FileRoomTest, AStopByTheFutureKeepsARequestFromBeginning) {
+  const FileFolder folder;
+  HoldingTap tap(FileCallKind::stat);
+  FileEngine files({.backend = FileBackend::io_thread, .tap = &tap});
+  put(folder / "a", "x");
+  Future<FileResult> first = files.read(folder / "a");
+  tap.wait_for(1);
+  Future<FileResult> stopped = files.remove(folder / "a");
+  EXPECT_TRUE(stopped.request_stop());
+  EXPECT_FALSE(stopped.request_stop()) << "it was asked before";
+  tap.open();
+  EXPECT_EQ(stopped.get().failure().error, ECANCELED);
+  first.wait();
+  EXPECT_FALSE(first.request_stop()) << "it has ended";
+  EXPECT_EQ(first.get().bytes(), 1U);
+  const Tally tally = files.close();
+  EXPECT_EQ(tally.done, 1U);
+  EXPECT_EQ(tally.cancelled, 1U);
+}
+
+TEST(FileRoomTest, ToCloseOrWaitInACallbackIsMisuse) {
+  const FileFolder folder;
+  FileEngine files;
+  const auto end = [&](const FileResult&) {
+    EXPECT_THROW((void)files.close(), Misuse);
+    EXPECT_THROW((void)files.wait(), Misuse);
+  };
+  EXPECT_EQ(files.post({.path = folder / "a"}, end), Status::ok);
+  EXPECT_EQ(files.wait(), Status::ok);
+  EXPECT_EQ(files.close().accepted, 1U);
+}
+
 TEST(FileRoomTest, AWaitForRoomEndsWithTheTime) {
   const FileFolder folder;
   HoldingTap tap(FileCallKind::stat);

@@ -81,12 +81,6 @@ class Promise {
   void set_value(Value&& value) noexcept {
     owed_.release()->deliver([&value]() -> R { return std::forward<Value>(value); });
   }
-  // The result is what make(state) returns; `state`: the Future's, to the sanitizer.
-  template <class Make>
-  void set_by(const Make& make) noexcept {
-    const FutureState* const state = owed_.get();
-    owed_.release()->deliver([&]() -> R { return make(state); });
-  }
   void set_exception(std::exception_ptr error) noexcept { owed_.release()->fail(std::move(error)); }
   void drop(Status why) noexcept { owed_.release()->drop(why); }
 
