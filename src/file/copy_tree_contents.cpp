@@ -293,7 +293,7 @@ long CopyJob::open_written(CopyFolder& folder, const CopiedFile& file) noexcept 
   if (calls_.change_mode(copy, mode | S_IRUSR) < 0) return result;
   const long again = open(copy.file, copy.name, flags);
   const long back = calls_.change_mode(copy, mode);
-  if (back < 0) problem({&folder, copy.name, true}, {"set the mode"}, back);
+  if (back < 0) problem(to_path(folder, *file.entry), {"set the mode"}, back);
   return again;
 }
 

@@ -142,11 +142,10 @@ std::string CopyFolders::from_path(const CopyFolder& folder, std::string_view na
 }
 
 std::string CopyFolders::to_path(const CopyFolder& folder, std::string_view name) {
-  sync::SeenLock lock(mutex_);
   std::vector<const CopyFolder*> chain;
   for (const CopyFolder* at = &folder; at != nullptr; at = at->parent) chain.push_back(at);
   std::string path(".");
-  for (; !chain.empty(); chain.pop_back()) path = joined(path, chain.back()->disk_name());
+  for (; !chain.empty(); chain.pop_back()) path = joined(path, chain.back()->name);
   return joined(path, name);
 }
 

@@ -94,7 +94,7 @@ class CopyFolders {
   // It is finished and stands under its own name.
   void named(CopyFolder& folder) noexcept;
 
-  // For messages.
+  // For messages. A new directory may be gone under its temporary name by the time they are read.
   std::string from_path(const CopyFolder& folder, std::string_view name = {});
   std::string to_path(const CopyFolder& folder, std::string_view name = {});
 
