@@ -131,7 +131,7 @@ FileFailure AppendLogFile::open_directory() {
       {.kind = FileCallKind::make_directory, .path = directory_.c_str(), .mode = 0777}, tap_);
   if (made < 0 && made != -EEXIST) {
     return failed_step(
-        made == -ENOENT ? "no such folder above it: make that first" : "make the folder",
+        made == -ENOENT ? "make the folder; the one above it has to be there" : "make the folder",
         static_cast<int>(-made), "mkdir");
   }
   const long opened = uninterrupted([&]() noexcept {

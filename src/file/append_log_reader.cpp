@@ -194,7 +194,7 @@ bool AppendLogReading::look_again() {
     }
     const bool is_there = newer != segments_.begin() && *(newer - 1) == first_;
     if (!is_there) fail(ENODATA, "", first_, scan_.offset(), kTrimmed);
-    fail(EBADMSG, "checksum", first_, scan_.offset(), "damaged");
+    fail(EBADMSG, "checksum", first_, scan_.offset(), "damaged, or the next segment is missing");
   }
   const bool damaged = scan_.proves_damage();
   if (scan_.error() != 0) fail(scan_.error(), scan_.call(), first_, scan_.offset());

@@ -300,8 +300,8 @@ TEST(AppendLogPlace, WhatIsWrongIsSaid) {
   const test::Told none = failure_of([&] { AppendLog(folder.log() + "/no/log"); });
   EXPECT_EQ(none.error, ENOENT);
   EXPECT_EQ(none.text, "AppendLog " + folder.log() +
-                           "/no/log: no such folder above it: make that first: No such file or "
-                           "directory");
+                           "/no/log: make the folder; the one above it has to be there: No such "
+                           "file or directory");
   const AppendLog log(folder.log(), kPlain);
   const test::Told locked = failure_of([&] { AppendLog(folder.log()); });
   EXPECT_EQ(locked.error, EWOULDBLOCK);
