@@ -25,6 +25,7 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/gate.hpp>
 #include <handoff/sync/internal/thread.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <utility>
 #include <vector>
@@ -39,6 +40,10 @@ namespace detail {
 namespace {
 
 constexpr const char* kClosed = "it was closed";
+
+// The log whose Futures this thread makes ready; null: none.
+struct Telling;
+using TellingSlot = sync::thread_slot<const void*, Telling>;
 
 struct Batch {
   std::vector<std::byte> bytes;  // room for a head, then records
@@ -282,7 +287,7 @@ void AppendLogCore::settle(const Turn& turn, FileFailure&& failed) noexcept {
 
 // Once, on the thread that led, or that failed.
 void AppendLogCore::tell(OwedList owed) noexcept {
-  const void* const outer = std::exchange(telling(), this);
+  const void* const outer = std::exchange(TellingSlot::get(), this);
   while (Owed* const one = owed.take().release()) {
     const std::uint64_t sequence = one->sequence;
     const bool done = reached(sequence, options_.sync == AppendLogSync::each_append);
@@ -291,7 +296,7 @@ void AppendLogCore::tell(OwedList owed) noexcept {
       return done ? AppendResult(sequence) : failed();
     });
   }
-  telling() = outer;
+  TellingSlot::get() = outer;
 }
 
 void AppendLogCore::fail(FileFailure&& failure) noexcept {
@@ -506,7 +511,8 @@ void AppendLogCore::serve() noexcept {
 }
 
 Tally AppendLogCore::close(Closing how) {
-  if (telling() == this) misuse("AppendLog: close() by what follows a record waits for itself");
+  if (TellingSlot::get() == this)
+    misuse("AppendLog: close() by what follows a record waits for itself");
   const sync::SeenLock once(close_mutex_);
   if (std::exchange(is_over_, true)) return tally();
   std::uint64_t last = 0;

@@ -10,19 +10,12 @@
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/internal/raw_box.hpp>
 #include <handoff/file/append_result.hpp>
-#include <handoff/sync/internal/thread_slot.hpp>
 #include <memory>
 #include <utility>
 
 #include "../sync/internal/seen_sanitizer.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
-
-// The log whose Futures this thread makes ready; null: none.
-inline const void*& telling() noexcept {
-  struct Telling;
-  return sync::thread_slot<const void*, Telling>::get();
-}
 
 // The result that is owed for a record. deliver() ends the maker's share.
 class Owed final : public OwedResult<AppendResult> {
