@@ -124,6 +124,25 @@ void FutureState::finish_told(bool is_continued, std::uint32_t share) noexcept {
   call_each(take_next(is_continued, share));
 }
 
+// The share goes with the first word, if that says that nobody waits, as in finish_alone(). Behind
+// kReady the state lives by it, but no longer the source by us.
+void FutureState::finish_behind(FutureState& source) noexcept {
+  std::uint32_t word = 0;
+  std::uint32_t next = 0;
+  do {
+    next = word | kClaimed;
+    if ((word & kHeld) == 0) next |= kReady;
+    if (word == 0) next |= kMakerGone;
+    // order: acq_rel, as in follow(), finish_alone() and tell_ready(); relaxed on failure, which
+    // looks again.
+  } while (!word_.compare_exchange_strong(word, next, order::acq_rel, order::relaxed));
+  if ((word & kHeld) != 0) return;  // let_go() finds kClaimed: make_left()
+  source.leave_heard();
+  if (word == 0) return;
+  if ((word & kAwaited) != 0) ready_.notify_all();
+  finish_told((word & kContinued) != 0);
+}
+
 void FutureState::give_back(std::uint32_t share) noexcept {
   // order: acq_rel. Release: what we did with the state comes before its end; acquire: so does what
   // the other one did.
@@ -299,7 +318,8 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) n
 struct FutureState::Help {
   bool reach(FutureState& state) noexcept {
     state.begin_here(here);
-    return true;
+    const Way* const way = state.way();
+    return way == nullptr || !way->is_handed;
   }
   void end_at(FutureState& state) noexcept { pending.add(state); }
   void make(FutureState& state) noexcept { here.run_inside({&state, &make_left}); }

@@ -504,6 +504,21 @@ ContractRow strand() {
               "at the end of the strand")};
 }
 
+ContractRow strand_futures() {
+  static SerialExecutor strand(pool_of_all());
+  return with_future("`SerialExecutor`", "`submit`",
+                     [] { return strand.submit(fail_for_a_number); });
+}
+
+ContractRow loop_futures() {
+  return with_future("`LoopExecutor`", "`submit`", [] {
+    LoopExecutor loop;
+    auto future = loop.submit(fail_for_a_number);
+    (void)loop.drain();
+    return future;
+  });
+}
+
 ContractRow pipeline() {
   const auto stage = [] { return parallel_stage([](int) { fail(); }, "stage"); };
   return {"`Pipeline`", "a stage, a source",
@@ -700,8 +715,10 @@ ContractTable unheard_table() {
               group(),
               graph(),
               strand(),
+              strand_futures(),
               pipeline(),
               loop(),
+              loop_futures(),
               here(),
               workers(),
               object(),

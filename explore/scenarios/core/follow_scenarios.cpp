@@ -3,6 +3,7 @@
 // What follows several results, or a result of a result: when_any, SharedFuture, functions that
 // return Futures, cancel(), request_stop(), with_timeout(). docs/design/future.md.
 #include <handoff/core/future.hpp>
+#include <handoff/core/inline_executor.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/internal/timed_result.hpp>
@@ -171,6 +172,12 @@ const Scenario cancelled("future/cancelled", [] {
   explore::check(host.visits.size() == (is_dropped ? 1U : 0U), "counted once");
 });
 
+// A timer that is played by the scenario.
+using Timed = TimedResult<int, struct PlayedTimer>;
+struct PlayedTimer {
+  bool cancel() const noexcept { return false; }
+};
+
 // A stop is requested of a continuation while its task ends on another thread: one of the two
 // threads makes the result.
 const Scenario asked("future/request_stop", [] {
@@ -188,6 +195,51 @@ const Scenario asked("future/request_stop", [] {
   explore::check(host.visits.size() == (is_dropped ? 1U : 0U), "counted once");
 });
 
+// The same where the function runs in an executor: whoever of the two is the last one ends the
+// source.
+const Scenario asked_through_executor("future/request_stop_through_an_executor", [] {
+  test::Host host;
+  InlineExecutor here;
+  sync::atomic<int> alive{0};
+  auto* const state =
+      state_of([counted = test::Counted(alive)](const sync::StopToken&) { return counted; }, &host);
+  Outcome outcome{};
+  explore::Thread task([&] { outcome = state->run_as_task(); });
+  {
+    auto future =
+        FutureAccess::make<test::Counted>(state).then(here, [](const test::Counted&) { return 1; });
+    const bool is_asked = future.request_stop();
+    explore::check(is_asked || future.is_ready() || outcome != Outcome::elsewhere,
+                   "asked, or over");
+    const bool is_dropped = why_not_run(future) == Status::stopped;
+    explore::check(is_dropped || alive.load(sync::order::relaxed) == 0, "its argument is over");
+    explore::check(host.visits.size() == (is_dropped ? 1U : 0U), "counted once");
+  }
+  task.join();
+  explore::check(alive.load(sync::order::relaxed) == 0, "all is over");
+});
+
+// Nobody waits; a second thread asks too, as a timer does, while the result is made.
+const Scenario asked_twice("future/request_stop_by_two", [] {
+  InlineExecutor here;
+  auto* const state = state_of([](const sync::StopToken&) { return 1; });
+  std::optional<Timed::Alarm> timer;
+  {
+    Future<int> future = FutureAccess::make<int>(state).then(here, [](int n) { return n; });
+    auto in_time = Timed::make(future, [&timer](Timed::Alarm alarm) {
+      timer.emplace(std::move(alarm));
+      return PlayedTimer();
+    });
+    explore::Thread moment([&timer] { timer->moment_comes(); });
+    explore::Thread task([&] { (void)state->run_as_task(); });
+    (void)in_time.request_stop();
+    moment.join();
+    task.join();
+  }
+  (*timer)();
+  timer.reset();
+});
+
 // Two parts are asked, of which one runs, and may win meanwhile.
 const Scenario race_asked("future/request_stop_of_a_race", [] {
   test::Host host;
@@ -202,12 +254,6 @@ const Scenario race_asked("future/request_stop_of_a_race", [] {
   task.join();
   explore::check(second->run_as_task() == Outcome::elsewhere, "dropped");
 });
-
-// A timer that is played by the scenario.
-using Timed = TimedResult<int, struct PlayedTimer>;
-struct PlayedTimer {
-  bool cancel() const noexcept { return false; }
-};
 
 test::Job count_result(Future<int> future, sync::cell<int>& results) {
   try {
@@ -226,7 +272,7 @@ const Scenario timed("future/with_timeout", [] {
   auto* const state = state_of([](const sync::StopToken&) { return 1; });
   {
     Future<int> future = FutureAccess::make<int>(state);
-    count_result(Timed::make(FutureAccess::release_source(future),
+    count_result(Timed::make(future,
                              [&timer](Timed::Alarm alarm) {
                                timer.emplace(std::move(alarm));
                                return PlayedTimer();
@@ -250,7 +296,7 @@ const Scenario timed_ends("future/with_timeout_ends", [] {
   std::optional<explore::Thread> moment;
   {
     Future<int> future = FutureAccess::make<int>(state);
-    const auto result = Timed::make(FutureAccess::release_source(future), [&](Timed::Alarm alarm) {
+    const auto result = Timed::make(future, [&](Timed::Alarm alarm) {
       timer.emplace(std::move(alarm));
       moment.emplace([&timer] {
         (*timer)();
@@ -275,7 +321,7 @@ const Scenario timed_comes("future/with_timeout_comes", [] {
       followed.write() += n;
       return n;
     });
-    count_result(Timed::make(FutureAccess::release_source(future),
+    count_result(Timed::make(future,
                              [&timer](Timed::Alarm alarm) {
                                timer.emplace(std::move(alarm));
                                return PlayedTimer();

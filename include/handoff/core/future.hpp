@@ -131,10 +131,9 @@ class [[nodiscard("take the result, or post() what nobody waits for")]] Future {
   // Future<U> too, with what that one comes to. Empty afterwards.
   template <class F>
   auto then(F&& function) &&;
-  // The same, but the function runs as a task of `executor`, which outlives the call. If the
-  // executor refuses it or ends without it, get() throws NotRun: full, closed; or stopped. What the
-  // function throws is get()'s, and the executor counts its task as done. request_stop() does not
-  // reach what is before it.
+  // The same, but the function runs as a task of `executor`, which must live until this Future is
+  // ready. If the executor refuses it or ends without it, get() throws NotRun: full, closed; or
+  // stopped. What the function throws is get()'s, and the executor counts its task as done.
   template <Executor E, class F>
   auto then(E& executor, F&& function) &&;
   template <class F>
@@ -294,10 +293,12 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
 
   template <class Given>
   HandedContinuation(FutureResult<R>* before, Given&& function, E& executor)
-      : FutureResult<Result>(FutureState::ComesByItself()),
+      : FutureResult<Result>(nullptr),
         function_(std::in_place, std::forward<Given>(function)),
         executor_(executor),
-        before_(SourceOwner<R>(before)) {}
+        before_(*before) {
+    way_.is_handed = true;
+  }
 
   static FutureState::Next call(void* self) noexcept {
     static_cast<HandedContinuation*>(self)->hand_over();
@@ -325,7 +326,7 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
   // Behind an executor's yes it may be gone.
   void hand_over() noexcept {
     sync::taken(this);
-    if (this->take_failure_of(*before_.read())) return end();
+    if (this->take_failure_of(before_)) return end();
     Handed task(this);
     Status said = Status::ok;
     std::exception_ptr thrown;
@@ -337,8 +338,7 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
     end();
   }
   void run() noexcept {
-    FutureResult<R>& before = *before_.read();
-    (void)this->keep([&]() -> Result { return Step::make(std::move(*function_), before); });
+    (void)this->keep([this]() -> Result { return Step::make(std::move(*function_), before_); });
     end();
   }
   void drop(Status why) noexcept {
@@ -347,14 +347,25 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
   }
   void end() noexcept {
     function_.reset();
-    before_.write().reset();
-    this->finish();
+    before_.end_result();
+    sync::given(this);
+    this->finish_behind(before_);
+  }
+  // For the holder that the end was left to.
+  Outcome compute() noexcept override {
+    before_.leave_heard();
+    return Outcome::elsewhere;
   }
   void destroy() noexcept override { RawBox<HandedContinuation>::destroy(this); }
+  FutureState::Way* way() noexcept override { return &way_; }
+  FutureState* source(std::size_t index) noexcept override {
+    return index == 0 ? &before_ : nullptr;
+  }
 
   std::optional<F> function_;
   E& executor_;
-  sync::cell<SourceOwner<R>> before_;
+  FutureResult<R>& before_;  // its Future's share is ours until the end
+  FutureState::Way way_;
 };
 
 // The result of the Future that is the result of `outer`.

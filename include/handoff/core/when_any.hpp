@@ -15,7 +15,8 @@
 // - The first that is ready wins, also if it has failed or was dropped: get() throws what its own
 //   would have thrown. Put on_failure() behind a part that must not win so.
 // - The others go on, and their results end unread, with the last of them; what they throw is
-//   dropped. Until get(), request_stop() asks them to stop.
+//   dropped. Until get(), or a function of then(), has the result, request_stop() asks them to
+//   stop.
 // - A task that waits for it runs parts that nobody has begun, in their order, until one is ready.
 // - Allocates: twice, whatever their number; for a range, see when_all. Exceptions: no Future, or
 //   an empty one, is misuse.

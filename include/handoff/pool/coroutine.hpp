@@ -5,17 +5,18 @@
 //   Job handle(handoff::ThreadPool& pool, Request request) {
 //     co_await pool.schedule();           // from here on a worker runs this
 //     Answer answer = compute(request);
-//     co_await ui.schedule();             // and from here on one of another pool
-//     show(answer);
+//     co_await disk.schedule();           // and from here on one of another pool
+//     save(answer);
 //   }
 //
 // For: going over to a pool, or back, in the middle of a function. Not for: starting coroutines,
-// whose type is the user's; a result (co_await pool.submit(...), core/future.hpp).
+// whose type is the user's; a result (co_await pool.submit(...), core/future.hpp); a LoopExecutor
+// or a strand (post the handle: docs/guide/pools.md).
 // A task that waits for a coroutine of this pool, in whatever way its type has, does so in
 // blocking(): what the coroutine needs next may be queued behind it.
-// schedule() takes a priority, no TaskOptions: g++ 12 destroys twice what a braced list makes
-// inside a co_await expression, as the token in co_await pool.submit(f, {.until = token}). Keep the
-// Future of such a task, and await that.
+// schedule() takes a priority, no TaskOptions: g++ 12 destroys twice what is made inside a co_await
+// expression, as the token in co_await pool.submit(f, {.until = token}), or what the lambda of
+// co_await pool.submit([text] { ... }) captures. Keep the Future of such a task, and await that.
 // A lambda that is a coroutine must not have captures, unless it outlives its run: they lie in the
 // lambda, not in the coroutine. Parameters lie in the coroutine.
 //

@@ -88,9 +88,13 @@ class TaskGroup {
     detail::Worker* const worker = tasks_.worker_here();
     if (worker == nullptr) [[unlikely]]
       return tasks_.run_without_seat(std::forward<F>(function));
-    detail::ClosureMaker<std::decay_t<F>> maker;
-    detail::TaskPlace place = tasks_.reserve_in(*worker);  // never refused
-    place.fill(maker, std::forward<F>(function)).publish();
+    if constexpr (detail::CopyMayThrow<F>) {
+      run(std::decay_t<F>(function));
+    } else {
+      detail::ClosureMaker<std::decay_t<F>> maker;
+      detail::TaskPlace place = tasks_.reserve_in(*worker);  // never refused
+      place.fill(maker, std::forward<F>(function)).publish();
+    }
   }
 
   // run(function), then wait(): the function runs on this thread, and nobody is woken for it.

@@ -24,7 +24,8 @@
 //   with OnFull::wait. A wait() without a limit runs tasks meanwhile.
 // - Allocates: post() nothing for a closure of up to 48 bytes, once the queue has grown to what is
 //   needed; the pool keeps that memory. submit() allocates once. If a call throws std::bad_alloc,
-//   nothing was handed over.
+//   or what the copy of a function threw, nothing was handed over. If the function is moved, and
+//   that throws, its place counts as cancelled.
 // - Full: only with a capacity. Inside a task of this pool OnFull::wait acts as run_here, so a pool
 //   cannot block itself. If sixteen such tasks run inside each other, or the stack is short, the
 //   next one goes into the queue beyond the capacity.
@@ -117,32 +118,40 @@ class ThreadPool {
   template <class F>
   void post(F&& function) {
     static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
-    detail::ClosureMaker<std::decay_t<F>> maker;
-    detail::TaskPlace place = engine_->reserve();
-    accepted(place.status());
-    place.fill(maker, std::forward<F>(function)).publish();
+    if constexpr (detail::CopyMayThrow<F>) {
+      post(std::decay_t<F>(function));
+    } else {
+      detail::ClosureMaker<std::decay_t<F>> maker;
+      detail::TaskPlace place = engine_->reserve();
+      accepted(place.status());
+      place.fill(maker, std::forward<F>(function)).publish();
+    }
   }
   template <class F>
   void post(F&& function, const TaskOptions& options) {
     static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     const auto reserve = [&] { return engine_->reserve(options); };
-    accepted(hand_over(reserve, std::forward<F>(function), options), options.name);
+    accepted(hand_over(reserve, detail::copied_first<F>(function), options), options.name);
   }
 
   // The same, and neither waits for room nor runs the function here. ok, full or closed.
   template <class F>
   Status try_post(F&& function) {
     static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
-    detail::ClosureMaker<std::decay_t<F>> maker;
-    detail::TaskPlace place = engine_->try_reserve();
-    if (place) place.fill(maker, std::forward<F>(function)).publish();
-    return place.status();
+    if constexpr (detail::CopyMayThrow<F>) {
+      return try_post(std::decay_t<F>(function));
+    } else {
+      detail::ClosureMaker<std::decay_t<F>> maker;
+      detail::TaskPlace place = engine_->try_reserve();
+      if (place) place.fill(maker, std::forward<F>(function)).publish();
+      return place.status();
+    }
   }
   template <class F>
   Status try_post(F&& function, const TaskOptions& options) {
     static_assert(detail::IsTask<F>, "a task takes no arguments: capture what it needs");
     const auto reserve = [&] { return engine_->try_reserve(options); };
-    return hand_over(reserve, std::forward<F>(function), options);
+    return hand_over(reserve, detail::copied_first<F>(function), options);
   }
 
   // try_post() of each callable of the range, moved; returns the iterator to the first that was
@@ -169,8 +178,9 @@ class ThreadPool {
     using Work = detail::FutureWork<Result, std::decay_t<F>, std::decay_t<Args>...>;
     const auto reserve = [this] { return engine_->reserve(); };
     Status said = Status::ok;
-    Future<Result> future = submit_work<Result, Work>(
-        reserve, said, false, std::forward<F>(function), std::forward<Args>(args)...);
+    Future<Result> future =
+        submit_work<Result, Work>(reserve, said, false, detail::copied_first<F>(function),
+                                  detail::copied_first<Args>(args)...);
     accepted(said);
     return future;
   }
@@ -187,7 +197,7 @@ class ThreadPool {
                   "submit: with options the function takes no arguments: capture what it needs");
     const auto reserve = [&] { return engine_->reserve(options); };
     Status said = Status::ok;
-    auto future = submit_limited(reserve, said, std::forward<F>(function), options);
+    auto future = submit_limited(reserve, said, detail::copied_first<F>(function), options);
     accepted(said, options.name);
     return future;
   }
@@ -202,7 +212,7 @@ class ThreadPool {
                   "try_submit: the Future is one of what the function returns");
     const auto reserve = [&] { return engine_->try_reserve(options); };
     Status said = Status::ok;
-    Future<R> made = submit_limited(reserve, said, std::forward<F>(function), options);
+    Future<R> made = submit_limited(reserve, said, detail::copied_first<F>(function), options);
     if (said == Status::ok) future = std::move(made);
     return said;
   }

@@ -18,8 +18,10 @@
 //   follows runs, and a task that has not begun is dropped. The pool counts it; a moment that was
 //   not needed counts as cancelled.
 // - A task that waits for it runs nothing meanwhile; a stand-in works (pool/blocking.hpp).
-// - Closed: it throws NotRun. A close of the pool ends the wait at once, on the thread that closes:
-//   get() throws NotRun (stopped). Both ask the task to stop.
+// - A result that is there already is returned as it is, whatever the moment.
+// - Closed: it throws NotRun, and the Future is unmoved. Any close of the pool, also one that
+//   finishes, ends the wait at once, on the thread that closes: get() throws NotRun (stopped), and
+//   the task is asked to stop. So close the pool behind the result.
 // - Blocks: never. Allocates: twice. Exceptions: those of ThreadPool::post_at(). An empty Future is
 //   misuse.
 //
@@ -42,17 +44,17 @@ namespace handoff { inline namespace HANDOFF_ABI {
 
 // The same result, if it is there by that moment.
 template <class R>
-[[nodiscard]] Future<R> with_timeout(ThreadPool& pool, Future<R> future, sync::Deadline moment) {
+[[nodiscard]] Future<R> with_timeout(ThreadPool& pool, Future<R>&& future, sync::Deadline moment) {
+  if (future.is_ready()) return std::move(future);
   using Timed = detail::TimedResult<R, TimerHandle>;
-  return Timed::make(detail::FutureAccess::release_source(future),
-                     [&](typename Timed::Alarm alarm) {
-                       return pool.post_at(moment, std::move(alarm),
-                                           {.name = "with_timeout", .priority = Priority::high});
-                     });
+  return Timed::make(future, [&](typename Timed::Alarm&& alarm) {
+    return pool.post_at(moment, std::move(alarm),
+                        {.name = "with_timeout", .priority = Priority::high});
+  });
 }
 // ... within that time.
 template <class R, class Rep, class Period>
-[[nodiscard]] Future<R> with_timeout(ThreadPool& pool, Future<R> future,
+[[nodiscard]] Future<R> with_timeout(ThreadPool& pool, Future<R>&& future,
                                      std::chrono::duration<Rep, Period> time) {
   return with_timeout(pool, std::move(future), sync::deadline_after(time));
 }

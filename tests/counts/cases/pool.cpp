@@ -155,11 +155,14 @@ HANDOFF_COUNT_CASE(pool_timers) {
     let_all_sleep();
   });
   rounds([&](bool counts) {
+    pool.pause();
     auto future = pool.submit([] { return 1; });
     let_all_sleep();
-    const CountedOfAll counted("with_timeout.make + get/ready", counts);
-    keep(handoff::with_timeout(pool, std::move(future), std::chrono::hours(1)).get());
+    const CountedOfAll counted("with_timeout.make + run + get/asleep", counts);
+    auto in_time = handoff::with_timeout(pool, std::move(future), std::chrono::hours(1));
+    pool.resume();
     let_all_sleep();
+    keep(in_time.get());
   });
 }
 

@@ -226,6 +226,68 @@ TEST(RequestStopTest, ARunningTaskHearsOfItThroughWhatFollows) {
   }));
 }
 
+// An executor whose tasks the test runs, or drops.
+struct Later {
+  template <class F>
+  Status try_post(F&& function) {
+    tasks.emplace_back(std::forward<F>(function));
+    return Status::ok;
+  }
+  static std::size_t width() { return 1; }
+  void run_all() {
+    while (!tasks.empty()) std::exchange(tasks, {}).front()();
+  }
+  std::vector<UniqueFunction<void()>> tasks;
+};
+
+TEST(RequestStopTest, ItGoesThroughExecutors) {
+  const auto twice = [](int n) { return 2 * n; };
+  InlineExecutor here;
+  EXPECT_TRUE(hears([&](Future<int> task) { return std::move(task).then(here, twice); }));
+  EXPECT_TRUE(hears([&](Future<int> task) {
+    return when_all(std::move(task).then(here, twice).then(here, twice)).then([](const auto&) {});
+  }));
+
+  Host host;
+  Later later;
+  auto dropped = host.submit([] { return 1; }).then(later, twice).then(later, twice);
+  EXPECT_TRUE(dropped.request_stop());
+  EXPECT_EQ(host.visits, std::vector{Outcome::cancelled});
+  EXPECT_FALSE(dropped.request_stop());
+  EXPECT_EQ(why_not_run(dropped), Status::stopped);
+  EXPECT_TRUE(later.tasks.empty());
+
+  sync::StopToken kept;
+  auto over = host.submit([&kept](const sync::StopToken& stop) {
+                    kept = stop;
+                    return 1;
+                  })
+                  .then(later, twice);
+  host.run_all();
+  EXPECT_FALSE(over.request_stop()) << "its task is over";
+  EXPECT_FALSE(kept.stop_requested());
+  later.run_all();
+  EXPECT_EQ(over.get(), 2);
+}
+
+// What was taken ends before the result is there, whoever looks at it.
+TEST(ThenTest, NothingIsLeftBehindAnExecutor) {
+  const auto held = std::make_shared<int>(1);
+  Host host;
+  InlineExecutor here;
+  struct Copied {  // its move is a copy
+    std::shared_ptr<int> one;
+    explicit Copied(std::shared_ptr<int> given) : one(std::move(given)) {}
+    Copied(const Copied&) = default;
+  };
+  auto next = host.submit([held] { return Copied(held); }).then(here, [](const Copied& copied) {
+    return *copied.one;
+  });
+  host.run_all();
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_EQ(next.get(), 1);
+}
+
 TEST(RequestStopTest, WhatHasNotBegunIsDropped) {
   Host host;
   auto all = when_all(host.submit([](const sync::StopToken&) {}), host.submit([] { return 1; }));
@@ -289,6 +351,14 @@ TEST(RequestStopTest, ALongChainNeedsNoDeepStack) {
   for (int i = 0; i < 100'000; ++i) sum = std::move(sum).then([](int n) { return n + 1; });
   EXPECT_TRUE(sum.request_stop());
   EXPECT_EQ(why_not_run(sum), Status::stopped);
+
+  Later later;
+  auto handed = host.submit([] { return 0; });
+  for (int i = 0; i < 10'000; ++i) {
+    handed = std::move(handed).then(later, [](int n) { return n + 1; });
+  }
+  EXPECT_TRUE(handed.request_stop());
+  EXPECT_EQ(why_not_run(handed), Status::stopped);
 }
 
 // ---- Unless a timer is faster -------------------------------------------------------------------
@@ -305,11 +375,10 @@ struct Timer {
 template <class R>
 Future<R> timed(Future<R> future, std::function<void()>& timer) {
   using Timed = detail::TimedResult<R, Timer>;
-  return Timed::make(
-      detail::FutureAccess::release_source(future), [&](typename Timed::Alarm alarm) {
-        timer = [kept = std::make_shared<typename Timed::Alarm>(std::move(alarm))] { (*kept)(); };
-        return Timer{&timer};
-      });
+  return Timed::make(future, [&](typename Timed::Alarm alarm) {
+    timer = [kept = std::make_shared<typename Timed::Alarm>(std::move(alarm))] { (*kept)(); };
+    return Timer{&timer};
+  });
 }
 
 TEST(TimedResultTest, AResultInTimeEndsTheTimer) {
@@ -361,11 +430,10 @@ struct SlowTimer {
 using SlowlyTimed = detail::TimedResult<int, SlowTimer>;
 
 Future<int> timed(Future<int> future, std::optional<SlowlyTimed::Alarm>& alarm) {
-  return SlowlyTimed::make(detail::FutureAccess::release_source(future),
-                           [&](SlowlyTimed::Alarm given) {
-                             alarm.emplace(std::move(given));
-                             return SlowTimer();
-                           });
+  return SlowlyTimed::make(future, [&](SlowlyTimed::Alarm given) {
+    alarm.emplace(std::move(given));
+    return SlowTimer();
+  });
 }
 
 TEST(TimedResultTest, TheMomentEndsAWaitAndTheCallDoesTheRest) {
@@ -456,14 +524,22 @@ TEST(TimedResultTest, ATimerThatEndsUncalledIsAStop) {
   EXPECT_EQ(why_not_run(asked), Status::stopped);
 }
 
-TEST(TimedResultTest, WithoutATimerNothingIsLeft) {
+TEST(TimedResultTest, WithoutATimerTheFutureIsAsItWas) {
   using Timed = detail::TimedResult<int, Timer>;
   Host host;
   const auto held = std::make_shared<int>(1);
-  auto task = host.submit([held] { return *held; });
+  auto task = host.submit(
+      [held](const sync::StopToken& stop) { return stop.stop_requested() ? 0 : *held; });
   const auto refuse = [](const Timed::Alarm& /*alarm*/) -> Timer { throw std::bad_alloc(); };
-  EXPECT_THROW((void)Timed::make(detail::FutureAccess::release_source(task), refuse),
-               std::bad_alloc);
+  EXPECT_THROW((void)Timed::make(task, refuse), std::bad_alloc);
+  ASSERT_TRUE(task.valid());
+  host.run_all();
+  EXPECT_EQ(task.get(), 1) << "not asked to stop";
+
+  auto lost = host.submit([held] { return *held; });
+  const auto lose = [](Timed::Alarm /*alarm*/) -> Timer { throw std::bad_alloc(); };
+  EXPECT_THROW((void)Timed::make(lost, lose), std::bad_alloc);
+  EXPECT_FALSE(lost.valid());
   EXPECT_EQ(host.visits, std::vector{Outcome::cancelled});
   EXPECT_EQ(held.use_count(), 1);
 }

@@ -262,7 +262,17 @@ TEST_P(CoroutineTest, ACloseEndsTheMoments) {
   Future<int> other;
   const detail::Promise<int> never(other);
   EXPECT_THROW((void)with_timeout(pool, std::move(other), std::chrono::hours(1)), NotRun);
+  EXPECT_TRUE(other.valid());  // NOLINT(bugprone-use-after-move): refused means unmoved
   EXPECT_THROW((void)with_timeout(pool, Future<int>(), std::chrono::hours(1)), std::logic_error);
+}
+
+TEST_P(CoroutineTest, AResultThatIsThereIsInTime) {
+  ThreadPool pool(options(1));
+  for (int i = 0; i < 100; ++i) {
+    auto ready = pool.submit([i] { return i; });
+    ready.wait();
+    EXPECT_EQ(with_timeout(pool, std::move(ready), std::chrono::microseconds(-1)).get(), i);
+  }
 }
 
 TEST_P(CoroutineTest, ADeadlineThatGotNoMemoryLeavesNothing) {

@@ -114,14 +114,33 @@ struct ThrowsWhenCopied {
 };
 
 TEST_P(ThreadPoolTest, AClosureThatThrowsWhenCopiedIsTheCallersBusiness) {
-  ThreadPool pool(options(2));
+  auto given = options(1);
+  given.capacity = 1;
+  ThreadPool pool(given);
+  pool.pause();
   const ThrowsWhenCopied function;
+  const TaskOptions named{.name = "task"};
+  Future<int> future;
   EXPECT_THROW(pool.post(function), std::runtime_error);
+  EXPECT_THROW(pool.post(function, named), std::runtime_error);
+  EXPECT_THROW((void)pool.try_post(function), std::runtime_error);
+  EXPECT_THROW((void)pool.try_post(function, named), std::runtime_error);
   EXPECT_THROW((void)pool.submit(function), std::runtime_error);
-  EXPECT_EQ(pool.submit([] { return 3; }).get(), 3) << "usable afterwards";
+  EXPECT_THROW((void)pool.submit(function, named), std::runtime_error);
+  EXPECT_THROW((void)pool.try_submit(future, function), std::runtime_error);
+  EXPECT_THROW((void)pool.submit([](const ThrowsWhenCopied&) {}, function), std::runtime_error);
+  EXPECT_EQ(pool.tally().accepted, 0U);
+  auto after = pool.submit([] { return 3; });  // there is room
+  pool.resume();
+  EXPECT_EQ(after.get(), 3) << "usable afterwards";
+  {
+    TaskGroup group(pool);
+    EXPECT_THROW(group.run(function), std::runtime_error);
+  }
+  EXPECT_THROW(pool.post(ThrowsWhenCopied()), std::runtime_error);  // moved: it has its place
   const Tally tally = pool.close();
   EXPECT_EQ(tally.done, 1U);
-  EXPECT_EQ(tally.cancelled, 2U);
+  EXPECT_EQ(tally.cancelled, 1U);
   EXPECT_TRUE(tally.balanced());
 }
 

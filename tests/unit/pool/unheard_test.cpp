@@ -126,6 +126,36 @@ TEST_P(UnheardTaskTest, OfTheProgramsPoolIsTold) {
   EXPECT_EQ(told.size(), 2U);
 }
 
+template <class E, class End>
+void told_at_the_end_of_the_future(E& executor, const End& end) {
+  const test::Unheard unheard;
+  (void)executor.submit(fail);
+  end();
+  EXPECT_EQ(told.size(), 1U);
+  auto shared = executor.submit(fail).share();
+  end();
+  EXPECT_EQ(told.size(), 1U);
+  shared = {};
+  EXPECT_EQ(told.size(), 2U);
+  auto heard = executor.submit(fail);
+  end();
+  EXPECT_THROW(heard.get(), std::runtime_error);
+  EXPECT_EQ(told.size(), 2U);
+}
+
+TEST(UnheardFutureTest, OfAStrandOrALoopIsTold) {
+  ThreadPool pool(1);
+  SerialExecutor strand(pool);
+  told_at_the_end_of_the_future(strand, [&] {
+    (void)strand.wait();
+    pool.wait();
+  });
+  EXPECT_EQ(strand.close().failed, 3U);
+  LoopExecutor loop;
+  told_at_the_end_of_the_future(loop, [&] { loop.drain(); });
+  EXPECT_EQ(loop.close().failed, 3U);
+}
+
 TEST(UnheardTaskDeathTest, IsALineOnStandardError) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

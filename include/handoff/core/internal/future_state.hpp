@@ -140,6 +140,7 @@ class FutureState {
   ~FutureState() = default;
 
   // What there is instead of a result.
+  const std::exception_ptr& error() const noexcept { return error_; }
   void set_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
   void set_not_run(Status why) noexcept { not_run_ = why; }
   bool take_failure_of(const FutureState& source) noexcept {
@@ -156,6 +157,9 @@ class FutureState {
     sync::given(this);
     finish(kMakerGone);
   }
+
+  // The same, with the Future's share of `source`. Who looks at that one just now does it later.
+  void finish_behind(FutureState& source) noexcept;
 
   // The sources of a state that follows others are ready, which is said once. Makes the result,
   // unless a task that waits for it looks at it just now, which then does.
@@ -183,6 +187,7 @@ class FutureState {
     // state.
     FutureState* above = nullptr;  // where it came from
     std::size_t next = 0;  // source to go to
+    bool is_handed = false;  // what waits looks no further: an executor makes the result
 
     sync::atomic<const FutureHost*> maker{nullptr};  // the executor of the thread that follows
   };
@@ -268,6 +273,8 @@ class FutureResult : public FutureState {
       rethrow();
     if constexpr (!std::is_void_v<R>) return result();
   }
+  // Nobody reads it any more.
+  void end_result() noexcept { result_.reset(); }
   // Where it lies, if there is one and R is not void.
   std::add_rvalue_reference_t<R> result() noexcept {
     if constexpr (std::is_reference_v<R>) {

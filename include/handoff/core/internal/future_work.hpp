@@ -68,7 +68,7 @@ class StoppableResult : public FutureResult<R> {
 
  private:
   bool ask_to_stop(FutureState::Asking& asking) noexcept final {
-    asking.asked |= source_.request_stop();
+    asking.asked |= !this->is_ready() && source_.request_stop();
     sync::given(this);
     return true;
   }

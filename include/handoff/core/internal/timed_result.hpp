@@ -12,6 +12,7 @@
 
 #include <handoff/config.hpp>
 #include <handoff/core/future.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/future_state.hpp>
 #include <handoff/core/internal/promise.hpp>
 #include <handoff/core/internal/raw_box.hpp>
@@ -49,17 +50,25 @@ class TimedResult final : public OwedResult<R> {
     std::unique_ptr<TimedResult, LetGo> timed_;
   };
 
-  // start(Alarm): the Timer. What it throws comes out of here.
+  // start(Alarm&&): the Timer. What it throws comes out of here; and if it has not moved the alarm,
+  // `future` is as it was.
   template <class Start>
-  static Future<R> make(SourceOwner<R> source, const Start& start) {
-    auto* const timed = RawBox<TimedResult>().make(std::move(source));
-    auto future = FutureAccess::make<R>(timed);
+  static Future<R> make(Future<R>& future, const Start& start) {
+    auto* const timed = RawBox<TimedResult>().make(FutureAccess::release_source(future));
+    auto in_time = FutureAccess::make<R>(timed);
     std::unique_ptr<TimedResult, NoSource> source_use(timed);
-    timed->timer_ = start(Alarm(*timed));
+    Alarm alarm(*timed);
+    call_or([&] { timed->timer_ = start(std::move(alarm)); },
+            [&]() noexcept {
+              if (alarm.timed_ == nullptr) return;
+              future = FutureAccess::make<R>(timed->source_.release());
+              timed->drop(Status::stopped);
+              alarm.timed_.release()->let_go();
+            });
     FutureState& before = *source_use.release()->source_;
     sync::given(timed);
     before.continue_with({&arrive, timed});
-    return future;
+    return in_time;
   }
 
  private:
@@ -124,7 +133,7 @@ class TimedResult final : public OwedResult<R> {
     return false;
   }
 
-  const SourceOwner<R> source_;
+  SourceOwner<R> source_;
   Timer timer_;
   FutureState* left_ = nullptr;  // by the timer, between its two calls, as the two below
   sync::atomic<bool> over_{false};

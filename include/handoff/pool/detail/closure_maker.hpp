@@ -9,12 +9,24 @@
 #pragma once
 
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/task.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// A copy that may throw is made before there is a place: a task that has one is accepted.
+template <class Given>
+concept CopyMayThrow =
+    std::is_lvalue_reference_v<Given> && std::is_constructible_v<std::decay_t<Given>, Given> &&
+    !std::is_nothrow_constructible_v<std::decay_t<Given>, Given>;
+template <class Given>
+std::conditional_t<CopyMayThrow<Given>, std::decay_t<Given>, Given&&> copied_first(
+    std::remove_reference_t<Given>& given) {
+  return static_cast<Given&&>(given);
+}
 
 // The task calls Closure(given...). Throws std::bad_alloc, if it does not fit inside.
 template <class Closure, bool kInside = Task::fits<Closure>>

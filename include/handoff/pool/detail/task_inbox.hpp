@@ -66,7 +66,7 @@ class InboxWork final : public OwedResult<R> {
   // Ends the maker's share.
   Outcome end(Outcome wish, std::exception_ptr& noted) noexcept {
     if (wish == Outcome::done && !this->keep([this]() -> R { return call_as_moved<R>(*call_); })) {
-      noted = this->failure();
+      noted = this->error();
       wish = Outcome::failed;
     }
     call_.reset();  // before anybody hears: it may hold what the waiting thread is about to end
