@@ -11,7 +11,7 @@ LINES_MAX = 5
 
 # With code in a section of some guide.
 SHOWN = ("std::async", "when_any", "shared_future", "setInterval", "periodic", "thread_local",
-         "enumerable_thread_specific", "std::jthread", "timeout")
+         "enumerable_thread_specific", "std::jthread", "timeout", "semaphore", "rate limit")
 # In the table of the first day, beside a link to where it is shown.
 LINKED = ("strand", "scoped_connection")
 
