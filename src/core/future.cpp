@@ -318,8 +318,7 @@ Status FutureState::wait(sync::Deadline deadline, const sync::StopToken& stop) n
 struct FutureState::Help {
   bool reach(FutureState& state) noexcept {
     state.begin_here(here);
-    const Way* const way = state.way();
-    return way == nullptr || !way->is_handed;
+    return !state.is_handed_;
   }
   void end_at(FutureState& state) noexcept { pending.add(state); }
   void make(FutureState& state) noexcept { here.run_inside({&state, &make_left}); }

@@ -297,7 +297,7 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
         function_(std::in_place, std::forward<Given>(function)),
         executor_(executor),
         before_(*before) {
-    way_.is_handed = true;
+    this->set_handed();
   }
 
   static FutureState::Next call(void* self) noexcept {

@@ -151,6 +151,7 @@ class FutureState {
   }
 
   FutureHost* host() const noexcept { return host_; }
+  void set_handed() noexcept { is_handed_ = true; }
 
   // The result, or what there is instead, is there: ends the maker's share.
   void finish() noexcept {
@@ -187,7 +188,6 @@ class FutureState {
     // state.
     FutureState* above = nullptr;  // where it came from
     std::size_t next = 0;  // source to go to
-    bool is_handed = false;  // what waits looks no further: an executor makes the result
 
     sync::atomic<const FutureHost*> maker{nullptr};  // the executor of the thread that follows
   };
@@ -254,6 +254,7 @@ class FutureState {
   sync::atomic<std::uint32_t> word_;
   Status not_run_ = Status::ok;
   bool owes_share_ = false;  // put off with the maker's share
+  bool is_handed_ = false;  // an executor makes it of its source: what waits looks no further
   sync::EventCount ready_;
   std::exception_ptr error_;
   sync::cell<Next> next_;
