@@ -359,6 +359,7 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
   void destroy() noexcept override { RawBox<HandedContinuation>::destroy(this); }
   FutureState::Way* way() noexcept override { return &way_; }
   FutureState* source(std::size_t index) noexcept override {
+    const sync::Turn turn(this);
     return index == 0 ? &before_ : nullptr;
   }
 

@@ -78,7 +78,11 @@ int stopped_behind(handoff::ThreadPool& pool) {
     (void)all.get();
   } catch (const handoff::NotRun&) {
   }
-  return sum == 4 ? 0 : 1;
+  begun = false;
+  auto handed = pool.submit(work).then(pool, [](int v) { return v + 1; });
+  until(begun);
+  sum += handed.request_stop() ? handed.get() : 0;
+  return sum == 6 ? 0 : 1;
 }
 
 void too_late() {
