@@ -343,8 +343,8 @@ ContractRow group_row() {
       "`run`",
       all ? "grows" : "loses some",
       both(runs_late ? "runs it, even if its pool is closed" : "loses it",
-           drops ? "if the pool dropped tasks (`abandon`, `finish_until`) drops it, and `wait()` "
-                   "throws `NotRun`"
+           drops ? "but if the close dropped tasks (`abandon`, `finish_until`), it is dropped too, "
+                   "and `wait()` throws `NotRun`"
                  : "loses it"),
       "has no `close()`; `wait()` runs it",
       "no bound",

@@ -701,7 +701,7 @@ ContractTable unheard_table() {
   const Listening listening;
   ThreadTeam team(2);
   return {"unheard",
-          {"type", "source (of a call: the function given to it)", "its exception is taken by",
+          {"type", "function given to", "its exception is taken by",
            "if nobody takes it"},
           {
               posted(),
