@@ -15,13 +15,11 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 using sync::order;
 
 bool RangeRun::give_up(const Until& until, Stride& stride) noexcept {
-  if (until.stop_requested()) {
-    cancel_rest();
-    return true;
-  }
+  const bool is_stopped = until.stop_requested();
   const sync::Deadline now = sync::clock::now();
-  if (now >= until.deadline()) {
-    expire_rest();
+  if (is_stopped || now >= until.deadline()) {
+    // order: relaxed, as in cancel_rest().
+    (is_stopped ? cancelled_ : expired_).fetch_add(claims_.close(), order::relaxed);
     return true;
   }
   constexpr std::chrono::microseconds between_looks{50};

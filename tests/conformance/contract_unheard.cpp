@@ -410,7 +410,7 @@ ContractRow bus(const std::string& type) {
 
 ContractRow requests() {
   using Asked = Request<int, int>;
-  return with_future("`Request`, `Answer`", "the argument of `fail`", [] {
+  return with_future("`Request`, `Answer`", "none: the exception given to `fail`", [] {
     MessageBus<Asked> bus({.capacity = 4});
     auto future = bus.request<int>(1);
     (void)bus.drain([](Asked& asked) {

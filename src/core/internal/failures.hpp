@@ -17,15 +17,13 @@
 #include <handoff/core/internal/unheard.hpp>
 #include <handoff/sync/mutex.hpp>
 
-#include "../../sync/internal/seen_sanitizer.hpp"
-
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Failures {
  public:
   // The failure of a task that somebody hears of.
   void note(const std::exception_ptr& failure) noexcept {
-    const sync::SeenLock lock(mutex_);
+    const sync::Lock lock(mutex_);
     if (!first_) first_ = failure;
   }
 
@@ -46,7 +44,7 @@ class Failures {
 
   // The first failure of all.
   std::exception_ptr first() const {
-    const sync::SeenLock lock(mutex_);
+    const sync::Lock lock(mutex_);
     return first_;
   }
 
@@ -70,7 +68,7 @@ class Failures {
 
   // False: there is one already.
   bool keep(const std::exception_ptr& failure, const char* task) noexcept {
-    const sync::SeenLock lock(mutex_);
+    const sync::Lock lock(mutex_);
     if (!first_) first_ = failure;
     if (kept_.error) return false;
     kept_.error = failure;
@@ -78,7 +76,7 @@ class Failures {
     return true;
   }
   Kept take_kept() noexcept {
-    const sync::SeenLock lock(mutex_);
+    const sync::Lock lock(mutex_);
     return std::exchange(kept_, {});
   }
 

@@ -11,11 +11,6 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
-[[gnu::cold, gnu::noinline]] inline std::string joined(
-    std::initializer_list<std::string_view> parts) {
-  std::string text;
-  for (const std::string_view part : parts) text.append(part);
-  return text;
-}
+[[gnu::cold]] std::string joined(std::initializer_list<std::string_view> parts);
 
 }}}  // namespace handoff::HANDOFF_ABI::sync

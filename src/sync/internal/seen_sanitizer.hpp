@@ -22,15 +22,10 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace sync {
 
 #if defined(HANDOFF_MAY_SEE_SANITIZER)
 inline bool has_sanitizer() noexcept { return __tsan_acquire != nullptr; }
-inline void tell_given(const void* what) noexcept {
-  if (has_sanitizer()) [[unlikely]]
-    __tsan_release(const_cast<void*>(what));
-}
-inline void tell_taken(const void* what) noexcept {
-  if (has_sanitizer()) [[unlikely]]
-    __tsan_acquire(const_cast<void*>(what));
-}
-// Calls, as nobody who allocates asks for the nanosecond: a look here would be code in many places.
+// Calls: nobody who allocates or locks asks for the nanosecond, and a look would be code in many
+// places.
+void tell_given(const void* what) noexcept;
+void tell_taken(const void* what) noexcept;
 void ignore_from_here() noexcept;
 void ignore_to_here() noexcept;
 #else

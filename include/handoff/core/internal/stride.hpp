@@ -27,7 +27,7 @@ struct Stride {
     } else if (took < time / 2) {
       most = max(most, taken <= SIZE_MAX / 2 ? 2 * taken : SIZE_MAX);
     } else if (took >= 2 * time) {
-      most = max(fewest, taken / static_cast<std::size_t>(took / time));
+      most = max(fewest, taken / 2);
     }
   }
 
