@@ -467,8 +467,10 @@ Tally MessageEngine::close(const Closing& closing) {
 // is cancelled.
 void MessageEngine::finish_all(const Closing& closing) {
   Parts& parts = *parts_;
-  if (!closing.begins_more || !is_started()) {
-    parts.drop.store(Outcome::cancelled, order::relaxed);  // order: relaxed, released by the gate
+  const bool never_begins = !closing.begins_more || !is_started();
+  if (never_begins || closing.is_late()) {
+    // order: relaxed, released by the gate
+    parts.drop.store(never_begins ? Outcome::cancelled : Outcome::expired, order::relaxed);
   }
   parts.gate.open_for_good();
   const auto idle = [&parts]() noexcept { return parts.counts.is_idle(); };

@@ -255,7 +255,9 @@ void Engine::end_tasks(const Closing& closing) {
   close_timers();  // before the queues, as its thread submits
   if (!parts_->threads.is_over()) {  // asked when no closure can close any more
     parts_->backlog.close();  // equivalent(swap): a wait for room asks neither
-    if (!closing.begins_more) parts_->runner.drop_rest(Outcome::cancelled);
+    if (!closing.begins_more || closing.is_late()) {
+      parts_->runner.drop_rest(closing.begins_more ? Outcome::expired : Outcome::cancelled);
+    }
     // equivalent(swap): two kinds of sleepers that do not know each other
     parts_->room.tell_closed();
     parts_->backlog.resume_for_good();

@@ -144,9 +144,7 @@ Tally LoopExecutor::close(const Closing& closing) {
   }
   const auto wish = [&closing] {
     if (!closing.begins_more) return Outcome::cancelled;
-    const bool is_late =
-        closing.deadline != sync::no_deadline && sync::clock::now() >= closing.deadline;
-    return is_late ? Outcome::expired : Outcome::done;
+    return closing.is_late() ? Outcome::expired : Outcome::done;
   };
   while (has_next()) {
     if (const std::exception_ptr thrown = run_next(wish())) {

@@ -191,7 +191,7 @@ Outcome Strand::wish() noexcept {
   if (watched == 0) watched = watched_.load(sync::order::acquire);
   if ((watched & kLimited) == 0) return Outcome::done;
   if (!closing_.begins_more) return Outcome::cancelled;
-  return sync::clock::now() >= closing_.deadline ? Outcome::expired : Outcome::done;
+  return closing_.is_late() ? Outcome::expired : Outcome::done;
 }
 
 // True: the executor has the turn, and the strand is no longer ours.

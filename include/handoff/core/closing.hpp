@@ -30,6 +30,11 @@ struct Closing {
     if (until.stop_possible()) misuse("Closing: finish_until() takes a time, not a stop token");
     return {.deadline = until.deadline()};
   }
+
+  // Whether that moment has come.
+  [[nodiscard]] bool is_late() const noexcept {
+    return deadline != sync::no_deadline && sync::clock::now() >= deadline;
+  }
 };
 
 inline constexpr Closing Closing::finish{};

@@ -224,6 +224,17 @@ TEST(MessageWorkers, APauseOutlivesTheStart) {
   EXPECT_EQ(ran, 1);
 }
 
+TEST(MessageWorkers, NothingBeginsInACloseWhoseTimeIsOver) {
+  std::atomic<int> ran{0};
+  MessageWorkers<Number> workers({.width = 2}, [&](const Number&) { ++ran; });
+  EXPECT_EQ(workers.pause(), Status::ok);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.publish(Number{}), Status::ok);
+  const Tally tally = workers.close(Closing::finish_until(0ms));
+  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(tally.expired, 100U);
+  EXPECT_TRUE(tally.balanced());
+}
+
 TEST(MessageWorkers, AMovedOneGoesOn) {
   std::atomic<int> sum{0};
   const auto add = [&](const Number& number) { sum += number.value; };

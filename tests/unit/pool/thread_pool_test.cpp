@@ -144,6 +144,17 @@ TEST_P(ThreadPoolTest, AClosureThatThrowsWhenCopiedIsTheCallersBusiness) {
   EXPECT_TRUE(tally.balanced());
 }
 
+TEST_P(ThreadPoolTest, NothingBeginsInACloseWhoseTimeIsOver) {
+  std::atomic<int> ran{0};
+  ThreadPool pool(options(2));
+  pool.pause();
+  for (int i = 0; i < 100; ++i) pool.post([&] { ++ran; });
+  const Tally tally = pool.close(Closing::finish_until(std::chrono::seconds(0)));
+  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(tally.expired, 100U);
+  EXPECT_TRUE(tally.balanced());
+}
+
 TEST_P(ThreadPoolTest, DestructionFromATaskIsMisuse) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
