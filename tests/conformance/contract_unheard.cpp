@@ -701,8 +701,7 @@ ContractTable unheard_table() {
   const Listening listening;
   ThreadTeam team(2);
   return {"unheard",
-          {"type", "function given to", "its exception is taken by",
-           "if nobody takes it"},
+          {"type", "function given to", "its exception is taken by", "if nobody takes it"},
           {
               posted(),
               as_posted("`post_after`, `post_every`",
