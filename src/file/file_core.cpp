@@ -253,7 +253,7 @@ bool FileCore::spend(FileRun& run, std::uint64_t bytes, bool park) noexcept {
   if (!pace_) return true;
   auto& task = static_cast<FileTask&>(run);
   if (!chooser_.runs_in_caller(task)) return pace_->spend(task, bytes, park);
-  pace_->wait(bytes);
+  pace_->wait(task, bytes);
   return true;
 }
 

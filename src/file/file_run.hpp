@@ -128,6 +128,9 @@ class FileRun {
     return !is_stopped_.exchange(true, sync::order::relaxed);
   }
 
+  // By any thread: the errno with which it ends, as it was stopped or is late; 0: neither.
+  int stopped() const noexcept;
+
   const FileRequest& request() const noexcept { return request_; }
   // For a refused one, whose request goes back to its caller.
   FileRequest& request_to_return() noexcept { return request_; }
@@ -237,7 +240,6 @@ class FileRun {
   Steps whole() noexcept;
   bool may_begin() noexcept;
   const char* what_is_wrong() const noexcept;
-  int stopped() const noexcept;
   Steps operation() noexcept;
   // False. `step`: what the operation and the errno do not say.
   bool fail(long negative_errno, const char* call, const char* step = "") noexcept;

@@ -4,6 +4,7 @@
 #include "pace.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "../sync/internal/seen_sanitizer.hpp"
 #include "../sync/internal/sleep.hpp"
@@ -14,6 +15,12 @@ namespace {
 
 // What was not spent is kept for this long.
 constexpr auto kBurst = std::chrono::milliseconds(20);
+// What waits for its share is asked this often whether it has been stopped.
+constexpr auto kLook = std::chrono::milliseconds(20);
+
+void sleep_towards(sync::Deadline moment) noexcept {
+  sync::sleep_until(std::min(moment, sync::clock::now() + kLook));
+}
 
 }  // namespace
 
@@ -31,6 +38,7 @@ bool FilePace::take(std::uint64_t bytes, sync::Deadline now) noexcept {
 }
 
 bool FilePace::spend(FileTask& task, std::uint64_t bytes, bool park) noexcept {
+  if (task.stopped() != 0) return true;
   {
     const sync::SeenLock lock(mutex_);
     if (parked_.empty() && take(bytes, sync::clock::now())) return true;
@@ -42,15 +50,15 @@ bool FilePace::spend(FileTask& task, std::uint64_t bytes, bool park) noexcept {
   return false;
 }
 
-void FilePace::wait(std::uint64_t bytes) noexcept {
-  for (;;) {
+void FilePace::wait(const FileTask& task, std::uint64_t bytes) noexcept {
+  while (task.stopped() == 0) {
     sync::Deadline moment{};
     {
       const sync::SeenLock lock(mutex_);
       if (take(bytes, sync::clock::now())) return;
       moment = paid_off_;
     }
-    sync::sleep_until(moment);
+    sleep_towards(moment);
   }
 }
 
@@ -65,23 +73,23 @@ void FilePace::close() noexcept {
 
 void FilePace::work() noexcept {
   for (bool over = false; !over;) {
-    FileRun* begins = nullptr;
+    RunQueue begins;
     sync::Deadline moment = sync::no_deadline;
     const auto look = [&] {
       const sync::SeenLock lock(mutex_);
       over = closed_;
-      moment = parked_.empty() ? sync::no_deadline : paid_off_;
       if (parked_.empty()) return over;
+      for (RunQueue all = std::exchange(parked_, {}); FileRun* const run = all.pop();) {
+        (run->stopped() != 0 ? begins : parked_).push(*run);
+      }
       const auto* const first = static_cast<FileTask*>(parked_.first());
-      if (take(first->wanted, sync::clock::now())) begins = parked_.pop();
+      if (first != nullptr && take(first->wanted, sync::clock::now())) begins.push(*parked_.pop());
+      moment = paid_off_;
       return true;
     };
     (void)changed_.await(look, sync::no_deadline, {}, sync::Spin::never);
-    if (begins != nullptr) {
-      begins->driver->start(*begins);
-    } else if (!over) {
-      sync::sleep_until(moment);
-    }
+    if (begins.empty() && !over) sleep_towards(moment);
+    while (FileRun* const run = begins.pop()) run->driver->start(*run);
   }
 }
 

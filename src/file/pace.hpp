@@ -3,7 +3,8 @@
 // An engine's share of the device: a number of bytes a second, with a short burst.
 //
 // A moment is kept at which what was spent is paid off. A run that comes later may go on at once;
-// others are parked, first come first, until a thread of this type starts them.
+// others are parked, first come first, until a thread of this type starts them. A run that has been
+// stopped goes on without a share, to hear of it.
 // Concurrency: thread-safe. Throws: the constructor, std::system_error.
 #pragma once
 
@@ -28,10 +29,10 @@ class FilePace {
   FilePace(const FilePace&) = delete;
   FilePace& operator=(const FilePace&) = delete;
 
-  // False: not yet; if `park`, the run is started when it has its share.
+  // False: not yet; if `park`, the run is started when it has its share, or has been stopped.
   bool spend(FileTask& task, std::uint64_t bytes, bool park) noexcept;
   // The same, waiting on this thread.
-  void wait(std::uint64_t bytes) noexcept;
+  void wait(const FileTask& task, std::uint64_t bytes) noexcept;
   // Once nothing is parked.
   void close() noexcept;
 

@@ -345,12 +345,12 @@ FileRun::Steps FileRun::copy_contents() noexcept {
     }  // what is wrong with the device copying will say
   }
   for (std::uint64_t data_end = 0; at < end;) {
-    const int error = stopped();
-    if (error != 0) co_return fail(-error, "");
     if (at >= data_end) data_end = find_data(at, end, has_holes);
     if (at >= data_end) break;
     std::uint64_t bytes = std::min(kPiece, data_end - at);
     (void)co_await pause(Wants::share, bytes);
+    const int error = stopped();
+    if (error != 0) co_return fail(-error, "");
     if (!by_hand) {
       call_ = {.kind = FileCallKind::copy_range,
                .descriptor = source_,

@@ -40,13 +40,12 @@ FileRun::Steps FileRun::transfer() noexcept {
     if (issue_rest()) {
       (void)co_await pause(Wants::piece);
     } else if (has_more()) {
-      transfer_error_ = stopped();
-      if (transfer_error_ != 0) continue;
       if (!paid_) {
         const bool at_once = co_await pause(Wants::share, next_bytes()) != 0;
         if (!at_once) continue;
       }
-      take_slot();
+      transfer_error_ = stopped();
+      if (transfer_error_ == 0) take_slot();
     } else if (out_ != 0) {
       (void)co_await pause(Wants::completion);
     } else if (transfer_error_ != 0 || saw_end_ || end_ == total_) {
@@ -220,7 +219,10 @@ std::uint64_t FileRun::moved() const noexcept {
 void FileRun::told(std::uint64_t bytes) noexcept {
   if (!request_.progress) return;
   told_ += bytes;
-  request_.progress(told_, total_);
+  // Of a whole file total_ has one more byte, or is a part; and it may have grown.
+  const std::uint64_t size = std::max(attributes_.bytes, request_.offset) - request_.offset;
+  const std::uint64_t all = owns_its_data() ? std::min(size, request_.length) : total_;
+  request_.progress(told_, told_ <= all ? all : 0);
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

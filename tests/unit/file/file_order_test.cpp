@@ -28,6 +28,15 @@ TEST_P(FileOrderTest, ProgressIsToldToTheEnd) {
   ASSERT_GE(told.size(), 5U);
   EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
   EXPECT_EQ(told.back(), text.size());
+  told.clear();
+  FileRequest read{.path = folder / "a"};
+  read.progress = [&](std::uint64_t moved, std::uint64_t all) {
+    EXPECT_EQ(all, text.size());
+    told.push_back(moved);
+  };
+  files.submit(std::move(read)).get().check();
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back(), text.size());
 }
 
 TEST_P(FileOrderTest, WhatIsStoppedOrLateDoesNotBegin) {
@@ -103,6 +112,31 @@ TEST_P(FileOrderTest, AShareOfTheDeviceLetsAllThrough) {
     EXPECT_TRUE(contents(folder / std::to_string(i)) == texts[i]);
   }
   EXPECT_EQ(files.close().done, 4U);
+}
+
+TEST_P(FileOrderTest, NothingStoppedOrLateWaitsForItsShare) {
+  FileEngineOptions share = options();
+  share.bytes_per_second = 1;
+  FileEngine files(share);
+  const std::string text = pattern(4096);
+  files.write(folder / "debt", bytes_of(text)).get().check();
+  put(folder / "source", text);
+  std::filesystem::resize_file(folder / "source", 2 * text.size());
+  const auto submit = [&](FileOperation operation, KeptUntil until) {
+    return files.submit({.operation = operation,
+                         .path = folder / (operation == FileOperation::copy ? "source" : "a"),
+                         .to = folder / "b",
+                         .length = 4096,
+                         .from = bytes_of(text),
+                         .until = until});
+  };
+  for (const FileOperation operation : {FileOperation::write, FileOperation::copy}) {
+    EXPECT_EQ(submit(operation, 20ms).get().failure().error, ETIME);
+    if (share.backend == FileBackend::caller) continue;  // its submit() is the wait
+    Future<FileResult> waits = submit(operation, {});
+    EXPECT_TRUE(waits.request_stop());
+    EXPECT_EQ(waits.get().failure().error, ECANCELED);
+  }
 }
 
 TEST_P(FileOrderTest, FewBytesInFlightLetAllThrough) {

@@ -167,10 +167,25 @@ TEST(PaceTest, WhatIsParkedIsStartedOnceAndInOrder) {
 TEST(PaceTest, AWaitTakesItsShare) {
   FilePace pace(1'000'000, "t");
   Tasks tasks(1);
-  pace.wait(1000);
-  pace.wait(1000);  // waits for the first
-  pace.wait(1'000'000 * kHour);
+  pace.wait(tasks[0], 1000);
+  pace.wait(tasks[0], 1000);  // waits for the first
+  pace.wait(tasks[0], 1'000'000 * kHour);
   EXPECT_FALSE(pace.spend(tasks[0], 1, false));
+}
+
+TEST(PaceTest, WhatIsStoppedGoesOnWithoutAShare) {
+  FilePace pace(1, "t");
+  Tasks tasks(3);
+  EXPECT_TRUE(pace.spend(tasks[0], kHour, true));
+  EXPECT_FALSE(pace.spend(tasks[1], 1, true));
+  EXPECT_FALSE(pace.spend(tasks[2], 1, true));
+  tasks[2].stop();
+  EXPECT_EQ(tasks.driver.wait_for(1), std::vector<FileRun*>{&tasks[2]});
+  tasks[1].stop();
+  tasks.driver.wait_for(2);
+  EXPECT_TRUE(pace.spend(tasks[1], 1, true));
+  pace.wait(tasks[1], 1);
+  EXPECT_FALSE(pace.spend(tasks[0], 0, false)) << "the debt is the first one's";
 }
 
 // ---- What runs pay ------------------------------------------------------------------------------
