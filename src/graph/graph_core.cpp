@@ -223,13 +223,24 @@ Plan& GraphCore::make_plan() {
   plan->successors.resize(edges);
   for (NodeId id = 0; id < records_.size(); ++id) {
     for_each_before(id, [&](NodeId before) { plan->successors[plan->nodes[before].last++] = id; });
-    if (plan->nodes[id].missing == 0 && !records_[id]->is_chosen) plan->sources.push_back(id);
   }
+  find_sources(*plan);
   if (plan->sources.empty() && !records_.empty()) {
     misuse("TaskGraph: no node begins by itself; let one wait for nothing, and be no choice");
   }
   plans_.push_back(std::move(plan));
   return *(plan_ = plans_.back().get());
+}
+
+void GraphCore::find_sources(Plan& plan) const {
+  for (const std::uint32_t listed : {PlannedNode::kListed, 0U}) {
+    for (NodeId id = 0; id < records_.size(); ++id) {
+      const PlannedNode& node = plan.nodes[id];
+      const bool is_source = node.missing == 0 && !records_[id]->is_chosen;
+      if (is_source && (node.flags & PlannedNode::kListed) == listed) plan.sources.push_back(id);
+    }
+    if (listed != 0) plan.listed_sources = static_cast<std::uint32_t>(plan.sources.size());
+  }
 }
 
 // Of plans that are no longer true. What runs now keeps its plan.

@@ -129,11 +129,13 @@ bool GraphExecution::begin(const GraphHost& host, const GraphExecution* outer, b
   using sync::order;
   // order: relaxed, all three, published when the gate opens.
   care_.store((may_stop ? kMayStop : 0) | (is_timed_ ? kTimed : 0), order::relaxed);
-  unclaimed_.store(sources, order::relaxed);  // order: as above
-  busy_.store(sources != 0 ? 1 : 0, order::relaxed);  // order: as above
+  const std::uint32_t unclaimed = sources - plan_.listed_sources;
+  unclaimed_.store(unclaimed, order::relaxed);  // order: as above
+  busy_.store(unclaimed != 0 ? 1 : 0, order::relaxed);  // order: as above
   if (sync::has_sanitizer()) {  // a helper of the run before may run them
     for (const NodeId id : plan_.sources) sync::tell_given(&slots_[id]);
   }
+  for (std::uint32_t i = 0; i < plan_.listed_sources; ++i) list(plan_.sources[i]);
   gate_.open();
   if (!caller_works) return sources == 0 || call();
   if (sources > 1) call_if_wanted();

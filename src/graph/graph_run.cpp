@@ -151,12 +151,8 @@ bool GraphExecution::next(Lane& lane, NodeId& id) noexcept {
     id = id_of(slot);
     return true;
   }
-  for (;;) {
-    id = claim_sources(lane);
-    if (id == no_node) break;
-    if ((plan_.nodes[id].flags & PlannedNode::kListed) == 0) return true;
-    list(id);
-  }
+  id = claim_sources(lane);
+  if (id != no_node) return true;
   if (unlist(id, Priority::normal)) return true;
   if (run_added(lane)) {
     id = no_node;

@@ -93,7 +93,7 @@ concept Bulk =
 // loop that the caller waits for (run(), parallel_for), which lends the caller's thread to it.
 // Concurrency: start() by one thread at a time. Allocates: nothing, beyond what the Bulk says.
 // It stays in place; it ends, or is started again, only when the completion has been called. The
-// completion itself may do both.
+// completion itself may do both. Another start() while it runs is misuse that nobody notices.
 template <class B, class Body, class Completion>
 class BulkOperation final : private BulkWork {
   static_assert(Bulk<B>, "BulkOperation: runs on a ThreadTeam, a ThreadPool, or another Bulk");

@@ -6,7 +6,9 @@
 //   graph.add("render", render, scene).uses(gpu);
 //
 // A node that is ready waits for its turn without a thread: that runs other nodes meanwhile. Nodes
-// of several graphs and runs may share a limit; it outlives them. First come, first served.
+// of several graphs and runs may share a limit; it outlives them. First come, first served. A node
+// that waits does not hear of cancel() or `until`: it is left out, and its run ends, at its turn.
+// A node must not run a graph that has a node of the same limit: that may wait for ever.
 // Concurrency: thread-safe. Blocks: for a few instructions of others. Allocates, throws: never.
 #pragma once
 

@@ -150,7 +150,7 @@ class Pipeline {
 
   // Until no item is in flight, and the source is at its end: ok, timed_out or stopped. Without a
   // limit the caller works too. Throws PipelineFailed, for a failure since the last call. Misuse
-  // before run() or start().
+  // before run() or start(). Pushed: ok while no item is in flight, before any push() too.
   Status wait(const Until& until = {}) {
     const sync::Waited waited(static_cast<detail::PipelineCore*>(&line_));
     return line_.wait(until);

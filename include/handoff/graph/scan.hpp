@@ -150,6 +150,7 @@ std::ranges::in_out_result<I, O> inclusive_scan(E& executor, I first, S last, O 
   const std::size_t count = detail::distance_of(first, last);
   if constexpr (detail::is_scan<T, I, Op>()) {
     if (count != 0) {
+      detail::refuse_late(options.until);
       T value = *first;
       *out = value;
       detail::scan<detail::ScanKind::inclusive>(executor, detail::after(first, 1), count - 1,

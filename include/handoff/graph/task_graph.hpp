@@ -31,7 +31,7 @@
 // - Allocates: add(), and the first run; later ones nothing, unless more go on at a time.
 // - Exceptions: what depends on a node that throws is cancelled, all else runs; run() rethrows the
 //   first. on_error hears the names, GraphRun::failed_node() has the first one's.
-// - Stop: options.until and cancel() leave out nodes that have not begun: cancelled, or expired.
+// - Stop: until and cancel() leave out nodes that have not begun; at a limit, at their turn.
 // - Tally: of the nodes. What no condition chose is not accepted. At rest it is exact.
 // - Misuse: an edge that closes a cycle, named `a -> b -> a`; a graph that is a part of itself; a
 //   node of another graph; a second reader of a value that is moved and cannot be copied; a graph

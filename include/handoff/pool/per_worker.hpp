@@ -7,10 +7,11 @@
 //   for (Histogram& h : counts) total.merge(h);
 //
 // For: results that are merged at the end, scratch memory. Not for: sums (parallel_reduce).
-// Concurrency: here() inside tasks of the pool, each thread sees its own; the rest when no task
-// that uses it is unfinished. A task that waits may meanwhile run others, on the same value.
-// Allocates: the constructor. Throws: what making the values throws; here() outside a task is
-// misuse.
+// Concurrency: here() inside tasks of the pool, and in its loops of up to 64 callers from outside
+// at once; each thread sees its own. What a thread from outside runs in an algorithm, a graph or a
+// pipeline is no task of the pool. The rest when no task that uses it is unfinished. A task that
+// waits may meanwhile run others, on the same value.
+// Allocates: the constructor. Throws: what making the values throws; here() elsewhere is misuse.
 #pragma once
 
 #include <cstddef>

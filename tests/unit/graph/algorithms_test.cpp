@@ -354,7 +354,7 @@ TEST(Algorithms, ThrowNotRunOnceTheyMayNotBegin) {
   const sync::StopToken stopped = source.token();
   ThreadTeam team(2);
   ThreadTeam alone(1);
-  for (const std::size_t count : {0U, 3U, 1000U, 100000U}) {
+  for (const std::size_t count : {0U, 1U, 3U, 1000U, 100000U}) {
     std::vector<int> v(count);
     const auto refused = [&](Status why) {
       return [count, why](const char* what, const std::function<void()>& call) {

@@ -420,6 +420,22 @@ TEST_F(TaskGraphTest, UrgentNodesComeFirst) {
   EXPECT_EQ(order, "uhnl");
 }
 
+TEST_F(TaskGraphTest, UrgentNodesBeginARun) {
+  InlineExecutor here;
+  std::string order;
+  const auto add = [&](char name, Priority priority) {
+    return graph_.add("n", [&order, name] { order += name; }).priority(priority);
+  };
+  add('l', Priority::low);
+  add('n', Priority::normal);
+  add('m', Priority::normal);
+  add('h', Priority::high);
+  add('s', Priority::normal).after(add('u', Priority::urgent));
+  graph_.run(here);
+  graph_.start(here).wait();
+  EXPECT_EQ(order, "uhsnmluhsnml");
+}
+
 TEST_F(TaskGraphTest, AGraphIsAPartOfOthers) {
   std::atomic<int> calls{0};
   TaskGraph part;

@@ -90,6 +90,7 @@ class GraphCore {
   ~GraphCore();
 
   Plan& make_plan();
+  void find_sources(Plan& plan) const;
   void drop_old_runs() noexcept;
   void check_readers(const GraphNodeRecord& node) const;
   std::vector<bool> critical_path(const NodeTimes* times) const;

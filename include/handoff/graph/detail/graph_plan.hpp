@@ -58,12 +58,14 @@ struct Plan {
   std::vector<PlannedNode> nodes;
   std::vector<NodeDetails> details;
   std::vector<NodeId> successors;
-  std::vector<NodeId> sources;  // they wait for none, and no condition chooses them
+  // They wait for none, and no condition chooses them. Those with a priority come first.
+  std::vector<NodeId> sources;
   std::vector<NodeId> inputs;
   std::vector<NodeId> choices;
   std::size_t value_bytes = 0;
   std::size_t value_alignment = 1;
   std::uint32_t limited = 0;  // how many have a limit
+  std::uint32_t listed_sources = 0;  // how many have a priority
   bool is_listed = false;  // a node has a priority
   bool has_choices = false;
   bool has_values = false;  // one that has to be destroyed, or marked as gone
