@@ -48,7 +48,7 @@ void GraphCore::check_readers(const GraphNodeRecord& node) const {
 }
 
 NodeId GraphCore::add(GraphNodeRecord record) {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   check_readers(record);
   const auto id = static_cast<NodeId>(records_.size());
   record.place = id;
@@ -66,7 +66,7 @@ NodeId GraphCore::add(GraphNodeRecord record) {
 // Most edges point from an earlier node to a later one: those cannot close a cycle. Another one may
 // stand only if the nodes can be put into a new order.
 void GraphCore::add_edge(NodeId before, NodeId after) {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   const bool points_up = records_[before]->place < records_[after]->place;
   if (!points_up) {
     const std::string path = path_back(before, after);
@@ -124,14 +124,14 @@ void GraphCore::order_anew() {
 }
 
 void GraphCore::add_choice(NodeId condition, NodeId choice) {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   records_[condition]->choices.push_back(choice);
   records_[choice]->is_chosen = true;
   plan_ = nullptr;
 }
 
 void GraphCore::set_retries(NodeId id, std::uint32_t times) {
-  const sync::Lock lock(mutex_);
+  const sync::SeenLock lock(mutex_);
   GraphNodeRecord& node = *records_[id];
   for (const GraphNodeRecord::Input& input : node.inputs) {
     if (times != 0 && input.is_taken && !records_[input.id]->value.is_copyable) {
@@ -204,6 +204,7 @@ void describe(Plan& plan, const GraphNodeRecord& record) {
 
 // Successors lie side by side, in the order of the nodes that they are of.
 Plan& GraphCore::make_plan() {
+  sync::tell_taken(&mutex_);  // what was added, and the memory of plans
   drop_old_runs();
   auto plan = std::make_unique<Plan>();
   plan->nodes.reserve(records_.size());
@@ -229,6 +230,7 @@ Plan& GraphCore::make_plan() {
     misuse("TaskGraph: no node begins by itself; let one wait for nothing, and be no choice");
   }
   plans_.push_back(std::move(plan));
+  sync::tell_given(&mutex_);
   return *(plan_ = plans_.back().get());
 }
 
@@ -261,7 +263,9 @@ GraphExecution& GraphCore::take(const GraphHost& host) {
     kept_.erase(run);
     return taken;
   }
+  sync::tell_taken(&mutex_);
   kept_.reserve(plan.users + 1);  // for give_back(), which must not throw
+  sync::tell_given(&mutex_);
   return *GraphExecution::make(plan, host.width);
 }
 
@@ -272,6 +276,7 @@ void GraphCore::give_back(GraphExecution& run) noexcept {
   if (&run.plan() == plan_) return kept_.push_back(&run);
   Plan& old = run.plan();
   run.release();
+  sync::tell_taken(&mutex_);
   if (--old.users == 0) {
     std::erase_if(plans_, [&old](const auto& plan) { return plan.get() == &old; });
   }

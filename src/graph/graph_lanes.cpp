@@ -41,7 +41,9 @@ std::size_t rounded_up(std::size_t bytes, std::size_t alignment) noexcept {
 }  // namespace
 
 GraphExecution* GraphExecution::make(Plan& plan, std::size_t width) {
-  return new GraphExecution(plan, width);
+  auto* const made = new GraphExecution(plan, width);
+  sync::tell_given(made);
+  return made;
 }
 
 // One block: the slots, then the values. The waiter is a lane beside those of the executor.
@@ -133,6 +135,7 @@ bool GraphExecution::begin(const GraphHost& host, const GraphExecution* outer, b
   unclaimed_.store(unclaimed, order::relaxed);  // order: as above
   busy_.store(unclaimed != 0 ? 1 : 0, order::relaxed);  // order: as above
   if (sync::has_sanitizer()) {  // a helper of the run before may run them
+    sync::tell_taken(this);  // another thread may have begun that one
     for (const NodeId id : plan_.sources) sync::tell_given(&slots_[id]);
   }
   for (std::uint32_t i = 0; i < plan_.listed_sources; ++i) list(plan_.sources[i]);

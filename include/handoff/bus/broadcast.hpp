@@ -229,6 +229,7 @@ class Broadcast {
       before_count = options.after.count();
     }
     detail::BroadcastReader& reader = readers_.join(before, before_count, tail_);
+    sync::taken(&reader);  // another consumer may have had it
     // equivalent(swap): a member that only the consumer's waits ask for, which come later
     reader.spin_for = options.spin_for;
     producers_.tell();  // while it joined it may have looked like one far behind

@@ -60,6 +60,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     if (reader_ == nullptr) return;
     leaves_ = visits_;
     if (visits_) return;
+    sync::given(reader_);
     readers_->leave(*reader_);
     // equivalent(swap): two kinds of sleepers that do not know each other
     broadcast_->producers_.tell();

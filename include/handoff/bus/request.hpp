@@ -33,6 +33,7 @@
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/internal/promise.hpp>
+#include <handoff/core/misuse.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/until.hpp>
 #include <handoff/sync/clock.hpp>
@@ -69,9 +70,10 @@ class Answer {
     promise_.set_value();
     return true;
   }
-  // get() throws this; false if an answer was given.
-  bool fail(std::exception_ptr error) noexcept {
+  // get() throws this; false if an answer was given. A null one is misuse.
+  bool fail(std::exception_ptr error) {
     if (!is_owed()) return false;
+    if (error == nullptr) misuse("Answer: fail() with no error; drop() if there is none to tell");
     promise_.set_exception(std::move(error));
     return true;
   }
@@ -116,7 +118,7 @@ class Request {
         "reply: takes what the request is declared to be answered with");
     return answer_.reply(std::forward<Value>(value)...);
   }
-  bool fail(std::exception_ptr error) const noexcept { return answer_.fail(std::move(error)); }
+  bool fail(std::exception_ptr error) const { return answer_.fail(std::move(error)); }
 
   // To answer later.
   [[nodiscard]] Answer<Reply> take_answer() const noexcept { return std::move(answer_); }

@@ -346,10 +346,11 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
     end();
   }
   void end() noexcept {
+    FutureResult<R>& before = before_;  // behind given() a reader may end this
     function_.reset();
-    before_.end_result();
+    before.end_result();
     sync::given(this);
-    this->finish_behind(before_);
+    this->finish_behind(before);
   }
   // For the holder that the end was left to.
   Outcome compute() noexcept override {

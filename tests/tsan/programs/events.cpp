@@ -59,6 +59,14 @@ int main() {
   over.store(true, std::memory_order_relaxed);
   others.join();
 
+  handoff::Broadcast<int> visited(8);
+  const auto visits = [&visited] {
+    for (int i = 0; i < 200; ++i) (void)visited.consumer().consume([](int) {});
+  };
+  std::thread visitor(visits);
+  visits();
+  visitor.join();
+
   handoff::Broadcast<std::string> stream(32);
   handoff::Latest<int> newest;
   auto reader = stream.consumer();

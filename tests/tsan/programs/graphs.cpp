@@ -8,6 +8,7 @@
 #include <handoff/queue/channel.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "plant.hpp"
@@ -62,12 +63,34 @@ bool values(handoff::ThreadPool& pool) {
   return true;
 }
 
+// Threads that begin runs of one graph, whose memory goes from one to the other, while it grows.
+bool many_callers(handoff::ThreadPool& pool) {
+  std::atomic<int> whole{0};
+  handoff::TaskGraph graph;
+  const auto first = graph.add("first", [] { return std::string(40, 'c'); });
+  const auto last = graph.add("last", [](const std::string& s) { return s + 'l'; }, first);
+  std::vector<std::thread> callers;
+  for (int k = 0; k < 4; ++k) {
+    callers.emplace_back([&, k] {
+      for (int round = 0; round < 50; ++round) {
+        if (round % 10 == k) graph.add("more", [] {}).after(first).priority(handoff::Priority::low);
+        graph.run(pool);
+        handoff::GraphRun run = graph.start(pool);
+        run.wait();
+        whole += run.value(last).size() == 41 ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  return whole == 4 * 50;
+}
+
 }  // namespace
 
 int main() {
   handoff::ThreadPool pool(3);
   many_runs(pool);
-  if (!limited_runs(pool) || !values(pool)) return 1;
+  if (!limited_runs(pool) || !values(pool) || !many_callers(pool)) return 1;
   handoff::TaskGraph graph;
   std::string folder;
   std::string saved;

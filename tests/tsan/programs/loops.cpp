@@ -7,9 +7,11 @@
 #include <handoff/graph/reduce.hpp>
 #include <handoff/graph/sort.hpp>
 #include <handoff/pool/parallel_for.hpp>
+#include <handoff/pool/per_worker.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
 #include <handoff/team/thread_team.hpp>
+#include <thread>
 #include <vector>
 
 #include "plant.hpp"
@@ -47,6 +49,24 @@ int main() {
       for (const std::size_t i : range) numbers[i] += 1;
     });
   }
+  // Threads from outside, one after the other with the same value.
+  handoff::PerWorker<std::vector<std::size_t>> seen(pool);
+  std::vector<std::thread> callers;
+  for (int k = 0; k < 6; ++k) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        const auto see = [&seen](std::size_t i) {
+          seen.here().push_back(i);
+          std::this_thread::yield();
+        };
+        handoff::parallel_for(pool, 0, 64, see, {.block = 1});
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  std::size_t many = 0;
+  for (const auto& here : seen) many += here.size();
+  if (many != std::size_t{6} * 50 * 64) return 1;
   const std::uint64_t sum =
       handoff::reduce(pool, numbers.begin(), numbers.end(), std::uint64_t{0}, std::plus<>());
   handoff::sort(pool, numbers.begin(), numbers.end());

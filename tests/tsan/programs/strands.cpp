@@ -44,6 +44,15 @@ int main() {
   auto timed = handoff::with_timeout(pool, std::move(late), std::chrono::seconds(100));
   if (timed.get() != 4) return 1;
 
+  // The reader ends what the strand has just made.
+  for (int i = 0; i < 20; ++i) {
+    auto made = pool.submit([] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return std::string(30, 'm');
+    });
+    if (std::move(made).then(counter, [](std::string s) { return s; }).get().size() != 30) return 1;
+  }
+
   handoff::LoopExecutor loop;
   int shown = 0;
   std::thread other([&] {

@@ -80,6 +80,7 @@ TYPED_TEST(RequestTest, AnsweredLaterOrWithAnError) {
                        },
                        [](Greeting&) {},
                        [](Done& r) {
+                         EXPECT_THROW(r.fail(nullptr), Misuse);
                          EXPECT_TRUE(r.fail(std::make_exception_ptr(std::domain_error("no"))));
                          EXPECT_FALSE(r.fail(nullptr));
                        }});

@@ -20,6 +20,7 @@
 #include <handoff/graph/detail/graph_plan.hpp>
 #include <handoff/graph/detail/graph_run.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -76,6 +77,7 @@ class GraphCore {
   template <class Change>
   void change(NodeId id, Change&& how) {
     const sync::Lock lock(mutex_);
+    const sync::Turn turn(&mutex_);
     how(*records_[id]);
     plan_ = nullptr;
   }
