@@ -77,9 +77,10 @@ class Answer {
     promise_.set_exception(std::move(error));
     return true;
   }
-  // get() throws NotRun; false if an answer was given.
-  bool drop(Status why) noexcept {
+  // get() throws NotRun with this; false if an answer was given. Status::ok is misuse.
+  bool drop(Status why) {
     if (!is_owed()) return false;
+    if (why == Status::ok) misuse("Answer: drop() with Status::ok; say why there is no answer");
     promise_.drop(why);
     return true;
   }

@@ -116,10 +116,8 @@ class BulkOperation final : private BulkWork {
 
   // See Bulk. What start() of the Bulk throws leaves this one too.
   [[nodiscard]] Status start() {
-    B& bulk = bulk_;
-    const std::size_t count = count_;
     sync::given(this);
-    return bulk.start(count, *this, storage_, options_);
+    return bulk_.start(count_, *this, storage_, options_);
   }
 
  private:

@@ -85,6 +85,7 @@ TYPED_TEST(RequestTest, AnsweredLaterOrWithAnError) {
                          EXPECT_FALSE(r.fail(nullptr));
                        }});
   EXPECT_FALSE(later.is_ready());
+  EXPECT_THROW(kept.drop(Status::ok), Misuse);
   EXPECT_THROW(failed.get(), std::domain_error);
   std::jthread other([answer = std::move(kept)]() mutable { EXPECT_TRUE(answer.reply(5)); });
   EXPECT_EQ(later.get(), 5);
