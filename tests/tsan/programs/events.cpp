@@ -12,6 +12,21 @@
 
 #include "plant.hpp"
 
+namespace {
+
+// Consumers of two threads, one after the other with the same record.
+void come_and_go() {
+  handoff::Broadcast<int> visited(8);
+  const auto visits = [&visited] {
+    for (int i = 0; i < 200; ++i) (void)visited.consumer().consume([](int) {});
+  };
+  std::thread visitor(visits);
+  visits();
+  visitor.join();
+}
+
+}  // namespace
+
 int main() {
   // Two queues in a row, whose memory goes from the one to the other.
   handoff::EventQueue<int, void(const std::string&)> queue;
@@ -59,13 +74,7 @@ int main() {
   over.store(true, std::memory_order_relaxed);
   others.join();
 
-  handoff::Broadcast<int> visited(8);
-  const auto visits = [&visited] {
-    for (int i = 0; i < 200; ++i) (void)visited.consumer().consume([](int) {});
-  };
-  std::thread visitor(visits);
-  visits();
-  visitor.join();
+  come_and_go();
 
   handoff::Broadcast<std::string> stream(32);
   handoff::Latest<int> newest;
