@@ -56,7 +56,6 @@ Worker* Crew::take_slot() noexcept {
     if (guest->taken.compare_exchange_strong(taken, true, order::acquire, order::relaxed)) {
       // order: seq_cst, comes before any task that is made in this slot; see somebody_sits().
       slots_taken_.fetch_add(1, order::seq_cst);
-      sync::tell_taken(&guest->taken);  // with what PerWorker keeps for it
       return guest;
     }
   }
@@ -66,7 +65,6 @@ Worker* Crew::take_slot() noexcept {
 void Crew::leave_slot(Worker& guest) noexcept {
   // equivalent(swap): the number is too large for a moment, which costs a fence and no more
   slots_taken_.fetch_sub(1, order::relaxed);  // order: relaxed, too late is as good
-  sync::tell_given(&guest.taken);
   // order: release pairs with the acquire in take_slot()
   guest.taken.store(false, order::release);
 }
@@ -74,6 +72,7 @@ void Crew::leave_slot(Worker& guest) noexcept {
 Worker* Crew::take_spare() noexcept {
   Worker* const guest = take_slot();
   if (guest == nullptr) return nullptr;
+  sync::tell_taken(&guest->taken);
   // equivalent(swap): both are this thread's own until the slot is listed
   // equivalent(delete): the thread that sat there before left a base that is too low at most, and
   // the deque is empty
@@ -86,6 +85,7 @@ Worker* Crew::take_spare() noexcept {
 void Crew::end_spare(Worker& guest) noexcept {
   guest.sitting = 0;
   guest.spare = false;
+  sync::tell_given(&guest.taken);
   leave_slot(guest);
 }
 

@@ -14,6 +14,7 @@
 #include <handoff/sync/internal/this_thread.hpp>
 #include <memory>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "engine_parts.hpp"
 #include "timers.hpp"
 
@@ -189,7 +190,9 @@ Status Engine::wait(sync::Deadline deadline, const sync::StopToken& stop) {
   // A thread that helps may be held up by a task, so only threads with no deadline or stop help.
   if (deadline == sync::no_deadline && !stop.stop_possible()) {
     if (Worker* const seat = sit_down()) {
+      sync::tell_taken(&seat->taken);
       help_until_idle(*seat);
+      sync::tell_given(&seat->taken);
       stand_up(*seat);
     }
   }

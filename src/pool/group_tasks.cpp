@@ -9,6 +9,7 @@
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/backoff.hpp>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "engine_parts.hpp"
 #include "own_tasks.hpp"
 
@@ -19,6 +20,7 @@ using sync::order;
 OptionedTasks::OptionedTasks(Engine& engine, bool shared,
                              UniqueFunction<void()> on_failure) noexcept
     : GroupTasks(engine) {
+  if (owner_ != nullptr) sync::tell_taken(&owner_->taken);
   const std::uint32_t hooked = on_failure ? kHooked : 0U;
   given_.emplace().on_failure = std::move(on_failure);
   // order: relaxed, here and below: nobody else knows the group yet.
@@ -31,7 +33,9 @@ OptionedTasks::OptionedTasks(Engine& engine, bool shared,
 void OptionedTasks::end() noexcept {
   if (!is_done()) wait_until_done();
   Worker* const seat = given_->seat;  // NOLINT(bugprone-unchecked-optional-access): see the caller
-  if (seat != nullptr && seat->guest) engine_.stand_up(*seat);
+  if (seat == nullptr || !seat->guest) return;
+  sync::tell_given(&seat->taken);
+  engine_.stand_up(*seat);
 }
 
 // Most waits run their own tasks, which lie on top, and are over.

@@ -61,16 +61,20 @@ class GroupTasks {
         elsewhere_(0),
         thief_(nullptr),
         flags_(0) {
-    if (owner_ == nullptr || owner_->guest) [[unlikely]]
+    if (owner_ == nullptr || owner_->guest) [[unlikely]] {
       owner_ = engine_.sit_down();
+      if (owner_ != nullptr) sync::taken(&owner_->taken);  // what PerWorker keeps there, too
+    }
   }
   // Waits.
   ~GroupTasks() {
     if (!is_done()) [[unlikely]]
       wait_until_done();
     sync::taken(sync::end_of(this));
-    if (owner_ != nullptr && owner_->guest) [[unlikely]]
+    if (owner_ != nullptr && owner_->guest) [[unlikely]] {
+      sync::given(&owner_->taken);
       engine_.stand_up(*owner_);
+    }
     if (first_failure_) [[unlikely]]
       tell_unheard();
   }
