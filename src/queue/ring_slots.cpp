@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "../sync/internal/joined.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 void refuse_capacity(std::size_t asked, std::size_t most) {
@@ -14,8 +16,8 @@ void refuse_capacity(std::size_t asked, std::size_t most) {
         "a queue, bus or broadcast was made with a capacity of 0: say 1 or more; a channel without "
         "places is a RendezvousChannel");
   }
-  raise(std::length_error("a ring has between 1 and " + std::to_string(most) + " places, not " +
-                          std::to_string(asked)));
+  raise(std::length_error(sync::joined({"a ring has between 1 and ", std::to_string(most),
+                                        " places, not ", std::to_string(asked)})));
 }
 
 void refuse_storage(std::size_t bytes, std::size_t needed) {
