@@ -53,6 +53,7 @@ class Shared final : public FileDriver {
     }
   }
   ~Shared() override {
+    waits_->destroy();
     for (std::size_t i = 0; i < count_; ++i) tasks_[i]->destroy();
   }
 
@@ -67,6 +68,8 @@ class Shared final : public FileDriver {
     }
   }
   void close() noexcept override {}
+  // One byte for another one, on this thread.
+  void wait(FilePace& pace) const { pace.wait(*waits_, 1); }
 
   void wait_for_all() {
     (void)all_.await([this] {
@@ -97,6 +100,7 @@ class Shared final : public FileDriver {
   const sync::Deadline begun_;
   const std::size_t count_;
   std::array<FileTask*, kMost> tasks_{};
+  FileTask* const waits_ = FileTask::make(services_, {.operation = FileOperation::write});
   std::array<sync::cell<int>, kMost> asked_;
   sync::Mutex mutex_;
   sync::EventCount all_;
@@ -121,7 +125,7 @@ const Scenario waits("pace/wait_beside_parked", [] {
   Shared shared(2);
   FilePace pace(1, "p");
   shared.ask(pace, 0);
-  explore::Thread other([&] { pace.wait(1); });
+  explore::Thread other([&] { shared.wait(pace); });
   shared.ask(pace, 1);
   other.join();
   shared.wait_for_all();
@@ -129,11 +133,12 @@ const Scenario waits("pace/wait_beside_parked", [] {
 
 // Two wait on their own threads.
 const Scenario two_wait("pace/two_wait", [] {
+  const Shared shared(0);
   FilePace pace(1, "p");
   const sync::Deadline begun = sync::clock::now();
-  explore::Thread other([&] { pace.wait(1); });
-  pace.wait(1);
-  pace.wait(1);
+  explore::Thread other([&] { shared.wait(pace); });
+  shared.wait(pace);
+  shared.wait(pace);
   explore::check(sync::clock::now() >= begun + seconds(1), "not more than the share");
 });
 
