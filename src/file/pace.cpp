@@ -16,10 +16,10 @@ namespace {
 // What was not spent is kept for this long.
 constexpr auto kBurst = std::chrono::milliseconds(20);
 // What waits for its share is asked this often whether it has been stopped.
-constexpr auto kLook = std::chrono::milliseconds(20);
+constexpr auto kLookEach = std::chrono::milliseconds(20);
 
 void sleep_towards(sync::Deadline moment) noexcept {
-  sync::sleep_until(std::min(moment, sync::clock::now() + kLook));
+  sync::sleep_until(std::min(moment, sync::clock::now() + kLookEach));
 }
 
 }  // namespace

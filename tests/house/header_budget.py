@@ -14,12 +14,12 @@ import time
 
 from since_release import changed_files, headers_that_include
 
-LINES_MAX = 17200  # room for <memory>, <vector> and <chrono>, not for <functional> (g++ 12: 14,600)
+LINES_MAX = 17300  # room for <memory>, <vector> and <chrono>, not for <functional> (g++ 12: 14,600)
 
 # Headers that cannot do with that, and why.
 LINES_MAX_OF = {
-    "handoff/pool/parallel_for.hpp": 17900,  # a pool, and reductions besides the loops
-    "handoff/pool/task_group.hpp": 17400,  # a pool, and the hook of a group
+    "handoff/pool/parallel_for.hpp": 18000,  # a pool, and reductions besides the loops
+    "handoff/pool/task_group.hpp": 17450,  # a pool, and the hook of a group
     "handoff/graph/partition.hpp": 20000,  # returns a std::ranges::subrange: <ranges>
     "handoff/graph/algorithms.hpp": 22000,  # the same
     "handoff/event/detail/event_store.hpp": 25000,  # <queue>, <unordered_map>
