@@ -294,8 +294,8 @@ void PipelineCore::make_ready(PipelineToken& token, std::uint32_t stage) noexcep
 
 Status PipelineCore::make_room(const Until& until) {
   if (options_.on_full == OnFull::reject || is_here()) return Status::full;
-  // Who waits without a limit also does what the executor has refused, or lost: nobody else will.
-  const bool is_limited = until.has_deadline() || until.stop_possible();
+  // A caller without a limit also does what the executor refused or lost: no other thread will.
+  const bool is_limited = until.can_end();
   const auto is_left = [this, is_limited] {
     const sync::Lock lock(mutex_);
     return !is_limited && active_ == 0 && called_ == 0 && first_ready_ != nullptr;
@@ -508,7 +508,7 @@ bool PipelineCore::await_end(const Until& until, bool helps) {
 Status PipelineCore::wait(const Until& until) {
   if (is_here()) misuse("Pipeline: wait() or run() inside one of its own stages");
   if (!is_started_) misuse("Pipeline: wait() before start(); call start() or run()");
-  const bool is_limited = until.has_deadline() || until.stop_possible();
+  const bool is_limited = until.can_end();
   if (!await_end(until, !is_limited)) {
     return until.stop_requested() ? Status::stopped : Status::timed_out;
   }

@@ -70,7 +70,7 @@ void GroupTasks::wait_for_others(Worker& here, const OwnTasks& own) noexcept {
 
 // Its tasks may look at the end of the wait until it is over.
 Status GroupTasks::wait(const Until& until) {
-  if (is_done() || !(until.has_deadline() || until.stop_possible())) return wait();
+  if (is_done() || !until.can_end()) return wait();
   if (owner_ == nullptr) {
     const Inside::Pause pause;  // somebody may wait for what was put off
     const Status waited = sleep_with_others(engine_.worker_here(), until);

@@ -195,8 +195,7 @@ const Scenario asked("future/request_stop", [] {
   explore::check(host.visits.size() == (is_dropped ? 1U : 0U), "counted once");
 });
 
-// The same where the function runs in an executor: whoever of the two is the last one ends the
-// source.
+// The same where the function runs in an executor: the last of the two ends the source.
 const Scenario asked_through_executor("future/request_stop_through_an_executor", [] {
   test::Host host;
   InlineExecutor here;

@@ -117,7 +117,7 @@ void unheard(handoff::ThreadPool& pool) {
   }
 }
 
-// What came before a stop, for who sees it, and for who is called by it.
+// A thread that sees a stop, or a callback of it, sees what came before the stop.
 int stop() {
   handoff::sync::StopSource source;
   int why = 0;

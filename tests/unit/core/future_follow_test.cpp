@@ -270,7 +270,7 @@ TEST(RequestStopTest, ItGoesThroughExecutors) {
   EXPECT_EQ(over.get(), 2);
 }
 
-// What was taken ends before the result is there, whoever looks at it.
+// The arguments end before the result is ready, whichever thread looks at it.
 TEST(ThenTest, NothingIsLeftBehindAnExecutor) {
   const auto held = std::make_shared<int>(1);
   Host host;

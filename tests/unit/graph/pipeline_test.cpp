@@ -194,7 +194,7 @@ TEST(Pipeline, ends_on_any_executor) {
       EXPECT_EQ(pushed.push(3), Status::ok);
       EXPECT_EQ(pushed.close().done, 4U);
       EXPECT_EQ(seen.size(), 44U);
-      // Who waits for room does what nobody else will, at once or once the executor has lost it.
+      // A push that waits for room does the work itself, at once or when the executor lost it.
       if (way == Stubborn::keeps) continue;
       Pipeline alone(stubborn, {.tokens = 3}, Pushed<int>(), keep);
       for (int i = 0; i < 10; ++i) EXPECT_EQ(alone.push(i), Status::ok);

@@ -159,7 +159,8 @@ class FutureState {
     finish(kMakerGone);
   }
 
-  // The same, with the Future's share of `source`. Who looks at that one just now does it later.
+  // The same, and gives up the Future's share of `source`; a thread that visits this state does so
+  // later, in its place.
   void finish_behind(FutureState& source) noexcept;
 
   // The sources of a state that follows others are ready, which is said once. Makes the result,
