@@ -216,7 +216,7 @@ class Run {
   void wait(std::uint32_t number, const Place& place) {
     tasks_[number].waits = true;
     tasks_[number].place = place;
-    waiters_[place.task].push_back(number);
+    waiters_[place.task].emplace(place.step, number);
     blocked_.push(number);
   }
 
@@ -267,13 +267,14 @@ class Run {
   void tell(std::uint64_t ns, std::uint32_t number) {
     const auto found = waiters_.find(number);
     if (found == waiters_.end()) return;
-    std::erase_if(found->second, [&](std::uint32_t waiter) {
-      if (!tasks_[waiter].waits) return true;
-      if (!is_there(tasks_[waiter].place)) return false;
-      release(ns, waiter);
-      return true;
-    });
-    if (found->second.empty()) waiters_.erase(found);
+    // The earliest step is at the top: each look costs what it releases, however many wait.
+    for (auto& waiters = found->second; !waiters.empty(); waiters.pop()) {
+      const auto [step, waiter] = waiters.top();
+      if (step > tasks_[number].done) return;
+      const TaskRun& told = tasks_[waiter];
+      if (told.waits && told.place.task == number && is_there(told.place)) release(ns, waiter);
+    }
+    waiters_.erase(found);
   }
 
   void release(std::uint64_t ns, std::uint32_t number) {
@@ -295,13 +296,16 @@ class Run {
     return false;
   }
 
-  using Event = std::pair<std::uint64_t, std::uint32_t>;
+  template <class T>
+  using LeastFirst = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
   const Model& model_;
   std::vector<TaskRun> tasks_;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  LeastFirst<std::pair<std::uint64_t, std::uint32_t>> events_;  // when, and to which task
   std::queue<std::uint32_t> ready_;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> waiters_;  // for a task
-  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> blocked_;
+  // For a task: for which of its steps, and who.
+  std::unordered_map<std::uint32_t, LeastFirst<std::pair<std::uint32_t, std::uint32_t>>> waiters_;
+  LeastFirst<std::uint32_t> blocked_;
   std::size_t free_;
   std::uint64_t now_ns_ = 0;
 };

@@ -157,8 +157,9 @@ class Outputs(LabTest):
     def test_what_was_measured_is_shown_though_it_cannot_be_kept(self):
         (self.folder / "full").mkdir()
         done = self.in_own_mounts(
-            'mount -t tmpfs -o size=4k tmpfs full && exec "$@"', PROGRAM, "run", "machine",
-            "--metrics", "system_call", *ONCE, "--output", "full/x.json")
+            'mount -t tmpfs -o size=4k tmpfs full && head -c 4096 /dev/zero > full/other && '
+            'exec "$@"', PROGRAM, "run", "machine", "--metrics", "system_call", *ONCE,
+            "--output", "full/x.json")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("full/x.json: cannot be written: No space left", done.stderr)
         self.assertIn("system_call", done.stdout)
