@@ -99,14 +99,14 @@ template <class T, class Queue, class Handler>
 SelectCase<Channel<T, Queue>, std::decay_t<Handler>> on_item(Channel<T, Queue>& channel,
                                                              Handler&& handler) {
   static_assert(std::is_invocable_v<std::decay_t<Handler>&, T&&>,
-                "on_item: the handler takes an item of the channel");
+                "on_item: the handler takes an item of the channel: a T, T&& or const T&, no T&");
   return {channel, std::forward<Handler>(handler)};
 }
 template <class T, class Handler>
 SelectCase<RendezvousChannel<T>, std::decay_t<Handler>> on_item(RendezvousChannel<T>& channel,
                                                                 Handler&& handler) {
   static_assert(std::is_invocable_v<std::decay_t<Handler>&, T&&>,
-                "on_item: the handler takes an item of the channel");
+                "on_item: the handler takes an item of the channel: a T, T&& or const T&, no T&");
   return {channel, std::forward<Handler>(handler)};
 }
 
