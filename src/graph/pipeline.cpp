@@ -171,7 +171,7 @@ bool PipelineCore::is_here() const noexcept { return Here::is_at(*this); }
 // The token of the options. Whoever waits in the source, for the sink or for room hears of it.
 void PipelineCore::stop(void* core) noexcept {
   PipelineCore& self = *static_cast<PipelineCore*>(core);
-  self.end_source();
+  self.end_source(Outcome::cancelled);
   self.source_stop_.source.request_stop();
   self.sink_stop_.source.request_stop();
   self.room_.notify_all();
@@ -205,9 +205,15 @@ void PipelineCore::limit(const Closing& closing) noexcept {
   limits_.store(limits, order::release);  // order: release pairs with the acquire in wish()
 }
 
-void PipelineCore::end_source() noexcept {
-  // order: release pairs with the acquire in leave(): items_ of the one who had the source.
-  is_source_over_.store(true, sync::order::release);
+void PipelineCore::end_source(Outcome wished) noexcept {
+  if (wished != Outcome::done && !is_source_over()) {
+    // order: relaxed, the release below shows it.
+    cut_off_.store(wished == Outcome::expired ? Status::timed_out : Status::stopped,
+                   sync::order::relaxed);
+  }
+  // order: release pairs with the acquires in leave(): items_ of the one who had the source, and in
+  // wait(): cut_off_. An exchange, so that a second end does not hide the first.
+  is_source_over_.exchange(true, sync::order::release);
 }
 
 void PipelineCore::fail(std::uint64_t item, std::size_t stage, const char* name) noexcept {
@@ -518,7 +524,9 @@ Status PipelineCore::wait(const Until& until) {
     failure = std::exchange(untaken_, nullptr);
   }
   if (failure) std::rethrow_exception(std::move(failure));
-  return Status::ok;
+  // order: acquire pairs with the release in end_source(); relaxed, behind that.
+  return is_source_over_.load(sync::order::acquire) ? cut_off_.load(sync::order::relaxed)
+                                                    : Status::ok;
 }
 
 Tally PipelineCore::close(const Closing& closing) {

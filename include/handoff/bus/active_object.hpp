@@ -40,6 +40,8 @@
 
 #include <cstddef>
 #include <exception>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -88,7 +90,8 @@ class ActiveObject {
   // system refuses the thread, std::bad_alloc, and as the bus does for options that make none.
   template <class... Args>
   explicit ActiveObject(const ActiveObjectOptions& options = {}, Args&&... args)
-      : on_error_(options.on_error),
+      : name_(options.name),
+        on_error_(options.on_error),
         state_(std::forward<Args>(args)...),
         bus_({.capacity = options.capacity,
               .on_full = options.on_full,
@@ -174,6 +177,7 @@ class ActiveObject {
       if (stop.stop_requested()) [[unlikely]] {
         sync::taken(&closing_);
         (void)bus_.close(closing_);
+        if (bus_.core().ends(message)) return;
       }
       handle(message);
     };
@@ -197,14 +201,17 @@ class ActiveObject {
   }
 
   template <class M>
-  [[gnu::cold]] static void tell_unheard(const std::exception_ptr& failure) noexcept {
+  [[gnu::cold]] void tell_unheard(const std::exception_ptr& failure) const noexcept {
+    const bool has_name = name_ != ActiveObjectOptions{}.name;
     detail::unheard(failure, {.type = "ActiveObject",
-                              .name = detail::name_in(detail::type_name<State>()),
+                              .name = has_name ? std::string_view(name_)
+                                               : detail::name_in(detail::type_name<State>()),
                               .the = "the handler of",
                               .own = detail::name_in(detail::type_name<M>()),
                               .remedy = "set on_error, or catch it there"});
   }
 
+  const std::string name_;
   const CopyableFunction<void(const std::exception_ptr&)> on_error_;
   State state_;
   Bus bus_;

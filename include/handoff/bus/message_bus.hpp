@@ -309,9 +309,11 @@ class BasicMessageBus
 
   // The exception that is being handled, which leaves no close().
   [[gnu::cold]] static void tell_unheard() noexcept {
-    detail::unheard(
-        std::current_exception(),
-        {.type = "MessageBus::close()", .some = "a handler", .remedy = "catch it there"});
+    constexpr const char* kType = Core::kClassRings ? "PriorityMessageBus::close()"
+                                  : Core::kLanes    ? "LanedMessageBus::close()"
+                                                    : "MessageBus::close()";
+    detail::unheard(std::current_exception(),
+                    {.type = kType, .some = "a handler", .remedy = "catch it there"});
   }
   // `threw()`: a handler did.
   template <class Drain, class Threw>

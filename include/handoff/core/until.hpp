@@ -11,7 +11,7 @@
 // For: the last parameter of every call of the library that waits; the first, where any number of
 //   others follow (select(), enqueue()). Not for: keeping. An Until refers to the stop token, so it
 //   lives no longer than that; make one where you call. Options of work that outlives the call have
-//   a KeptUntil, which is made of the same things and owns its token.
+//   a KeptUntil, which is made of the same things and owns its token; it can be given as an Until.
 // Concurrency: a value. Blocks, throws: never. Allocates: never; a wait that has to sleep with a
 //   std::stop_token allocates once, and may throw std::bad_alloc.
 // Time: a duration counts from the moment at which the Until is made, which reads the clock
@@ -132,6 +132,11 @@ class KeptUntil {
   [[nodiscard]] sync::Deadline deadline() const noexcept { return deadline_; }
   [[nodiscard]] bool has_deadline() const noexcept { return deadline_ != sync::no_deadline; }
   [[nodiscard]] const sync::StopToken& stop_token() const noexcept { return stop_; }
+
+  // As an argument. It refers to this one.
+  operator Until() const noexcept {  // NOLINT(google-explicit-constructor)
+    return {deadline_, stop_};
+  }
 
  private:
   sync::Deadline deadline_ = sync::no_deadline;

@@ -27,7 +27,7 @@
 //   place, and the thread takes another one. More threads are called while the source has more. A
 //   caller in run(), wait() or push() without a limit works too, so it ends on any executor.
 // - Blocks: run(), wait(), close(), push() without room. A stage or a source that blocks holds its
-//   thread: use blocking(). The channels do.
+//   thread: use blocking(), as channels do. On an InlineExecutor try_push() runs the stages too.
 // - Allocates: when it is made; an item nothing. Full: `tokens` items are in flight. push() then
 //   does what on_full says, but in an own stage it returns `full`.
 // - Closed: close(Closing::finish) ends a pushed one's source, and waits for the end of any other;
@@ -148,9 +148,10 @@ class Pipeline {
     begin(true);
   }
 
-  // Until no item is in flight, and the source is at its end: ok, timed_out or stopped. Without a
-  // limit the caller works too. Throws PipelineFailed, for a failure since the last call. Misuse
-  // before run() or start(). Pushed: ok while no item is in flight, before any push() too.
+  // Until no item is in flight, and the source is at its end: ok, timed_out or stopped; these two
+  // also if the option `until` has cut the source off, behind run() too. Without a limit the caller
+  // works too. Throws PipelineFailed, for a failure since the last call. Misuse before run() or
+  // start(). Pushed: also while no item is in flight, before any push() too.
   Status wait(const Until& until = {}) {
     const sync::Waited waited(static_cast<detail::PipelineCore*>(&line_));
     return line_.wait(until);

@@ -2,6 +2,7 @@
 //
 // ActiveObject: a state, its thread and its bus.
 #include "support/test.hpp"
+#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace active_object_test { namespace {
@@ -85,6 +86,31 @@ TEST(ActiveObject, ShutItTakesNoMore) {
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(tally.accepted, 1U);
     EXPECT_EQ(tally.pending, 0U);
+  }
+}
+
+// The message behind the one that is handled while it is closed had been taken already.
+TEST(ActiveObject, AClosedOneBeginsNoMore) {
+  for (const bool abandons : {true, false}) {
+    Gate begun;
+    Gate gate;
+    BookObject book;
+    ASSERT_EQ(book.publish(Hold{&begun, &gate}), Status::ok);
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(book.publish(Number{1}), Status::ok);
+    begun.wait();
+    Tally tally;
+    std::atomic<pid_t> closing{0};
+    std::jthread closes([&] {
+      closing = gettid();
+      tally = book.close(abandons ? Closing::abandon : Closing::finish_until(0ms));
+    });
+    while (book.try_publish(Number{1}) != Status::closed) std::this_thread::yield();
+    test::await_long_sleep(closing);  // it has told the thread
+    gate.open();
+    closes.join();
+    EXPECT_TRUE(book.state().numbers.empty());
+    EXPECT_EQ(tally.done, 1U);
+    EXPECT_EQ(abandons ? tally.cancelled : tally.expired, tally.accepted - 1);
   }
 }
 

@@ -73,6 +73,17 @@ TEST(Until, ListensToAStopToken) {
   EXPECT_EQ(see(sync::StopToken()), (Seen{false, false, false}));
 }
 
+TEST(Until, IsMadeOfOneThatIsKept) {
+  std::stop_source source;
+  const KeptUntil kept{10s, source.get_token()};
+  const auto seen_by = [](const Until& until) { return see(until); };
+  EXPECT_EQ(seen_by(kept), (Seen{true, true, false}));
+  EXPECT_EQ(seen_by(KeptUntil()), (Seen{false, false, false}));
+  source.request_stop();
+  EXPECT_EQ(seen_by(AlgorithmOptions{.until = kept}.until), (Seen{true, true, true}));
+  EXPECT_EQ(seen_by({kept, sync::StopToken()}), (Seen{true, false, false}));
+}
+
 TEST(Until, ListensToAStandardStopToken) {
   std::stop_source source;
   const std::stop_token token = source.get_token();

@@ -308,6 +308,7 @@ TEST(Pipeline, stops_and_expires) {
   EXPECT_TRUE(tally.balanced());
   EXPECT_GE(tally.cancelled, 1U);
   EXPECT_EQ(tally.expired + tally.pending + tally.failed, 0U);
+  EXPECT_EQ(stopped.wait(), Status::stopped);
 
   Pipeline late(pool, {.tokens = 4, .until = 5ms}, counting(1 << 30), parallel_stage([](int i) {
                   std::this_thread::sleep_for(1ms);
@@ -317,9 +318,43 @@ TEST(Pipeline, stops_and_expires) {
   tally = late.run();
   EXPECT_TRUE(tally.balanced());
   EXPECT_EQ(tally.cancelled + tally.pending + tally.failed, 0U);
+  EXPECT_EQ(late.wait(), Status::timed_out);
 
   Pipeline refused(pool, {.until = stop.get_token()}, Pushed<int>(), serial_stage([](int) {}));
   EXPECT_EQ(refused.push(1), Status::closed);
+  EXPECT_EQ(refused.wait(), Status::stopped);
+  Pipeline too_late(pool, {.until = 0ms}, Pushed<int>(), serial_stage([](int) {}));
+  EXPECT_EQ(too_late.wait(), Status::ok) << "nothing was cut off";
+  EXPECT_EQ(too_late.push(1), Status::closed);
+  EXPECT_EQ(too_late.wait(), Status::timed_out);
+}
+
+// Nothing in the tally says so.
+TEST(Pipeline, cut_off_with_no_item_in_flight_says_so) {
+  InlineExecutor here;
+  const std::vector<int> ten(10, 1);
+  for (const int last : {0, 5}) {
+    std::stop_source stop;
+    int count = 0;
+    const auto act = [&] {
+      if (count++ == last) stop.request_stop();
+    };
+    if (last == 0) act();
+    Pipeline line(here, {.tokens = 1, .until = stop.get_token()}, ten,
+                  ordered_stage([&](int) { act(); }));
+    const Tally tally = line.run();
+    EXPECT_EQ(tally.accepted, tally.done);
+    EXPECT_LT(tally.done, 10U);
+    EXPECT_EQ(line.wait(), Status::stopped);
+  }
+  Pipeline late(here, {.until = 0ms}, ten, ordered_stage([](int) {}));
+  EXPECT_EQ(late.run().accepted, 0U);
+  EXPECT_EQ(late.wait(10s), Status::timed_out);
+  std::stop_source stop;
+  Pipeline whole(here, {.until = stop.get_token()}, ten, ordered_stage([](int) {}));
+  EXPECT_EQ(whole.run().done, 10U);
+  stop.request_stop();
+  EXPECT_EQ(whole.wait(), Status::ok);
 }
 
 TEST(Pipeline, waits_for_a_channel_end_with_it) {
@@ -333,7 +368,7 @@ TEST(Pipeline, waits_for_a_channel_end_with_it) {
     line.start();
     std::this_thread::sleep_for(1ms);
     stop.request_stop();
-    EXPECT_EQ(line.wait(), Status::ok);
+    EXPECT_EQ(line.wait(), Status::stopped);
   }
   {
     Pipeline line(pool, {}, in, pass, serial_stage([](int) {}));

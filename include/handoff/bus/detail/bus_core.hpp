@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What all calls of a bus go through: its rings, claims that may wait, messages handed out one by
-// one, the close and the books. Not for users.
+// What all calls of a bus go through: rings, claims, hand-outs, close and books. Not for users.
 //
 // Ring 0 is shared by all producers; those behind it belong to one producer each. By priority all
 // producers share all rings, one for each class, the most urgent first.
@@ -286,11 +285,12 @@ class BusCore {
     return closed_.load(sync::order::acquire);  // order: acquire pairs with the release in shut()
   }
 
-  // By the consumer. What is taken from here on is handed out as `how` says.
+  // By the consumer. What is taken from here on is handed out as `how` says; ends(): not at all.
   void end_as(const Closing& how) noexcept {
     how_ = how;
     limited_ = !how.begins_more || how.deadline != sync::no_deadline;
   }
+  bool ends(auto& message) noexcept { return limited_ && drops(message, why_dropped()); }
   // By the consumer: whether it is closed, and all that was accepted has its outcome. For good: the
   // tails have their last values, but for claims that are taken back.
   bool is_over() noexcept {
@@ -520,9 +520,8 @@ class BusCore {
   // How many were handed out: this one, or none.
   template <class T, class Each>
   std::size_t hand_out(T& message, const Look& look, Each& each) {
-    if (limited_) [[unlikely]] {
-      if (drops(message, why_dropped())) return 0;
-    }
+    if (ends(message)) [[unlikely]]
+      return 0;
     if constexpr (kIsRequest<T>) {
       if (drops(message, message.lapsed())) return 0;
     }

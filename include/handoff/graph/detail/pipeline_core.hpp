@@ -106,8 +106,9 @@ class PipelineCore {
     // order: release pairs with the acquire in enter_source().
     is_source_taken_.store(false, sync::order::release);
   }
-  // Nothing more comes from it.
-  void end_source() noexcept;
+  // Nothing more comes from it. `wished`: of the next item; where that is no longer done, `until`
+  // has cut it off.
+  void end_source(Outcome wished = Outcome::done) noexcept;
 
   // By the member that has the source: a free token, null if there is none.
   PipelineToken* take_free(PipelineMember& member) noexcept;
@@ -216,6 +217,7 @@ class PipelineCore {
   sync::atomic<std::uint64_t> items_{0};
   alignas(sync::destructive_span) sync::atomic<PipelineToken*> free_{nullptr};
   alignas(sync::destructive_span) sync::atomic<bool> is_source_over_{false};
+  sync::atomic<Status> cut_off_{Status::ok};  // by `until`: stopped or timed_out
   sync::atomic<bool> has_room_{false};  // for a member
   sync::atomic<std::uint32_t> limits_{0};
   sync::atomic<std::size_t> ready_count_{0};
@@ -237,7 +239,7 @@ class PipelineCore {
 
   sync::Mutex pushing_;
   sync::EventCount changes_;  // for the owner
-  sync::EventCount room_;     // for who pushes
+  sync::EventCount room_;  // for who pushes
   sync::StopCallback stopped_;
 };
 

@@ -148,7 +148,11 @@ class PipelineLine : public PipelineCore {
   template <class From>
   Status try_push(From&& item) {
     const sync::Lock lock(pushing());
-    if (is_source_over() || wish() != Outcome::done) return Status::closed;
+    if (is_source_over()) return Status::closed;
+    if (const Outcome wished = wish(); wished != Outcome::done) [[unlikely]] {
+      end_source(wished);
+      return Status::closed;
+    }
     PipelineMember nobody;
     auto* const token = static_cast<Token*>(take_free(nobody));
     if (token == nullptr) return Status::full;
@@ -227,7 +231,7 @@ class PipelineLine : public PipelineCore {
           });
     }
     if (!is_there) {
-      end_source();
+      end_source(wish());
       member.hand = token;
       return nullptr;
     }
