@@ -174,35 +174,32 @@ struct Waiting {
   ~Waiting() { explore::check(limit.enter(holder), "the place is not lost"); }
 };
 
-// A cancel against the node that comes to the limit, and the place that comes to the node.
-const LargeScenario withdrawn("task_graph/withdrawn", [] {
-  Shelf shelf;
-  Waiting waiting;
-  GraphRun run = waiting.graph.start(shelf);
-  explore::Thread helper([&] {
-    (void)shelf.run_one(0);
-    waiting.limit.leave();
-  });
-  run.cancel();
+// A cancel against the place that comes: the node has one fate.
+void withdraw_and_admit(Waiting& waiting, GraphRun run) {
+  explore::Thread giver([&] { waiting.limit.leave(); });
+  explore::Thread canceller([&] { run.cancel(); });
   const Tally tally = run.wait();
-  helper.join();
+  giver.join();
+  canceller.join();
   explore::check(tally.accepted == 1 && tally.done + tally.cancelled == 1, "one fate");
-  explore::check(waiting.used.read() == tally.done, "the one that is told");
+  explore::check(waiting.used.read() == tally.done, "as it is told");
   explore::outcome(tally.done);
-});
+}
 
-// Both find the node in the queue.
-const Scenario handed("task_graph/withdrawn_or_admitted", [] {
+// The node waits already.
+const LargeScenario parked("task_graph/withdrawn", [] {
   Shelf shelf;
   Waiting waiting;
   GraphRun run = waiting.graph.start(shelf);
   (void)shelf.run_one(0);
-  explore::Thread giver([&] { waiting.limit.leave(); });
-  run.cancel();
-  const Tally tally = run.wait();
-  giver.join();
-  explore::check(tally.accepted == 1 && waiting.used.read() == tally.done, "one fate");
-  explore::outcome(tally.done);
+  withdraw_and_admit(waiting, std::move(run));
+});
+
+// The node comes meanwhile.
+const LargeScenario coming("task_graph/withdrawn_as_it_comes", [] {
+  Shelf shelf;
+  Waiting waiting;
+  withdraw_and_admit(waiting, waiting.graph.start(shelf));
 });
 
 // The waiter sleeps, in the run or in a part of it, and hears of the stop.
