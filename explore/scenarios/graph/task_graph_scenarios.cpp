@@ -175,7 +175,11 @@ struct Waiting {
 };
 
 // A cancel against the place that comes: the node has one fate.
-void withdraw_and_admit(Waiting& waiting, GraphRun run) {
+const LargeScenario parked("task_graph/withdrawn", [] {
+  Shelf shelf;
+  Waiting waiting;
+  GraphRun run = waiting.graph.start(shelf);
+  (void)shelf.run_one(0);
   explore::Thread giver([&] { waiting.limit.leave(); });
   explore::Thread canceller([&] { run.cancel(); });
   const Tally tally = run.wait();
@@ -184,22 +188,18 @@ void withdraw_and_admit(Waiting& waiting, GraphRun run) {
   explore::check(tally.accepted == 1 && tally.done + tally.cancelled == 1, "one fate");
   explore::check(waiting.used.read() == tally.done, "as it is told");
   explore::outcome(tally.done);
-}
-
-// The node waits already.
-const LargeScenario parked("task_graph/withdrawn", [] {
-  Shelf shelf;
-  Waiting waiting;
-  GraphRun run = waiting.graph.start(shelf);
-  (void)shelf.run_one(0);
-  withdraw_and_admit(waiting, std::move(run));
 });
 
-// The node comes meanwhile.
+// The node comes to the limit meanwhile; nobody gives it a place.
 const LargeScenario coming("task_graph/withdrawn_as_it_comes", [] {
   Shelf shelf;
   Waiting waiting;
-  withdraw_and_admit(waiting, waiting.graph.start(shelf));
+  GraphRun run = waiting.graph.start(shelf);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  run.cancel();
+  explore::check(run.wait().cancelled == 1, "left out");
+  helper.join();
+  waiting.limit.leave();
 });
 
 // The waiter sleeps, in the run or in a part of it, and hears of the stop.
