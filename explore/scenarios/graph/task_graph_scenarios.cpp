@@ -171,7 +171,11 @@ struct Waiting {
     explore::check(limit.enter(holder), "free");
     graph.add("a", [this] { used.write() += 1; }).uses(limit);
   }
-  ~Waiting() { explore::check(limit.enter(holder), "the place is not lost"); }
+  ~Waiting() {
+    handoff::detail::ParkedNode second;
+    explore::check(limit.enter(holder), "the place is not lost");
+    explore::check(!limit.enter(second), "and is one");
+  }
 };
 
 // A cancel against the place that comes: the node has one fate.
