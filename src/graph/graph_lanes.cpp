@@ -111,9 +111,10 @@ void GraphExecution::reset_counters() noexcept {
   }
 }
 
-bool GraphExecution::begin(const GraphHost& host, const GraphExecution* outer, bool caller_works) {
+bool GraphExecution::begin(const GraphHost& host, const OuterNode& outer, bool caller_works) {
   host_ = host;
   outer_ = outer;
+  bell_ = plan_.limited != 0 ? &outermost().changed_ : &changed_;
   is_timed_ = options_.timed;
   failure_ = nullptr;
   failed_node_ = "";
@@ -125,7 +126,7 @@ bool GraphExecution::begin(const GraphHost& host, const GraphExecution* outer, b
     if (times_ == nullptr) times_ = std::make_unique<NodeTimes[]>(plan_.nodes.size());
     for (NodeId id = 0; id < plan_.nodes.size(); ++id) times_[id] = {};
   }
-  const bool may_stop = outer != nullptr || options_.until.has_deadline() ||
+  const bool may_stop = outer.run != nullptr || options_.until.has_deadline() ||
                         options_.until.stop_token().stop_possible();
   const auto sources = static_cast<std::uint32_t>(plan_.sources.size());
   using sync::order;
@@ -306,7 +307,7 @@ bool GraphExecution::become_busy() noexcept {
 void GraphExecution::leave_busy() noexcept {
   // order: acq_rel, each one's release pairs with the acquire of the last one, whose own release
   // pairs with is_done().
-  if (busy_.fetch_sub(1, sync::order::acq_rel) == 1) changed_.notify_all();
+  if (busy_.fetch_sub(1, sync::order::acq_rel) == 1) bell_->notify_all();
 }
 
 // It no longer looks; there may be more for others.
@@ -331,7 +332,7 @@ bool GraphExecution::call() noexcept {
   if (!take_place()) return true;
   // order: acq_rel pairs with the store in sleep(): one of the two takes the word back.
   if (asleep_.exchange(0, sync::order::acq_rel) != 0) {
-    changed_.notify_all();
+    bell_->notify_all();
     return true;
   }
   return host_.post(host_.executor, *this);
@@ -344,31 +345,65 @@ bool GraphExecution::sleep(bool has_place) noexcept {
   if (has_place) asleep_.store(1, sync::order::release);
   leave(has_place);
   sync::asymmetric_fence_heavy();  // order: partner is the light half in call_if_wanted()
-  if (is_done() || !may_have_work()) {
-    const Lending lending;
-    const auto is_over = [this, has_place]() noexcept {
-      // order: relaxed, the exchange below decides; of a list the mutex orders what it has.
-      return is_done() || listed_.load(sync::order::relaxed) != 0 ||
-             (has_place && asleep_.load(sync::order::relaxed) == 0);  // order: as above
-    };
-    (void)changed_.await(is_over, sync::no_deadline, {}, sync::Spin::never);
-  }
+  if (is_done() || !may_have_work()) await_change(has_place);
   // order: acq_rel, see call(): 0 says that its call counted this thread.
   if (has_place && asleep_.exchange(0, sync::order::acq_rel) == 0) return true;
   return join();
 }
 
-// By a node of this or another run that has left the limit. It is inside the gate, as the node that
-// it lets in is counted and the run cannot have ended.
-void GraphExecution::admit(NodeId id) noexcept {
+void GraphExecution::await_change(bool has_place) noexcept {
+  const Lending lending;
+  const auto is_over = [this, has_place]() noexcept {
+    // order: relaxed, the exchange in sleep() decides; of a list the mutex orders what it has.
+    return is_done() || listed_.load(sync::order::relaxed) != 0 ||
+           (has_place && asleep_.load(sync::order::relaxed) == 0);  // order: as above
+  };
+  if (plan_.limited == 0 || withdraw_if_stopped()) {
+    (void)bell_->await(is_over, sync::no_deadline, {}, sync::Spin::never);
+  } else {
+    const KeptUntil& until = outermost().options_.until;  // that of parts is empty
+    (void)bell_->await([&]() noexcept { return is_over() || is_stopped(); }, until.deadline(),
+                       until.stop_token(), sync::Spin::never);
+  }
+}
+
+GraphExecution& GraphExecution::outermost() noexcept {
+  GraphExecution* run = this;
+  while (run->outer_.run != nullptr) run = run->outer_.run;
+  return *run;
+}
+
+bool GraphExecution::has_ended() noexcept {
+  if (!is_done() && plan_.limited != 0) (void)withdraw_if_stopped();
+  return is_done();
+}
+
+bool GraphExecution::withdraw_if_stopped() noexcept {
+  if (!is_stopped()) return false;
+  withdraw();
+  return true;
+}
+
+// After care_ says that the run has stopped: a node that comes to its limit later sees that there.
+void GraphExecution::withdraw() noexcept {
+  for (NodeId id = 0; id < plan_.nodes.size() && !is_done(); ++id) {
+    const NodeDetails& details = plan_.details[id];
+    if (details.limit == nullptr || !details.limit->withdraw(parked_[details.parked])) continue;
+    admit(id, false);
+  }
+}
+
+// By whoever unlinked the node (GR-5). It is inside the gate, as the node is counted and the run
+// cannot have ended.
+void GraphExecution::admit(NodeId id, bool has_place) noexcept {
   retain();
   std::uint32_t any_run = 0;
   (void)gate_.enter(any_run);
   // order: relaxed, published by the list.
-  slots_[id].marks.fetch_or(NodeSlot::kAdmitted, sync::order::relaxed);
+  if (has_place) slots_[id].marks.fetch_or(NodeSlot::kAdmitted, sync::order::relaxed);
   list_counted(id);
   call_if_wanted();
-  changed_.notify_all();
+  bell_->notify_all();
   if (gate_.leave()) changed_.notify_all();
   release();
 }
@@ -381,10 +416,25 @@ bool GraphLimit::enter(detail::ParkedNode& node) noexcept {
     --free_;
     return true;
   }
+  node.waits = true;
   node.next = nullptr;
-  (first_ == nullptr ? first_ : last_->next) = &node;
+  node.previous = last_;
+  (last_ == nullptr ? first_ : last_->next) = &node;
   last_ = &node;
   return false;
+}
+
+void GraphLimit::unlink(detail::ParkedNode& node) noexcept {
+  node.waits = false;
+  (node.previous == nullptr ? first_ : node.previous->next) = node.next;
+  (node.next == nullptr ? last_ : node.next->previous) = node.previous;
+}
+
+bool GraphLimit::withdraw(detail::ParkedNode& node) noexcept {
+  const sync::Lock lock(mutex_);
+  if (!node.waits) return false;
+  unlink(node);
+  return true;
 }
 
 // Its place goes to the one that has waited longest.
@@ -397,9 +447,9 @@ void GraphLimit::leave() noexcept {
       ++free_;
       return;
     }
-    first_ = next->next;
+    unlink(*next);
   }
-  next->run->admit(next->id);
+  next->run->admit(next->id, true);
 }
 
 }}  // namespace handoff::HANDOFF_ABI

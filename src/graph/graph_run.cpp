@@ -243,9 +243,11 @@ bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
       parked.id = id;
       // order: relaxed, by a lane that is counted (GR-2).
       busy_.fetch_add(1, sync::order::relaxed);
-      if (!details.limit->enter(parked)) return false;
+      is_admitted = details.limit->enter(parked);
+      // A stop that came meanwhile may have missed it: the limit's mutex lets one of the two see.
+      if (!is_admitted && !(is_dropped() && details.limit->withdraw(parked))) return false;
       busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as above
-      is_admitted = true;
+      if (!is_admitted) outcome = whether(id);
     }
   }
   if (is_admitted) sync::tell_taken(details.limit);
@@ -296,7 +298,7 @@ Outcome GraphExecution::whether(NodeId id) noexcept {
   if ((care & kMayStop) != 0 && (care & kDropped) == 0) {
     const KeptUntil& until = options_.until;
     if (until.stop_token().stop_requested() ||
-        (outer_ != nullptr && const_cast<GraphExecution*>(outer_)->is_stopped())) {
+        (outer_.run != nullptr && outer_.run->is_stopped())) {
       care |= kCancelled;
     } else if (until.has_deadline() && sync::clock::now() >= until.deadline()) {
       care |= kExpired;
@@ -315,8 +317,30 @@ Outcome GraphExecution::whether(NodeId id) noexcept {
 
 bool GraphExecution::is_stopped() noexcept { return whether(no_node) != Outcome::done; }
 
+bool GraphExecution::is_dropped() const noexcept {
+  // order: relaxed, see withdraw(): by the limit's mutex.
+  return (care_.load(sync::order::relaxed) & kDropped) != 0;
+}
+
 void GraphExecution::cancel() noexcept {
   care_.fetch_or(kCancelled, sync::order::relaxed);  // order: relaxed, seen in time or not
+  if (plan_.limited != 0) withdraw();
+  changed_.notify_all();  // waiters of parts
+}
+
+void GraphExecution::check_limits(const OuterNode& outer) const {
+  if (plan_.limited == 0) return;
+  for (OuterNode at = outer; at.run != nullptr; at = at.run->outer_) {
+    if (at.id == no_node) continue;
+    const NodeDetails& holder = at.run->plan_.details[at.id];
+    for (const NodeDetails& own : plan_.details) {
+      if (own.limit == nullptr || own.limit != holder.limit) continue;
+      misuse(("TaskGraph: \"" + std::string(holder.name) +
+              "\" has a place of a GraphLimit, and \"" + own.name +
+              "\", which runs inside it, needs one of the same; let one of them use it")
+                 .c_str());
+    }
+  }
 }
 
 void GraphExecution::count(Lane& lane, Outcome outcome) noexcept {

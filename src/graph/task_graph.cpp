@@ -26,9 +26,10 @@ class WaitedGraphRun {
   WaitedGraphRun& operator=(const WaitedGraphRun&) = delete;
 
   GraphOptions& options() noexcept { return run_.options(); }
+  void check_limits(const OuterNode& outer) const { run_.check_limits(outer); }
 
   // Adds to `total`. True: all nodes that it accepted are done.
-  bool run(const GraphHost& host, const GraphExecution* outer, Tally& total) {
+  bool run(const GraphHost& host, const OuterNode& outer, Tally& total) {
     run_.destroy_values();
     (void)run_.begin(host, outer, true);
     run_.wait();
@@ -53,11 +54,13 @@ Tally checked(Tally tally, bool rethrows) {
   return tally;
 }
 
-Tally run_part(GraphExecution& outer, GraphCore& core) {
-  WaitedGraphRun run(core, outer.host());
+Tally run_part(const OuterNode& outer, GraphCore& core) {
+  const GraphHost& host = outer.run->host();
+  WaitedGraphRun run(core, host);
+  run.check_limits(outer);
   run.options() = {};
   Tally total;
-  (void)run.run(outer.host(), &outer, total);
+  (void)run.run(host, outer, total);
   return checked(std::move(total), true);
 }
 
@@ -68,14 +71,16 @@ void GraphPart::operator()(NodeContext& here) const { (void)here.run_core(*core_
 }  // namespace detail
 
 Tally NodeContext::run(TaskGraph& part) { return run_core(part.core()); }
-Tally NodeContext::run_core(detail::GraphCore& core) { return detail::run_part(run_, core); }
+Tally NodeContext::run_core(detail::GraphCore& core) {
+  return detail::run_part({&run_, id_}, core);
+}
 
 Tally TaskGraph::run_while(const detail::GraphHost& host, GraphOptions options, std::uint64_t times,
                            bool (*is_over)(void* asked), void* asked) {
   detail::WaitedGraphRun run(core(), host);
   run.options() = std::move(options);
   Tally total;
-  while (times-- != 0 && run.run(host, nullptr, total)) {
+  while (times-- != 0 && run.run(host, {}, total)) {
     if (is_over != nullptr && is_over(asked)) break;
   }
   return detail::checked(std::move(total), run.rethrows());
@@ -84,7 +89,7 @@ Tally TaskGraph::run_while(const detail::GraphHost& host, GraphOptions options, 
 GraphRun TaskGraph::start_on(const detail::GraphHost& host, GraphOptions options) {
   GraphRun run(core(), core().take(host));
   run.run_->options() = std::move(options);
-  if (!run.run_->begin(host, nullptr, false)) run.run_->work_here();
+  if (!run.run_->begin(host, {}, false)) run.run_->work_here();
   return run;
 }
 

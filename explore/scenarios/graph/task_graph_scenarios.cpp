@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <handoff/graph/detail/graph_core.hpp>
 #include <handoff/graph/detail/graph_run.hpp>
+#include <handoff/graph/graph_limit.hpp>
 #include <handoff/graph/task_graph.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/stop_token.hpp>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -156,6 +158,78 @@ const LargeScenario limited("task_graph/limited", [] {
   explore::check(graph.run(shelf).done == 2, "both");
   second.join();
   explore::check(used.read() == 4, "one at a time");
+});
+
+// Nodes that wait for the only place, which nobody gives back but the scenario.
+struct Waiting {
+  TaskGraph graph;
+  GraphLimit limit{1};
+  handoff::detail::ParkedNode holder;
+  sync::cell<unsigned> used{0};
+
+  Waiting() {
+    explore::check(limit.enter(holder), "free");
+    graph.add("a", [this] { used.write() += 1; }).uses(limit);
+  }
+  ~Waiting() {
+    handoff::detail::ParkedNode second;
+    explore::check(limit.enter(holder), "the place is not lost");
+    explore::check(!limit.enter(second), "and is one");
+  }
+};
+
+// A cancel against the place that comes: the node has one fate.
+const LargeScenario parked("task_graph/withdrawn", [] {
+  Shelf shelf;
+  Waiting waiting;
+  GraphRun run = waiting.graph.start(shelf);
+  (void)shelf.run_one(0);
+  explore::Thread giver([&] { waiting.limit.leave(); });
+  explore::Thread canceller([&] { run.cancel(); });
+  const Tally tally = run.wait();
+  giver.join();
+  canceller.join();
+  explore::check(tally.accepted == 1 && tally.done + tally.cancelled == 1, "one fate");
+  explore::check(waiting.used.read() == tally.done, "as it is told");
+  explore::outcome(tally.done);
+});
+
+// The node comes to the limit meanwhile; nobody gives it a place.
+const LargeScenario coming("task_graph/withdrawn_as_it_comes", [] {
+  Shelf shelf;
+  Waiting waiting;
+  GraphRun run = waiting.graph.start(shelf);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  run.cancel();
+  explore::check(run.wait().cancelled == 1, "left out");
+  helper.join();
+  waiting.limit.leave();
+});
+
+// The waiter sleeps, in the run or in a part of it, and hears of the stop.
+const Scenario stopped("task_graph/stopped_at_a_limit", [] {
+  Shelf shelf;
+  Waiting waiting;
+  sync::StopSource source;
+  const sync::StopToken token = source.token();
+  explore::Thread stopper([&] { source.request_stop(); });
+  explore::check(waiting.graph.run(shelf, {.until = token}).cancelled == 1, "left out");
+  stopper.join();
+  waiting.limit.leave();
+});
+
+const LargeScenario part("task_graph/cancelled_in_a_part", [] {
+  Shelf shelf;
+  Waiting waiting;
+  TaskGraph outer;
+  outer.add("part", waiting.graph);
+  GraphRun run = outer.start(shelf);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  run.cancel();
+  explore::check(run.wait().accepted == 1, "it ends");
+  helper.join();
+  explore::check(waiting.used.read() == 0, "left out");
+  waiting.limit.leave();
 });
 
 // Nodes that a node adds, and a cancel from outside.

@@ -6,9 +6,10 @@
 //   graph.add("render", render, scene).uses(gpu);
 //
 // A node that is ready waits for its turn without a thread: that runs other nodes meanwhile. Nodes
-// of several graphs and runs may share a limit; it outlives them. First come, first served. A node
-// that waits does not hear of cancel() or `until`: it is left out, and its run ends, at its turn.
-// A node must not run a graph that has a node of the same limit: that may wait for ever.
+// of several graphs and runs may share a limit; it outlives them. First come, first served.
+// cancel() and `until` take waiting nodes out of the queue. A node must not run a graph that has a
+// node of the same limit: in a part that is misuse, in a run of its own it may wait for ever.
+//
 // Concurrency: thread-safe. Blocks: for a few instructions of others. Allocates, throws: never.
 #pragma once
 
@@ -36,8 +37,12 @@ class GraphLimit {
   // By a run. False: the node comes when it is its turn.
   bool enter(detail::ParkedNode& node) noexcept;
   void leave() noexcept;
+  // By a run that has stopped. False: the node does not wait, or no longer.
+  bool withdraw(detail::ParkedNode& node) noexcept;
 
  private:
+  void unlink(detail::ParkedNode& node) noexcept;
+
   sync::Mutex mutex_;
   std::size_t free_;
   detail::ParkedNode* first_ = nullptr;  // those that wait

@@ -31,7 +31,7 @@
 // - Allocates: add(), and the first run; later ones nothing, unless more go on at a time.
 // - Exceptions: what depends on a node that throws is cancelled, all else runs; run() rethrows the
 //   first. on_error hears the names, GraphRun::failed_node() has the first one's.
-// - Stop: until and cancel() leave out nodes that have not begun; at a limit, at their turn.
+// - Stop: until and cancel() leave out nodes that have not begun, also those that wait for a limit.
 // - Tally: of the nodes. What no condition chose is not accepted. At rest it is exact.
 // - Misuse: an edge that closes a cycle, named `a -> b -> a`; a graph that is a part of itself; a
 //   node of another graph; a second reader of a value that is moved and cannot be copied; a graph
@@ -159,7 +159,7 @@ class [[nodiscard]] GraphRun {
   }
 
   // Whether every node has ended.
-  [[nodiscard]] bool is_done() const noexcept { return run_ == nullptr || run_->is_done(); }
+  [[nodiscard]] bool is_done() const noexcept { return run_ == nullptr || run_->has_ended(); }
 
   // Works with the others until every node has ended. Rethrows the first failure, once: the call
   // after that returns the tally.

@@ -410,6 +410,109 @@ TEST_F(TaskGraphTest, ALimitHoldsBackNodes) {
   EXPECT_NE(misuse_of([] { GraphLimit none(0); }), "");
 }
 
+// A place of a limit that is taken as long as this is there.
+class TakenPlace {
+ public:
+  explicit TakenPlace(GraphLimit& limit) : limit_(limit) { EXPECT_TRUE(limit.enter(unused_)); }
+  TakenPlace(const TakenPlace&) = delete;
+  TakenPlace& operator=(const TakenPlace&) = delete;
+  ~TakenPlace() { limit_.leave(); }
+
+ private:
+  GraphLimit& limit_;
+  detail::ParkedNode unused_;
+};
+
+TEST_F(TaskGraphTest, ARunThatIsOverWaitsForNoLimit) {
+  GraphLimit limit(1);
+  sync::StopSource source;
+  const TakenPlace taken(limit);
+  TaskGraph part;
+  part.add("limited", [] { FAIL(); }).uses(limit);
+  graph_.add("next", [] { FAIL(); }).after(graph_.add("part", part));
+  for (TaskGraph* const graph : {&part, &graph_}) {
+    EXPECT_EQ(graph->run(pool_, {.until = 2ms}).expired, 1U);
+    sync::StopSource stop;
+    GraphRun waited = graph->start(pool_, {.until = stop.token()});
+    std::thread stopper([&] { stop.request_stop(); });
+    EXPECT_GE(waited.wait().cancelled, 1U);
+    stopper.join();
+    GraphRun cancelled = graph->start(pool_);
+    std::thread canceller([&] { cancelled.cancel(); });
+    EXPECT_GE(cancelled.wait().cancelled, 1U);
+    canceller.join();
+  }
+  // Nobody waits for it but who asks.
+  for (const KeptUntil& until : {KeptUntil(2ms), KeptUntil(source.token())}) {
+    GraphRun asked = part.start(pool_, {.until = until});
+    EXPECT_TRUE(until.has_deadline() || !asked.is_done());
+    if (!until.has_deadline()) source.request_stop();
+    while (!asked.is_done()) std::this_thread::yield();
+    EXPECT_EQ(asked.wait().done, 0U);
+  }
+}
+
+TEST_F(TaskGraphTest, ACancelledRunLeavesTheOrderAtALimit) {
+  InlineExecutor here;
+  GraphLimit limit(1);
+  std::string order;
+  graph_.add("limited", [&] { order += 'r'; }).uses(limit);
+  for (const std::size_t left_out : {0U, 1U, 2U}) {
+    std::vector<GraphRun> runs;
+    {
+      const TakenPlace taken(limit);
+      for (int i = 0; i < 3; ++i) runs.push_back(graph_.start(here));
+      runs[left_out].cancel();
+      EXPECT_TRUE(runs[left_out].is_done());
+      EXPECT_EQ(order, "");
+    }
+    EXPECT_EQ(std::exchange(order, ""), "rr");
+    for (std::size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(runs[i].wait().cancelled, i == left_out ? 1U : 0U);
+    }
+  }
+  EXPECT_EQ(graph_.run(here).done, 1U);
+}
+
+TEST_F(TaskGraphTest, ACancelRacesWithTheHandOverOfAPlace) {
+  GraphLimit limit(1);
+  std::atomic<unsigned> calls{0};
+  for (int i = 0; i < 6; ++i) graph_.add("limited", [&] { ++calls; }).uses(limit);
+  for (std::size_t i = rounds(3000); i != 0; --i) {
+    GraphRun first = graph_.start(pool_);
+    std::thread canceller([&] { first.cancel(); });
+    sync::StopSource stop;
+    GraphRun second = graph_.start(pool_, {.until = stop.token()});
+    stop.request_stop();
+    GraphRun third = graph_.start(pool_);
+    unsigned done = 0;
+    for (GraphRun* const run : {&first, &second, &third}) {
+      const Tally tally = run->wait();
+      ASSERT_EQ(tally.done + tally.cancelled, 6U);
+      done += static_cast<unsigned>(tally.done);
+    }
+    canceller.join();
+    ASSERT_EQ(third.wait().done, 6U);
+    ASSERT_EQ(calls.exchange(0), done);
+  }
+}
+
+TEST_F(TaskGraphTest, ALimitInsideItselfIsMisuse) {
+  GraphLimit limit(2);
+  TaskGraph innermost;
+  innermost.add("in", [] {}).uses(limit);
+  TaskGraph middle;
+  middle.add("middle", [&](NodeContext& here) {
+    here.add("added", [&](NodeContext& added) { added.run(innermost); });
+  });
+  const auto outer = graph_.add("out", middle);
+  EXPECT_EQ(graph_.run(pool_).done, 1U);
+  outer.uses(limit);
+  const std::string said = misuse_of([&] { graph_.run(pool_); });
+  EXPECT_NE(said.find("\"out\" has a place of a GraphLimit, and \"in\""), std::string::npos)
+      << said;
+}
+
 TEST_F(TaskGraphTest, UrgentNodesComeFirst) {
   InlineExecutor here;
   std::string order;

@@ -18,6 +18,9 @@
 //   GR-3  A deque with a node is that of a busy lane.
 //   GR-4  calls_ counts lanes that look for work (or are on their way), and places for more. While
 //         one looks, nobody else is called; when it finds work, it calls the next.
+//   GR-5  A node that waits for a limit is in its queue. The thread that unlinks it lists it here:
+//         leave() with a place, withdraw() without one. No node of a run that has stopped and has
+//         withdrawn its nodes stays in a queue.
 // Why the orders are enough: docs/design/task_graph.md.
 //
 // Concurrency: begin(), wait() and end() by the owner of the run; the rest as each says.
@@ -69,7 +72,16 @@ struct GraphHost {
 struct ParkedNode {
   GraphExecution* run = nullptr;
   NodeId id = no_node;
+  // Guarded by the limit's mutex.
+  bool waits = false;
   ParkedNode* next = nullptr;
+  ParkedNode* previous = nullptr;
+};
+
+// The node that runs a part, and its run.
+struct OuterNode {
+  GraphExecution* run = nullptr;
+  NodeId id = no_node;
 };
 
 // A node that was added to a run, and is of no graph.
@@ -122,11 +134,15 @@ class GraphExecution {
   // Whether a run on this executor may begin in it: nobody of another one is on the way.
   bool is_for(const GraphHost& host) const noexcept;
 
-  // The run begins; its helpers are called. `outer`: stops this one, too; null: none. Without the
-  // caller: false if the executor has refused, so nobody may come.
-  bool begin(const GraphHost& host, const GraphExecution* outer, bool caller_works);
+  // The run begins; its helpers are called. `outer`: stops this one, too. Without the caller: false
+  // if the executor has refused, so nobody may come.
+  bool begin(const GraphHost& host, const OuterNode& outer, bool caller_works);
+  // Misuse, where a node wants a place of a limit of which one that runs it has one.
+  void check_limits(const OuterNode& outer) const;
   GraphOptions& options() noexcept { return options_; }  // of the next run
   bool is_done() const noexcept;
+  // Asked from outside. If nobody waits for the run, nobody else sees that its time is over.
+  bool has_ended() noexcept;
   // Works while there is something to do here.
   void work_here() noexcept { wait_for_end(false); }
   // Works with the others until the run has ended.
@@ -159,8 +175,8 @@ class GraphExecution {
   bool has_value(NodeId id) const noexcept { return slots_[id].has_value.read(); }
   const GraphHost& host() const noexcept { return host_; }
 
-  // A node that had to wait for a limit may run.
-  void admit(NodeId id) noexcept;
+  // A node that had to wait for a limit goes on; without a place it is left out.
+  void admit(NodeId id, bool has_place) noexcept;
 
   const char* failed_node() const noexcept { return failed_node_; }
   const NodeTimes* times() const noexcept { return times_.get(); }
@@ -221,6 +237,11 @@ class GraphExecution {
   void call_if_wanted() noexcept;
   bool call() noexcept;
   bool sleep(bool has_place) noexcept;
+  void await_change(bool has_place) noexcept;
+  bool withdraw_if_stopped() noexcept;
+  void withdraw() noexcept;
+  bool is_dropped() const noexcept;
+  GraphExecution& outermost() noexcept;
   void reset_counters() noexcept;
 
   Plan& plan_;
@@ -239,10 +260,13 @@ class GraphExecution {
   // Of the run that goes on.
   GraphHost host_;
   GraphOptions options_;
-  const GraphExecution* outer_ = nullptr;
+  OuterNode outer_;
   bool is_timed_ = false;
   Gate gate_;
   sync::EventCount changed_;  // the waiter, and who closes the gate
+  // Where the waiter sleeps: with a limit at the outermost run, to hear of its cancel(). Notified
+  // from inside the gate only, so that the outermost run is there.
+  sync::EventCount* bell_ = &changed_;
   std::exception_ptr failure_;
   const char* failed_node_ = "";
   sync::Mutex list_mutex_;  // of failure_, and the lists
