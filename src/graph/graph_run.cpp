@@ -273,7 +273,7 @@ void GraphExecution::call_node(const PlannedNode& node, NodeId id, NodeContext& 
   if (is_told) sync::tell_taken(&slots_[id]);
   if (is_timed_) times_[id].began = sync::clock::now();
   for (std::uint32_t left = plan_.details[id].retries;; --left) {
-    here.is_last_try_ = left == 0;
+    here.is_last_try_ = left == 0 || (here.has_failed_ && is_stopped());
     here.has_failed_ = false;
     node.call(node.closure, here);
     if (!here.has_failed_ || here.is_last_try_) break;

@@ -9,6 +9,7 @@
 #include <handoff/core/internal/unheard.hpp>
 #include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/core/not_run.hpp>
 #include <handoff/pool/detail/strand.hpp>
 #include <handoff/pool/internal/pool_host.hpp>
 #include <handoff/sync/clock.hpp>
@@ -143,6 +144,18 @@ void Strand::give_up(Status said) noexcept {
   }
   // Tasks of others, who were told ok.
   work(said == Status::closed ? Outcome::cancelled : Outcome::done);
+}
+
+// As the exception under way says; any other than a refusal is one, for this once.
+void Strand::give_up_thrown() noexcept {
+  Status said = Status::full;
+  try {
+    throw;
+  } catch (const NotRun& refusal) {
+    said = refusal.status();
+  } catch (...) {
+  }
+  give_up(said);
 }
 
 // `awaited`: a task waits for it, which goes on behind it.

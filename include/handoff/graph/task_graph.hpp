@@ -114,6 +114,7 @@ class GraphNode {
     return *this;
   }
   // It is called up to `times` more, at once, while it throws; so what it reads is copied for it.
+  // After a stop of the run it is called once more at most.
   const GraphNode& retries(std::uint32_t times) const {
     core().set_retries(id_, times);
     return *this;

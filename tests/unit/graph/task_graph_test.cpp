@@ -266,6 +266,23 @@ TEST_F(TaskGraphTest, ANodeIsTriedAgain) {
   EXPECT_EQ(tries, 2);
 }
 
+TEST_F(TaskGraphTest, AfterAStopAFailedNodeIsTriedOnceMore) {
+  std::atomic<int> tries{0};
+  GraphRun* started = nullptr;
+  std::atomic<bool> is_there{false};
+  const auto node = graph_.add("flaky", [&] {
+    while (!is_there) std::this_thread::yield();
+    if (++tries == 2) started->cancel();
+    throw std::runtime_error("never");
+  });
+  node.retries(1'000'000);
+  GraphRun run = graph_.start(pool_);
+  started = &run;
+  is_there = true;
+  EXPECT_THROW((void)run.wait(), std::runtime_error);
+  EXPECT_EQ(tries, 3);
+}
+
 TEST_F(TaskGraphTest, RunsSoOftenAsAsked) {
   std::atomic<int> calls{0};
   graph_.add("one", [&] { ++calls; });

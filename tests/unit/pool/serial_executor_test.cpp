@@ -135,6 +135,31 @@ TEST(SerialExecutor, ARefusalOfTheExecutorLeavesTheFunction) {
   EXPECT_EQ(strand.close().done, 1U);
 }
 
+// As a pool does, whose post() waits for room or throws.
+struct Posting : ByHand {
+  template <class F>
+  void post(F&& task) {
+    if (const Status said = try_post(std::forward<F>(task)); said != Status::ok) throw NotRun(said);
+  }
+};
+
+TEST(SerialExecutor, AcceptedBesideARefusalThatIsThrownItRunsOrIsCancelled) {
+  for (const Status refusal : {Status::full, Status::closed}) {
+    Posting executor;
+    executor.says = refusal;
+    SerialExecutor strand(executor);
+    int ran = 0;
+    executor.before = [&] {
+      std::thread([&] { EXPECT_EQ(strand.try_post([&] { ++ran; }), Status::ok); }).join();
+    };
+    EXPECT_THROW(strand.post([&] { ran = 100; }), NotRun);
+    const Tally tally = strand.close();
+    EXPECT_TRUE(tally.balanced());
+    EXPECT_EQ(ran, refusal == Status::full ? 1 : 0);
+    EXPECT_EQ(tally.cancelled, refusal == Status::full ? 0U : 1U);
+  }
+}
+
 // What others handed over while the executor said no.
 TEST(SerialExecutor, AcceptedBesideARefusalItRunsOrIsCancelled) {
   for (const Status refusal : {Status::full, Status::closed}) {

@@ -101,10 +101,16 @@ class Strand final : public FutureHost {
     }
     bool is_taken = false;
     Status said = Status::closed;
-    call_or([&] { said = hand_over(FirstTurn<Make>(*this, make, is_taken)); },
-            [&]() noexcept {
-              if (!is_taken) give_up(said);
-            });
+#if defined(__cpp_exceptions)
+    try {
+      said = hand_over(FirstTurn<Make>(*this, make, is_taken));
+    } catch (...) {
+      if (!is_taken) give_up_thrown();
+      throw;
+    }
+#else
+    said = hand_over(FirstTurn<Make>(*this, make, is_taken));
+#endif
     if (said != Status::ok && !is_taken) give_up(said);
     return said;
   }
@@ -136,6 +142,7 @@ class Strand final : public FutureHost {
   void run() noexcept;
   void lose() noexcept;
   void give_up(Status said) noexcept;
+  void give_up_thrown() noexcept;
   void work(Outcome at_best, const FutureState* awaited = nullptr) noexcept;
   bool has_next() noexcept;
   void run_next(Outcome at_best) noexcept;
