@@ -121,7 +121,7 @@ const Scenario parked("pace/parked_in_order", [] {
 });
 
 // One waits on its own thread beside one that is parked.
-const Scenario waits("pace/wait_beside_parked", [] {
+const HugeScenario waits("pace/wait_beside_parked", [] {
   Shared shared(2);
   FilePace pace(1, "p");
   shared.ask(pace, 0);
@@ -132,7 +132,7 @@ const Scenario waits("pace/wait_beside_parked", [] {
 });
 
 // Two wait on their own threads.
-const Scenario two_wait("pace/two_wait", [] {
+const HugeScenario two_wait("pace/two_wait", [] {
   const Shared shared(0);
   FilePace pace(1, "p");
   const sync::Deadline begun = sync::clock::now();
