@@ -393,8 +393,8 @@ void GraphExecution::withdraw() noexcept {
   }
 }
 
-// By whoever unlinked the node (GR-5). It is inside the gate, as the node is counted and the run
-// cannot have ended.
+// Called by the thread that unlinked the node (GR-5). That thread is inside the gate: the node is
+// counted, so the run cannot have ended.
 void GraphExecution::admit(NodeId id, bool has_place) noexcept {
   retain();
   std::uint32_t any_run = 0;

@@ -459,7 +459,7 @@ TEST_F(TaskGraphTest, ARunThatIsOverWaitsForNoLimit) {
     EXPECT_GE(cancelled.wait().cancelled, 1U);
     canceller.join();
   }
-  // Nobody waits for it but who asks.
+  // Without a wait(): is_done() takes its nodes out.
   for (const KeptUntil& until : {KeptUntil(2ms), KeptUntil(source.token())}) {
     GraphRun asked = part.start(pool_, {.until = until});
     EXPECT_TRUE(until.has_deadline() || !asked.is_done());

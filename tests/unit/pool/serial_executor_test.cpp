@@ -143,40 +143,34 @@ struct Posting : ByHand {
   }
 };
 
-TEST(SerialExecutor, AcceptedBesideARefusalThatIsThrownItRunsOrIsCancelled) {
-  for (const Status refusal : {Status::full, Status::closed}) {
-    Posting executor;
-    executor.says = refusal;
-    SerialExecutor strand(executor);
-    int ran = 0;
-    executor.before = [&] {
-      std::thread([&] { EXPECT_EQ(strand.try_post([&] { ++ran; }), Status::ok); }).join();
-    };
-    EXPECT_THROW(strand.post([&] { ran = 100; }), NotRun);
-    const Tally tally = strand.close();
-    EXPECT_TRUE(tally.balanced());
-    EXPECT_EQ(ran, refusal == Status::full ? 1 : 0);
-    EXPECT_EQ(tally.cancelled, refusal == Status::full ? 0U : 1U);
-  }
-}
-
 // What others handed over while the executor said no.
-TEST(SerialExecutor, AcceptedBesideARefusalItRunsOrIsCancelled) {
+template <class Executor>
+void accept_beside_a_refusal(void (*refused)(SerialExecutor<Executor>&, Status)) {
   for (const Status refusal : {Status::full, Status::closed}) {
-    ByHand executor;
+    Executor executor;
     executor.says = refusal;
     SerialExecutor strand(executor);
     int ran = 0;
     executor.before = [&] {
       std::thread([&] { EXPECT_EQ(strand.try_post([&] { ++ran; }), Status::ok); }).join();
     };
-    EXPECT_EQ(strand.try_post([&] { ran = 100; }), refusal);
+    refused(strand, refusal);
     const Tally tally = strand.close();
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(tally.accepted, 1U);
     EXPECT_EQ(ran, refusal == Status::full ? 1 : 0);
     EXPECT_EQ(tally.cancelled, refusal == Status::full ? 0U : 1U);
   }
+}
+
+TEST(SerialExecutor, AcceptedBesideARefusalItRunsOrIsCancelled) {
+  accept_beside_a_refusal<ByHand>(
+      [](auto& strand, Status refusal) { EXPECT_EQ(strand.try_post([] { FAIL(); }), refusal); });
+}
+
+TEST(SerialExecutor, AcceptedBesideARefusalThatIsThrownItRunsOrIsCancelled) {
+  accept_beside_a_refusal<Posting>(
+      [](auto& strand, Status) { EXPECT_THROW(strand.post([] { FAIL(); }), NotRun); });
 }
 
 TEST(SerialExecutor, WhatTheExecutorDestroysIsCancelled) {
