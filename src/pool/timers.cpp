@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 namespace detail {
@@ -137,6 +139,7 @@ bool Timers::prepare() {
   if (book.closed) return false;
   if (book.tasks == book.heap.capacity()) {
     constexpr std::size_t at_first = 16;
+    const sync::MadeForAll unseen;
     book.heap.reserve(book.tasks == 0 ? at_first : 2 * book.tasks);
   }
   if (!book.has_thread) {

@@ -55,6 +55,18 @@ int timed(handoff::ThreadPool& pool) {
   return runs > 0 && once == 1 && before.size() == 31 ? 0 : 1;
 }
 
+// The heap of moments grows on one thread, then on the other.
+void armed() {
+  handoff::ThreadPool pool(1);
+  const auto arm = [&pool] {
+    for (int i = 0; i < 300; ++i) (void)pool.post_after(1h, [] {});
+  };
+  std::thread other(arm);
+  arm();
+  other.join();
+  pool.close(handoff::Closing::abandon);
+}
+
 int stopped_behind(handoff::ThreadPool& pool) {
   std::atomic<bool> begun = false;
   const auto work = [&begun](const StopToken& stop) {
@@ -148,6 +160,7 @@ int stop() {
 int main() {
   handoff::ThreadPool pool(2);
   too_late();
+  armed();
   const int failed = timed(pool) + stopped_behind(pool) + stop();
   unheard(pool);
   return failed;
