@@ -155,13 +155,25 @@ int stop() {
   return heard == 9 ? 0 : 1;
 }
 
+// on_stop sees what came before the close.
+int stopped_by_close() {
+  int said = 0;
+  std::atomic<int> heard = 0;
+  handoff::ThreadPool pool({.width = 2, .on_stop = [&](std::size_t) { heard += said; }});
+  pool.post([] {});
+  std::this_thread::sleep_for(1ms);  // it sleeps
+  said = 1;
+  pool.close();
+  return heard > 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main() {
   handoff::ThreadPool pool(2);
   too_late();
   armed();
-  const int failed = timed(pool) + stopped_behind(pool) + stop();
+  const int failed = timed(pool) + stopped_behind(pool) + stop() + stopped_by_close();
   unheard(pool);
   return failed;
 }
