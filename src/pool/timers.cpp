@@ -102,7 +102,7 @@ bool Timers::push(TimedTask& task) noexcept {
   times(task).number = ++book.numbers;  // equivalent(swap): both before rise() looks at the number
   book.heap.push_back(&task);
   rise(book.heap.size() - 1, task);
-  if (!task.is_series()) ++book.figures.waiting;
+  if (times(task).is_counted) ++book.figures.waiting;
   return book.heap.front() == &task;
 }
 
@@ -115,7 +115,7 @@ void Timers::take_out(TimedTask& task) noexcept {
     sink(place, last);
     rise(times(last).place, last);
   }
-  if (!task.is_series()) --book.figures.waiting;
+  if (times(task).is_counted) --book.figures.waiting;
 }
 
 // Its closure is this thread's from here on.
@@ -128,7 +128,7 @@ void Timers::begin_end(TimedTask& task) noexcept {
 void Timers::take_to_end(TimedTask& task) noexcept {
   take_out(task);  // equivalent(swap): under the lock
   begin_end(task);
-  if (!task.is_series()) ++book_.write().figures.cancelled;
+  if (times(task).is_counted) ++book_.write().figures.cancelled;
 }
 
 // ---- In ----------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ void Timers::add(TimedTask& task) noexcept {
     } else {
       // equivalent(delete): nobody has the handle yet, and end() goes on to the next state
       begin_end(task);
-      if (!task.is_series()) ++book.figures.cancelled;
+      if (times(task).is_counted) ++book.figures.cancelled;
     }
   }
   if (is_first) news_.notify_one();

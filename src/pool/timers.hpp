@@ -56,7 +56,7 @@ class Timers {
     sync::CpuSet where;
   };
   struct Figures {
-    std::uint64_t waiting = 0;  // tasks whose moment has not come; not of a series
+    std::uint64_t waiting = 0;  // counted tasks whose moment has not come
     std::uint64_t cancelled = 0;  // of those
   };
 
