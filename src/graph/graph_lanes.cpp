@@ -155,6 +155,7 @@ void GraphExecution::wait() noexcept {
   wait_for_end(true);
   gate_.close();
   (void)changed_.await([this]() noexcept { return gate_.is_empty(); });
+  sync::tell_taken(sync::end_of(host_.executor));  // values and on_error end before the user hears
 }
 
 // `sleeps`: until the run has ended; else until there is nothing to do here.

@@ -410,7 +410,6 @@ void GraphExecution::release_inputs(NodeId id) noexcept {
 
 void GraphExecution::destroy_values() noexcept {
   if (!plan_.has_values) return;
-  if (host_.executor != nullptr) sync::tell_taken(sync::end_of(host_.executor));
   for (NodeId id = 0; id < plan_.nodes.size(); ++id) {
     if (has_value(id)) drop_value(id);
   }
