@@ -51,7 +51,7 @@ GraphExecution::GraphExecution(Plan& plan, std::size_t width)
     : plan_(plan),
       lanes_count_(lanes_for(width)),
       lanes_(std::make_unique<Lane[]>(lanes_count_)),
-      parked_(std::make_unique<ParkedNode[]>(plan.limited)),
+      parked_(std::make_unique<ParkedNode[]>(plan.limits.size())),
       refs_(1),
       care_(0),
       listed_(0),
@@ -114,7 +114,7 @@ void GraphExecution::reset_counters() noexcept {
 bool GraphExecution::begin(const GraphHost& host, const OuterNode& outer, bool caller_works) {
   host_ = host;
   outer_ = outer;
-  bell_ = plan_.limited != 0 ? &outermost().changed_ : &changed_;
+  bell_ = plan_.limits.empty() ? &changed_ : &outermost().changed_;
   is_timed_ = options_.timed;
   failure_ = nullptr;
   failed_node_ = "";
@@ -358,7 +358,7 @@ void GraphExecution::await_change(bool has_place) noexcept {
     return is_done() || listed_.load(sync::order::relaxed) != 0 ||
            (has_place && asleep_.load(sync::order::relaxed) == 0);  // order: as above
   };
-  if (plan_.limited == 0 || withdraw_if_stopped()) {
+  if (plan_.limits.empty() || withdraw_if_stopped()) {
     (void)bell_->await(is_over, sync::no_deadline, {}, sync::Spin::never);
   } else {
     const KeptUntil& until = outermost().options_.until;  // that of parts is empty
@@ -374,7 +374,7 @@ GraphExecution& GraphExecution::outermost() noexcept {
 }
 
 bool GraphExecution::has_ended() noexcept {
-  if (!is_done() && plan_.limited != 0) (void)withdraw_if_stopped();
+  if (!is_done() && !plan_.limits.empty()) (void)withdraw_if_stopped();
   return is_done();
 }
 
@@ -386,21 +386,17 @@ bool GraphExecution::withdraw_if_stopped() noexcept {
 
 // After care_ says that the run has stopped: a node that comes to its limit later sees that there.
 void GraphExecution::withdraw() noexcept {
-  for (NodeId id = 0; id < plan_.nodes.size() && !is_done(); ++id) {
-    const NodeDetails& details = plan_.details[id];
-    if (details.limit == nullptr || !details.limit->withdraw(parked_[details.parked])) continue;
-    admit(id, false);
+  for (std::size_t i = 0; i < plan_.limits.size() && !is_done(); ++i) {
+    if (plan_.limits[i]->withdraw(parked_[i])) admit(parked_[i].id);
   }
 }
 
 // Called by the thread that unlinked the node (GR-5). That thread is inside the gate: the node is
 // counted, so the run cannot have ended.
-void GraphExecution::admit(NodeId id, bool has_place) noexcept {
+void GraphExecution::admit(NodeId id) noexcept {
   retain();
   std::uint32_t any_run = 0;
   (void)gate_.enter(any_run);
-  // order: relaxed, published by the list.
-  if (has_place) slots_[id].marks.fetch_or(NodeSlot::kAdmitted, sync::order::relaxed);
   list_counted(id);
   call_if_wanted();
   bell_->notify_all();
@@ -414,7 +410,7 @@ bool GraphLimit::enter(detail::ParkedNode& node) noexcept {
   const sync::Lock lock(mutex_);
   if (free_ != 0) {
     --free_;
-    return true;
+    return node.has_place = true;
   }
   node.waits = true;
   node.next = nullptr;
@@ -448,8 +444,9 @@ void GraphLimit::leave() noexcept {
       return;
     }
     unlink(*next);
+    next->has_place = true;
   }
-  next->run->admit(next->id, true);
+  next->run->admit(next->id);
 }
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -145,36 +145,40 @@ const Scenario throws("task_graph/throws", [] {
   helper.join();
 });
 
-// Two runs of one graph share a limit of one.
+// Two runs of one graph share limits of one, which a node asks for in one order, the other in the
+// other.
 const LargeScenario limited("task_graph/limited", [] {
   Shelf shelf;
   Shelf other;
   TaskGraph graph;
-  GraphLimit limit(1);
+  GraphLimit limits[2]{GraphLimit(1), GraphLimit(1)};
   sync::cell<int> used{0};
-  graph.add("a", [&] { used.write() += 1; }).uses(limit);
-  graph.add("b", [&] { used.write() += 1; }).uses(limit);
+  graph.add("a", [&] { used.write() += 1; }).uses(limits[0]).uses(limits[1]);
+  graph.add("b", [&] { used.write() += 1; }).uses(limits[1]).uses(limits[0]);
   explore::Thread second([&] { explore::check(graph.run(other).done == 2, "its own"); });
   explore::check(graph.run(shelf).done == 2, "both");
   second.join();
   explore::check(used.read() == 4, "one at a time");
 });
 
-// Nodes that wait for the only place, which nobody gives back but the scenario.
+// A node that has a place of its first limit, and waits for the only one of the other, which nobody
+// gives back but the scenario.
 struct Waiting {
   TaskGraph graph;
+  GraphLimit first{1};
   GraphLimit limit{1};
   handoff::detail::ParkedNode holder;
   sync::cell<unsigned> used{0};
 
   Waiting() {
     explore::check(limit.enter(holder), "free");
-    graph.add("a", [this] { used.write() += 1; }).uses(limit);
+    graph.add("a", [this] { used.write() += 1; }).uses(limit).uses(first);
   }
   ~Waiting() {
     handoff::detail::ParkedNode second;
     explore::check(limit.enter(holder), "the place is not lost");
     explore::check(!limit.enter(second), "and is one");
+    explore::check(first.enter(holder), "nor is that of the first limit");
   }
 };
 

@@ -47,12 +47,12 @@ class NodeContext {
   // before this call returns. `name`: a literal, or what outlives the run.
   template <class F>
   void add(const char* name, F&& function) {
-    if constexpr (std::is_invocable_v<std::decay_t<F>&, NodeContext&>) {
-      run_.add(name, std::forward<F>(function));
-    } else {
+    if constexpr (std::is_invocable_v<std::decay_t<F>&>) {
       run_.add(name, [own = std::decay_t<F>(std::forward<F>(function))](NodeContext&) mutable {
         detail::call_and_drop(own);
       });
+    } else {
+      run_.add(name, std::forward<F>(function));
     }
   }
 
