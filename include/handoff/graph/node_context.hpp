@@ -40,7 +40,8 @@ class NodeContext {
   }
 
   // Runs a graph, made here or before, on the executor of this run: it stops with it. Until it has
-  // ended; meanwhile this thread works on it. Rethrows its first failure, so this node fails.
+  // ended; meanwhile this thread works on it. Rethrows its first failure, so this node fails; the
+  // names of the part's nodes that threw come to GraphOptions::on_error.
   Tally run(TaskGraph& part);
 
   // One node more in this run, which ends after it. function() or function(NodeContext&) may begin

@@ -181,7 +181,7 @@ class [[nodiscard]] GraphRun {
     return *static_cast<T*>(value_of(node.id_in(core_)));
   }
 
-  // After wait(): the first node that threw; empty if none did.
+  // After wait(): the first node that threw, of this graph and not of its parts; empty if none did.
   [[nodiscard]] const char* failed_node() const noexcept {
     return run_ == nullptr ? "" : run_->failed_node();
   }
