@@ -2,8 +2,8 @@
 //
 // How many nodes that need the same thing run at once: a device, a licence, memory.
 //
-//   handoff::GraphLimit gpu(2);                       // before what runs the graph: it outlives
-//   that handoff::TaskGraph graph; graph.add("render", render, scene).uses(gpu);
+//   handoff::GraphLimit gpu(2);  // before the graph: it outlives its runs
+//   graph.add("render", render, scene).uses(gpu);
 //
 // A node that is ready waits for its turn without a thread: that runs other nodes meanwhile. Nodes
 // of several graphs and runs may share a limit; it outlives the runs. First come, first served.

@@ -590,7 +590,7 @@ TEST_F(TaskGraphTest, ALimitInsideItselfIsMisuse) {
   const auto outer = graph_.add("out", middle);
   EXPECT_EQ(graph_.run(pool_).done, 1U);
   outer.uses(limit);
-  const std::string message = "\"out\" has a place of a GraphLimit, and \"in\"";
+  const std::string message = R"("out" has a place of a GraphLimit, and "in")";
   const std::string said = misuse_of([&] { graph_.run(pool_); });
   EXPECT_NE(said.find(message), std::string::npos) << said;
   // In a run of its own, in a graph that uses other limits.
