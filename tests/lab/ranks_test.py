@@ -224,7 +224,7 @@ class OnThreeHosts(RanksTest):
 
     def test_one_is_slow(self):
         self.save_random(600)
-        self.hosts.slow_down(1, "20ms")
+        self.hosts.slow_down(1, 0.02)
         self.multiply(*self.everywhere)
 
     def test_one_is_cut_off_in_the_middle(self):

@@ -4,8 +4,7 @@
 //   scale_ranks              claims and messages must be those that the model predicts
 //   scale_ranks canary       those of a plan of another size are not
 //   scale_ranks time         a figure: what one rank measures alone predicts the time of all
-//   scale_ranks time 1000    the same, where each rank is a node, 1000 us from the others, and a
-//   row
+//   scale_ranks time 1000    the same, each rank a node 1000 us from the others; a row
 //                            sleeps: there may be more ranks than CPUs
 #include "report/scale_model.hpp"
 

@@ -10,11 +10,9 @@
 //
 // Contract: executor tier.
 // - Concurrency: thread-safe, like a std::shared_ptr: each copy belongs to one thread at a time,
-// and
-//   copies of one result may be used at once.
+//   and copies of one result may be used at once.
 // - Order, waits, waits inside tasks: as Future. Of several tasks that wait for one result, one
-// runs
-//   what nobody has begun; a stand-in works for the others (pool/blocking.hpp).
+//   runs what nobody has begun; a stand-in works for the others (pool/blocking.hpp).
 // - The result lives until the last copy ends, on the thread that ends it.
 // - Blocks: wait() and get(). Allocates: share() once; copies nothing.
 // - Exceptions: as Future; what the task threw is rethrown to each reader. An empty one is misuse.

@@ -18,8 +18,8 @@
 //   measured while it works.
 // - Blocks: until all is done. Allocates: nothing, on an Executor once a loop.
 // - Exceptions, and options.until (which throws NotRun): the range has all of its items then, in
-// any
-//   order. A swap that throws is undone; if what undoes it throws, too, an item's value is lost.
+//   any order. A swap that throws is undone; if what undoes it throws, too, an item's value is
+//   lost.
 #pragma once
 
 #include <cstddef>

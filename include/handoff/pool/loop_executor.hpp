@@ -27,8 +27,7 @@
 //   needed. submit() once.
 // - Closed: after shut() or close() it refuses; drain() runs what is left. Full: never.
 // - Closing: by the owner. close(Closing::finish) runs all, close(Closing::finish_until(t)) what
-// can
-//   begin until t, close(Closing::abandon) nothing more; each returns the exact Tally. The
+//   can begin until t, close(Closing::abandon) nothing more; each returns the exact Tally. The
 //   destructor destroys what is left and runs nothing.
 // - Exceptions: one of a task with a Future goes there. Any other ends the drain and leaves it: its
 //   task counts as failed, and the rest stays for the next drain. From close() it is told

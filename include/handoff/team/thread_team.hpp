@@ -144,7 +144,8 @@ class ThreadTeam {
   Status start(std::size_t count, BulkWork& work, BulkStorage& storage,
                const RunOptions& options = {});
 
-  // What became of the indices of the last run(), also if it threw. Not while one is on.
+  // What became of the indices of the last run(), also if it threw; of a parallel_for() that threw,
+  // what it left out is among the done ones. Not while one is on.
   [[nodiscard]] Tally tally() const noexcept;
 
  private:

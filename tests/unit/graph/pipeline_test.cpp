@@ -90,6 +90,29 @@ TEST(Pipeline, goes_from_channel_to_channel_and_closes_it) {
   EXPECT_EQ(between.tally().done, 50U);
 }
 
+TEST(Pipeline, items_of_all_types_lie_where_they_may) {
+  struct Odd {
+    char text[33];
+  };
+  struct alignas(64) Line {
+    char first;
+  };
+  ThreadPool pool({.width = 2});
+  int lie_right = 0;
+  Pipeline line(pool, {.tokens = 3}, counting(9),
+                parallel_stage([](int i) { return Odd{{static_cast<char>(i)}}; }),
+                parallel_stage([](const Odd& odd) { return Line{odd.text[0]}; }),
+                parallel_stage([](const Line& line) {
+                  return std::pair(line.first,
+                                   reinterpret_cast<std::uintptr_t>(&line) % alignof(Line) == 0);
+                }),
+                ordered_stage([&](std::pair<char, bool> item) {
+                  if (item.second) lie_right += item.first;
+                }));
+  line.run();
+  EXPECT_EQ(lie_right, 36);
+}
+
 TEST(Pipeline, drops_and_multiplies_in_order) {
   ThreadPool pool({.width = 2});
   std::vector<int> seen;

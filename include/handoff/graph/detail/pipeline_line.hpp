@@ -121,14 +121,12 @@ class PipelineLine : public PipelineCore {
   struct RoomFor;
   template <std::size_t... I>
   struct RoomFor<std::index_sequence<I...>> {
-    static constexpr std::size_t bytes = largest({sizeof(In<I>)...});
-    static constexpr std::size_t alignment = largest({alignof(In<I>)...});
+    alignas(In<I>...) std::byte bytes[largest({sizeof(In<I>)...})];
   };
-  using Room = RoomFor<std::make_index_sequence<kStages>>;
 
   // A stage makes its result in one room, of what lies in the other one.
   struct Token : PipelineToken {
-    alignas(Room::alignment) std::byte rooms[2][Room::bytes];
+    RoomFor<std::make_index_sequence<kStages>> rooms[2];
   };
 
  public:
@@ -157,7 +155,7 @@ class PipelineLine : public PipelineCore {
     auto* const token = static_cast<Token*>(take_free(nobody));
     if (token == nullptr) return Status::full;
     sync::taken(token);
-    call_or([&] { ::new (token->rooms[0]) Item(std::forward<From>(item)); },
+    call_or([&] { ::new (token->rooms[0].bytes) Item(std::forward<From>(item)); },
             [&]() noexcept { put_free(*token); });
     begin_item(*token);
     sync::given(token);
@@ -221,7 +219,7 @@ class PipelineLine : public PipelineCore {
           [&] {
             std::optional<Item> item = source_.next(source_until());
             if (!item.has_value()) return;
-            ::new (token->rooms[0]) Item(*std::move(item));
+            ::new (token->rooms[0].bytes) Item(*std::move(item));
             is_there = true;
           },
           [&]() noexcept {
@@ -309,7 +307,7 @@ class PipelineLine : public PipelineCore {
 
   template <class T>
   static T& value(Token& token, std::size_t room) noexcept {
-    return *std::launder(reinterpret_cast<T*>(token.rooms[room % 2]));
+    return *std::launder(reinterpret_cast<T*>(token.rooms[room % 2].bytes));
   }
 
   template <std::size_t I>
@@ -354,7 +352,7 @@ class PipelineLine : public PipelineCore {
       static_assert(!std::is_void_v<Returned>,
                     "Pipeline: only the last stage may return nothing; one that filters returns a "
                     "std::optional");
-      void* const room = token.rooms[(I + 1) % 2];
+      void* const room = token.rooms[(I + 1) % 2].bytes;
       using Out = In<I + 1>;
       if constexpr (Result::is_many) {
         Out all;
