@@ -305,9 +305,8 @@ bool GraphExecution::become_busy() noexcept {
 }
 
 void GraphExecution::leave_busy() noexcept {
-  // order: acq_rel, each one's release pairs with the acquire of the last one, whose own release
-  // pairs with is_done().
-  if (busy_.fetch_sub(1, sync::order::acq_rel) == 1) bell_->notify_all();
+  // order: release, each one's pairs with the acquire in is_done(): only read-modify-writes follow.
+  if (busy_.fetch_sub(1, sync::order::release) == 1) bell_->notify_all();
 }
 
 // It no longer looks; there may be more for others.
@@ -330,8 +329,9 @@ void GraphExecution::call_if_wanted() noexcept {
 // False: the executor has refused.
 bool GraphExecution::call() noexcept {
   if (!take_place()) return true;
-  // order: acq_rel pairs with the store in sleep(): one of the two takes the word back.
-  if (asleep_.exchange(0, sync::order::acq_rel) != 0) {
+  // order: relaxed, the place came by calls_ after the store in sleep(); one of the two takes the
+  // word back.
+  if (asleep_.exchange(0, sync::order::relaxed) != 0) {
     bell_->notify_all();
     return true;
   }
@@ -341,13 +341,13 @@ bool GraphExecution::call() noexcept {
 // The waiter, which has found nothing, until it is called or the run has ended. Says whether it has
 // a place now.
 bool GraphExecution::sleep(bool has_place) noexcept {
-  // order: release pairs with the exchange in call().
-  if (has_place) asleep_.store(1, sync::order::release);
+  // order: relaxed, published by leave(), with the place.
+  if (has_place) asleep_.store(1, sync::order::relaxed);
   leave(has_place);
   sync::asymmetric_fence_heavy();  // order: partner is the light half in call_if_wanted()
   if (is_done() || !may_have_work()) await_change(has_place);
-  // order: acq_rel, see call(): 0 says that its call counted this thread.
-  if (has_place && asleep_.exchange(0, sync::order::acq_rel) == 0) return true;
+  // order: relaxed, see call(): 0 says that its call counted this thread.
+  if (has_place && asleep_.exchange(0, sync::order::relaxed) == 0) return true;
   return join();
 }
 

@@ -132,6 +132,24 @@ const Scenario values("task_graph/values", [] {
   explore::check(alive.load(sync::order::relaxed) == 0, "the value ended");
 });
 
+// A value that one reads, and the other takes: it moves the value if it is the last.
+const Scenario moved("task_graph/moved", [] {
+  struct Value {
+    Value() = default;
+    Value(const Value& other) : written(other.written.read()) {}
+    Value(Value&& other) noexcept : written(std::exchange(other.written.write(), 0)) {}
+    sync::cell<int> written{7};
+  };
+  Shelf shelf;
+  TaskGraph graph;
+  const auto a = graph.add("a", [] { return Value(); });
+  const auto check = [](const Value& value) { explore::check(value.written.read() == 7, "whole"); };
+  graph.add("b", check, a);
+  graph.add("c", [&](Value value) { check(value); }, a);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  explore::check(graph.run(shelf).done == 3, "all");
+});
+
 // What depends on a node that throws is dropped by the last thread to come.
 const Scenario throws("task_graph/throws", [] {
   Shelf shelf;
@@ -198,6 +216,19 @@ const LargeScenario parked("task_graph/withdrawn", [] {
   explore::outcome(tally.done);
 });
 
+// A place comes while the only helper leaves, and nobody waits for the run: one is called.
+const Scenario admitted("task_graph/admitted", [] {
+  Shelf shelf;
+  Waiting waiting;
+  GraphRun run = waiting.graph.start(shelf);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  waiting.limit.leave();
+  helper.join();
+  for (std::size_t place = 0; place < 3; ++place) (void)shelf.run_one(place);
+  explore::check(run.is_done(), "somebody was called");
+  (void)run.wait();
+});
+
 // The node comes to the limit meanwhile; nobody gives it a place.
 const LargeScenario coming("task_graph/withdrawn_as_it_comes", [] {
   Shelf shelf;
@@ -250,6 +281,30 @@ const Scenario added("task_graph/added", [] {
   explore::check(tally.done == (calls.read() == 0 ? tally.accepted - tally.cancelled : 2), "once");
   explore::outcome(tally.done);
   helper.join();
+});
+
+// The graph ends while its helper comes: the last of them ends the run.
+const Scenario late("task_graph/late", [] {
+  Shelf shelf;
+  explore::Thread helper([&] { shelf.run_first(); });
+  Diamond diamond;
+  auto graph = std::make_optional(std::move(diamond.graph));
+  diamond.check(graph->run(shelf));
+  graph.reset();
+  helper.join();
+});
+
+// The graph ends while a run of it does: the last of them ends it.
+const Scenario outlived("task_graph/outlived", [] {
+  Shelf shelf;
+  Diamond diamond;
+  auto graph = std::make_optional(std::move(diamond.graph));
+  GraphRun run = graph->start(shelf);
+  explore::Thread waits([&] {
+    diamond.check(run.wait());
+    run = {};
+  });
+  graph.reset();
 });
 
 // The graph and its helper end on different threads.
