@@ -99,8 +99,8 @@ void GraphExecution::release() noexcept {
 // new ones, and calls_ counts them.
 bool GraphExecution::is_for(const GraphHost& host) const noexcept {
   if (lanes_count_ != lanes_for(host.width)) return false;
-  // order: acquire pairs with release(): the helpers that are gone have left all here.
-  return host_.executor == host.executor || refs_.load(sync::order::acquire) == 1;
+  // order: relaxed, what helpers did came by the gate; one that it kept out has only counted.
+  return host_.executor == host.executor || refs_.load(sync::order::relaxed) == 1;
 }
 
 void GraphExecution::reset_counters() noexcept {
