@@ -54,6 +54,7 @@ bool waits_inside(handoff::ThreadPool& pool) {
 
 // What two runs do by turns, and what a node adds.
 bool limited_runs(handoff::ThreadPool& pool) {
+  handoff::GraphLimit two(2);
   handoff::GraphLimit one(1);
   std::string used;
   std::atomic<int> added{0};
@@ -62,7 +63,7 @@ bool limited_runs(handoff::ThreadPool& pool) {
     used = std::string(40, 'u');
     here.add("added", [&added, own = used] { added += own.size() == 40 ? 1 : 0; });
   };
-  for (int i = 0; i < 30; ++i) graph.add("use", use).uses(one);
+  for (int i = 0; i < 30; ++i) graph.add("use", use).uses(two).uses(one);
   for (int round = 0; round < 10; ++round) {
     handoff::GraphRun first = graph.start(pool);
     graph.run(pool);
