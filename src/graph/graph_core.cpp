@@ -3,6 +3,7 @@
 // The nodes and edges of a graph, the plan that its runs follow, and the runs that it keeps.
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/graph/detail/graph_core.hpp>
@@ -144,6 +145,14 @@ void GraphCore::set_retries(NodeId id, std::uint32_t times) {
   plan_ = nullptr;
 }
 
+void GraphCore::add_limit(NodeId id, GraphLimit& limit) {
+  change(id, [&limit](GraphNodeRecord& node) {
+    auto& all = node.limits;
+    const auto at = std::lower_bound(all.begin(), all.end(), &limit, std::less<>());
+    if (at == all.end() || *at != &limit) all.insert(at, &limit);
+  });
+}
+
 // No cycle of locks, as there is none of parts.
 bool GraphCore::runs(const GraphCore& core) const {
   if (this == &core) return true;
@@ -187,11 +196,10 @@ void describe(Plan& plan, const GraphNodeRecord& record) {
     details.destroy_value = record.value.destroy;
     plan.value_bytes += record.value.bytes;
   }
-  if (record.limit != nullptr) {
-    node.flags |= PlannedNode::kLimited;
-    details.limit = record.limit;
-    details.parked = plan.limited++;
-  }
+  details.first_limit = static_cast<std::uint32_t>(plan.limits.size());
+  plan.limits.insert(plan.limits.end(), record.limits.begin(), record.limits.end());
+  details.last_limit = static_cast<std::uint32_t>(plan.limits.size());
+  if (!record.limits.empty()) node.flags |= PlannedNode::kLimited;
   if ((details.retries = record.retries) != 0) node.flags |= PlannedNode::kRetries;
   if (record.priority != Priority::normal) node.flags |= PlannedNode::kListed;
   plan.is_listed = plan.is_listed || record.priority != Priority::normal;

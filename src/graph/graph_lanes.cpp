@@ -51,7 +51,7 @@ GraphExecution::GraphExecution(Plan& plan, std::size_t width)
     : plan_(plan),
       lanes_count_(lanes_for(width)),
       lanes_(std::make_unique<Lane[]>(lanes_count_)),
-      parked_(std::make_unique<ParkedNode[]>(plan.limited)),
+      parked_(std::make_unique<ParkedNode[]>(plan.limits.size())),
       refs_(1),
       care_(0),
       listed_(0),
@@ -99,8 +99,8 @@ void GraphExecution::release() noexcept {
 // new ones, and calls_ counts them.
 bool GraphExecution::is_for(const GraphHost& host) const noexcept {
   if (lanes_count_ != lanes_for(host.width)) return false;
-  // order: acquire pairs with release(): the helpers that are gone have left all here.
-  return host_.executor == host.executor || refs_.load(sync::order::acquire) == 1;
+  // order: relaxed, what helpers did came by the gate; one that it kept out has only counted.
+  return host_.executor == host.executor || refs_.load(sync::order::relaxed) == 1;
 }
 
 void GraphExecution::reset_counters() noexcept {
@@ -114,7 +114,7 @@ void GraphExecution::reset_counters() noexcept {
 bool GraphExecution::begin(const GraphHost& host, const OuterNode& outer, bool caller_works) {
   host_ = host;
   outer_ = outer;
-  bell_ = plan_.limited != 0 ? &outermost().changed_ : &changed_;
+  bell_ = plan_.limits.empty() ? &changed_ : &outermost().changed_;
   is_timed_ = options_.timed;
   failure_ = nullptr;
   failed_node_ = "";
@@ -155,6 +155,7 @@ void GraphExecution::wait() noexcept {
   wait_for_end(true);
   gate_.close();
   (void)changed_.await([this]() noexcept { return gate_.is_empty(); });
+  sync::tell_taken(sync::end_of(host_.executor));  // values and on_error end before the user hears
 }
 
 // `sleeps`: until the run has ended; else until there is nothing to do here.
@@ -305,9 +306,8 @@ bool GraphExecution::become_busy() noexcept {
 }
 
 void GraphExecution::leave_busy() noexcept {
-  // order: acq_rel, each one's release pairs with the acquire of the last one, whose own release
-  // pairs with is_done().
-  if (busy_.fetch_sub(1, sync::order::acq_rel) == 1) bell_->notify_all();
+  // order: release, each one's pairs with the acquire in is_done(): only read-modify-writes follow.
+  if (busy_.fetch_sub(1, sync::order::release) == 1) bell_->notify_all();
 }
 
 // It no longer looks; there may be more for others.
@@ -330,8 +330,9 @@ void GraphExecution::call_if_wanted() noexcept {
 // False: the executor has refused.
 bool GraphExecution::call() noexcept {
   if (!take_place()) return true;
-  // order: acq_rel pairs with the store in sleep(): one of the two takes the word back.
-  if (asleep_.exchange(0, sync::order::acq_rel) != 0) {
+  // order: relaxed, the place came by calls_ after the store in sleep(); one of the two takes the
+  // word back.
+  if (asleep_.exchange(0, sync::order::relaxed) != 0) {
     bell_->notify_all();
     return true;
   }
@@ -341,13 +342,13 @@ bool GraphExecution::call() noexcept {
 // The waiter, which has found nothing, until it is called or the run has ended. Says whether it has
 // a place now.
 bool GraphExecution::sleep(bool has_place) noexcept {
-  // order: release pairs with the exchange in call().
-  if (has_place) asleep_.store(1, sync::order::release);
+  // order: relaxed, published by leave(), with the place.
+  if (has_place) asleep_.store(1, sync::order::relaxed);
   leave(has_place);
   sync::asymmetric_fence_heavy();  // order: partner is the light half in call_if_wanted()
   if (is_done() || !may_have_work()) await_change(has_place);
-  // order: acq_rel, see call(): 0 says that its call counted this thread.
-  if (has_place && asleep_.exchange(0, sync::order::acq_rel) == 0) return true;
+  // order: relaxed, see call(): 0 says that its call counted this thread.
+  if (has_place && asleep_.exchange(0, sync::order::relaxed) == 0) return true;
   return join();
 }
 
@@ -358,7 +359,7 @@ void GraphExecution::await_change(bool has_place) noexcept {
     return is_done() || listed_.load(sync::order::relaxed) != 0 ||
            (has_place && asleep_.load(sync::order::relaxed) == 0);  // order: as above
   };
-  if (plan_.limited == 0 || withdraw_if_stopped()) {
+  if (plan_.limits.empty() || withdraw_if_stopped()) {
     (void)bell_->await(is_over, sync::no_deadline, {}, sync::Spin::never);
   } else {
     const KeptUntil& until = outermost().options_.until;  // that of parts is empty
@@ -374,7 +375,7 @@ GraphExecution& GraphExecution::outermost() noexcept {
 }
 
 bool GraphExecution::has_ended() noexcept {
-  if (!is_done() && plan_.limited != 0) (void)withdraw_if_stopped();
+  if (!is_done() && !plan_.limits.empty()) (void)withdraw_if_stopped();
   return is_done();
 }
 
@@ -386,21 +387,17 @@ bool GraphExecution::withdraw_if_stopped() noexcept {
 
 // After care_ says that the run has stopped: a node that comes to its limit later sees that there.
 void GraphExecution::withdraw() noexcept {
-  for (NodeId id = 0; id < plan_.nodes.size() && !is_done(); ++id) {
-    const NodeDetails& details = plan_.details[id];
-    if (details.limit == nullptr || !details.limit->withdraw(parked_[details.parked])) continue;
-    admit(id, false);
+  for (std::size_t i = 0; i < plan_.limits.size() && !is_done(); ++i) {
+    if (plan_.limits[i]->withdraw(parked_[i])) admit(parked_[i].id);
   }
 }
 
 // Called by the thread that unlinked the node (GR-5). That thread is inside the gate: the node is
 // counted, so the run cannot have ended.
-void GraphExecution::admit(NodeId id, bool has_place) noexcept {
+void GraphExecution::admit(NodeId id) noexcept {
   retain();
   std::uint32_t any_run = 0;
   (void)gate_.enter(any_run);
-  // order: relaxed, published by the list.
-  if (has_place) slots_[id].marks.fetch_or(NodeSlot::kAdmitted, sync::order::relaxed);
   list_counted(id);
   call_if_wanted();
   bell_->notify_all();
@@ -414,7 +411,7 @@ bool GraphLimit::enter(detail::ParkedNode& node) noexcept {
   const sync::Lock lock(mutex_);
   if (free_ != 0) {
     --free_;
-    return true;
+    return node.has_place = true;
   }
   node.waits = true;
   node.next = nullptr;
@@ -448,8 +445,9 @@ void GraphLimit::leave() noexcept {
       return;
     }
     unlink(*next);
+    next->has_place = true;
   }
-  next->run->admit(next->id, true);
+  next->run->admit(next->id);
 }
 
 }}  // namespace handoff::HANDOFF_ABI

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A step of a run: which node is next, how it is called, and what that makes ready.
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <handoff/core/internal/attempt.hpp>
@@ -13,6 +14,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/allocate.hpp>
 #include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/thread_slot.hpp>
 #include <memory>
 #include <new>
 #include <string>
@@ -25,6 +27,20 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
 
 constexpr std::uint32_t kDropped = GraphExecution::kCancelled | GraphExecution::kExpired;
+
+// A node with places of limits, while the thread runs it.
+struct Holding {
+  explicit Holding(const OuterNode& its_node) noexcept
+      : node(its_node), outer(std::exchange(innermost(), this)) {}
+  ~Holding() { innermost() = outer; }
+  Holding(const Holding&) = delete;
+  Holding& operator=(const Holding&) = delete;
+
+  static Holding*& innermost() noexcept { return sync::thread_slot<Holding*, Holding>::get(); }
+
+  const OuterNode node;
+  Holding* const outer;
+};
 
 }  // namespace
 
@@ -231,41 +247,57 @@ NodeId GraphExecution::end_node(Lane& lane, const PlannedNode& node, NodeId chos
 bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
                                    Outcome& outcome) noexcept {
   const PlannedNode& node = plan_.nodes[id];
-  const NodeDetails& details = plan_.details[id];
   outcome = whether(id);
-  bool is_admitted = false;
-  if ((node.flags & PlannedNode::kLimited) != 0) {
-    // order: relaxed, whoever set it handed the node over by the list.
-    is_admitted = (slots_[id].marks.load(sync::order::relaxed) & NodeSlot::kAdmitted) != 0;
-    if (!is_admitted && outcome == Outcome::done) {
-      ParkedNode& parked = parked_[details.parked];
-      parked.run = this;
-      parked.id = id;
-      // order: relaxed, by a lane that is counted (GR-2).
-      busy_.fetch_add(1, sync::order::relaxed);
-      is_admitted = details.limit->enter(parked);
-      // A stop that came meanwhile may have missed it: the limit's mutex lets one of the two see.
-      if (!is_admitted && !(is_dropped() && details.limit->withdraw(parked))) return false;
-      busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as above
-      if (!is_admitted) outcome = whether(id);
-    }
-  }
-  if (is_admitted) sync::tell_taken(details.limit);
+  const bool is_limited = (node.flags & PlannedNode::kLimited) != 0;
+  if (is_limited && !take_places(id, outcome)) return false;
   slots_[id].marks.store(0, sync::order::relaxed);  // order: relaxed, as that of the counter
   if (outcome == Outcome::done) {
-    call_node(node, id, here);
+    if (is_limited) {
+      const Holding holding({this, id});
+      call_node(node, id, here);
+    } else {
+      call_node(node, id, here);
+    }
     if (here.has_failed_) outcome = Outcome::failed;
   } else {
     sync::tell_taken(&slots_[id]);  // values that it may end
   }
   if ((node.flags & PlannedNode::kReads) != 0) release_inputs(id);
   sync::tell_given(sync::end_of(host_.executor));  // also the end of values
-  if (is_admitted) {
-    sync::tell_given(details.limit);
-    details.limit->leave();
-  }
+  if (is_limited) give_places(id);
   count(lane, outcome);
   return true;
+}
+
+// GR-6. False: it waits for one.
+bool GraphExecution::take_places(NodeId id, Outcome& outcome) noexcept {
+  const NodeDetails& details = plan_.details[id];
+  for (auto i = details.first_limit; i != details.last_limit && outcome == Outcome::done; ++i) {
+    GraphLimit& limit = *plan_.limits[i];
+    ParkedNode& parked = parked_[i];
+    if (!parked.has_place) {
+      parked.run = this;
+      parked.id = id;
+      // order: relaxed, by a lane that is counted (GR-2).
+      busy_.fetch_add(1, sync::order::relaxed);
+      const bool is_in = limit.enter(parked);
+      // A stop that came meanwhile may have missed it: the limit's mutex lets one of the two see.
+      if (!is_in && !(is_dropped() && limit.withdraw(parked))) return false;
+      busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as above
+      if (!is_in) outcome = whether(id);
+    }
+    sync::tell_taken(&limit);
+  }
+  return true;
+}
+
+void GraphExecution::give_places(NodeId id) noexcept {
+  const NodeDetails& details = plan_.details[id];
+  for (auto i = details.first_limit; i != details.last_limit; ++i) {
+    if (!std::exchange(parked_[i].has_place, false)) continue;
+    sync::tell_given(plan_.limits[i]);
+    plan_.limits[i]->leave();
+  }
 }
 
 void GraphExecution::call_node(const PlannedNode& node, NodeId id, NodeContext& here) noexcept {
@@ -326,17 +358,30 @@ bool GraphExecution::is_dropped() const noexcept {
 
 void GraphExecution::cancel() noexcept {
   care_.fetch_or(kCancelled, sync::order::relaxed);  // order: relaxed, seen in time or not
-  if (plan_.limited != 0) withdraw();
+  if (!plan_.limits.empty()) withdraw();
   changed_.notify_all();  // waiters of parts
 }
 
 void GraphExecution::check_limits(const OuterNode& outer) const {
-  if (plan_.limited == 0) return;
-  for (OuterNode at = outer; at.run != nullptr; at = at.run->outer_) {
+  if (plan_.limits.empty()) return;
+  check_limits_of(outer);
+  for (const Holding* at = Holding::innermost(); at != nullptr; at = at->outer) {
+    check_limits_of(at->node);
+  }
+}
+
+void GraphExecution::check_limits_of(OuterNode at) const {
+  for (; at.run != nullptr; at = at.run->outer_) {
     if (at.id == no_node) continue;
+    GraphLimit* const* const held = at.run->plan_.limits.data();
+    GraphLimit* const* const wanted = plan_.limits.data();
     const NodeDetails& holder = at.run->plan_.details[at.id];
     for (const NodeDetails& own : plan_.details) {
-      if (own.limit == nullptr || own.limit != holder.limit) continue;
+      GraphLimit* const* const last = wanted + own.last_limit;
+      if (std::find_first_of(wanted + own.first_limit, last, held + holder.first_limit,
+                             held + holder.last_limit) == last) {
+        continue;
+      }
       misuse(("TaskGraph: \"" + std::string(holder.name) +
               "\" has a place of a GraphLimit, and \"" + own.name +
               "\", which runs inside it, needs one of the same; let one of them use it")
@@ -358,7 +403,8 @@ void GraphExecution::count(Lane& lane, Outcome outcome) noexcept {
 
 void GraphExecution::note_failure(const char* name) noexcept {
   const std::exception_ptr error = caught_failure();
-  if (options_.on_error) options_.on_error({.error = error, .task = name});
+  const GraphOptions& options = outermost().options_;  // those of parts are empty
+  if (options.on_error) options.on_error({.error = error, .task = name});
   const sync::Lock lock(list_mutex_);
   if (failure_) return;
   failure_ = error;
@@ -368,9 +414,15 @@ void GraphExecution::note_failure(const char* name) noexcept {
 // Values.
 void* GraphExecution::input(NodeId reader, NodeId id) const {
   if (!has_value(id)) {
-    misuse(("TaskGraph: \"" + std::string(plan_.details[reader].name) +
-            "\" was chosen, but what \"" + plan_.details[id].name +
-            "\" returns is not there: not yet, or its last reader has had it")
+    const std::string own = "\"" + std::string(plan_.details[reader].name) + "\"";
+    const std::string its = "\"" + std::string(plan_.details[id].name) + "\"";
+    const auto end = plan_.choices.end();
+    const bool is_choice = std::find(plan_.choices.begin(), end, reader) != end;
+    misuse(("TaskGraph: " + own +
+            (is_choice ? " was chosen, but what " + its +
+                             " returns is not there: not yet, or its last reader has had it"
+                       : " begins, but what " + its + " returns is not there: a loop began " + its +
+                             " again before all had read it; let the condition wait for " + own))
                .c_str());
   }
   return value_of(id);
@@ -412,7 +464,6 @@ void GraphExecution::release_inputs(NodeId id) noexcept {
 
 void GraphExecution::destroy_values() noexcept {
   if (!plan_.has_values) return;
-  if (host_.executor != nullptr) sync::tell_taken(sync::end_of(host_.executor));
   for (NodeId id = 0; id < plan_.nodes.size(); ++id) {
     if (has_value(id)) drop_value(id);
   }

@@ -78,6 +78,7 @@ Tally NodeContext::run_core(detail::GraphCore& core) {
 Tally TaskGraph::run_while(const detail::GraphHost& host, GraphOptions options, std::uint64_t times,
                            bool (*is_over)(void* asked), void* asked) {
   detail::WaitedGraphRun run(core(), host);
+  run.check_limits({});
   run.options() = std::move(options);
   Tally total;
   while (times-- != 0 && run.run(host, {}, total)) {

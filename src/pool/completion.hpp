@@ -26,6 +26,7 @@
 #include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "backlog.hpp"
 #include "crew.hpp"
 
@@ -47,7 +48,9 @@ class Completion {
     return finished == accepted();
   }
   sync::Wakeup await(sync::Deadline deadline, const sync::StopToken& stop = {}) noexcept {
-    return await([this]() noexcept { return is_idle(); }, deadline, stop);
+    const sync::Wakeup woken = await([this]() noexcept { return is_idle(); }, deadline, stop);
+    sync::tell_taken(this);
+    return woken;
   }
   // What has come when somebody tells.
   template <class Has>
@@ -57,6 +60,7 @@ class Completion {
 
   // A task that no worker counts.
   void count_unqueued(Outcome outcome) noexcept {
+    sync::tell_given(this);
     unqueued_.count(outcome);
     tell();
   }

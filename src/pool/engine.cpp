@@ -145,8 +145,11 @@ Timers* Engine::timers_for(const TaskOptions& options) {
         const auto hand_over = [](void* self, TimedTask& due) {
           static_cast<Engine*>(self)->hand_over_due(due);
         };
+        const auto failed = [](void* self, const char* name) noexcept {
+          static_cast<Engine*>(self)->runner().tell_failure(name);
+        };
         return std::unique_ptr<Timers, Timers::Release>(
-            new Timers({this, hand_over, parts_->options.name, parts_->threads.where()}));
+            new Timers({this, hand_over, parts_->options.name, parts_->threads.where(), failed}));
       });
 }
 

@@ -32,6 +32,7 @@ OptionedTasks::OptionedTasks(Engine& engine, bool shared,
 
 void OptionedTasks::end() noexcept {
   if (!is_done()) wait_until_done();
+  sync::tell_taken(sync::end_of(this));  // the call of on_failure
   Worker* const seat = given_->seat;  // NOLINT(bugprone-unchecked-optional-access): see the caller
   if (seat == nullptr || !seat->guest) return;
   sync::tell_given(&seat->taken);
@@ -177,6 +178,7 @@ void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
   if ((before & kHooked) == 0) return;
   // NOLINTNEXTLINE(bugprone-unchecked-optional-access): kHooked says that it is given.
   static_cast<OptionedTasks&>(*this).given_->on_failure();
+  sync::tell_given(sync::end_of(this));
 }
 
 // After a wait that was not all well: rethrows the first failure. All that was said of the group,

@@ -41,14 +41,17 @@ bool TaskRunner::on_new_stack(const Rest& rest) noexcept {
 
 // Keeps the exception that is being handled, of a task whose closure is gone.
 void TaskRunner::keep_failure(Task& task, GroupTasks* group) noexcept {
-  const std::exception_ptr failure = caught_failure();
   if (group == nullptr) {
-    const char* const name = task.kind_here().leaves_name ? task.as<const char*>() : "";
-    return failures_.tell(options_.on_error, failure, name,
-                          {.type = "ThreadPool", .name = options_.name});
+    return tell_failure(task.kind_here().leaves_name ? task.as<const char*>() : "");
   }
+  const std::exception_ptr failure = caught_failure();
   failures_.note(failure);  // equivalent(swap): two books of failures that do not know each other
   group->keep_failure(failure);
+}
+
+void TaskRunner::tell_failure(const char* name) noexcept {
+  failures_.tell(options_.on_error, caught_failure(), name,
+                 {.type = "ThreadPool", .name = options_.name});
 }
 
 void TaskRunner::tell_begun(Task& task, const void* what) noexcept {

@@ -79,6 +79,9 @@ class TaskRunner {
   // Runs a task that no worker counts, which is its caller's to do.
   Outcome run_uncounted(Task& task) noexcept;
 
+  // To on_error or the next wait(): the exception that is being handled, of a task of that name.
+  void tell_failure(const char* name) noexcept;
+
   // Tasks that begin from here on are dropped, and counted so: cancelled or expired.
   void drop_rest(Outcome why) noexcept {
     // order: relaxed, a task that does not see it yet has begun in time.

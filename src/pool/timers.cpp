@@ -4,6 +4,7 @@
 #include "timers.hpp"
 
 #include <chrono>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/pool/timer_handle.hpp>
 #include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
@@ -244,12 +245,13 @@ Outcome Timers::run(TimedTask& task) {
     timers.end(task);
     return why;
   }
-  struct EndRun {
-    TimedTask& task;
-    ~EndRun() { task.timers_.end_run(task); }
-  } const end{task};
-  task.call();
-  return Outcome::done;
+  const bool is_done = attempt([&] { task.call(); },
+                               [&]() noexcept {
+                                 timers.pool_.failed(timers.pool_.self, task.options_.name);
+                                 sync::tell_given(&task);
+                               });
+  timers.end_run(task);
+  return is_done ? Outcome::done : Outcome::failed;
 }
 
 // Only a pool that is being closed drops, so a series is over as well.

@@ -54,6 +54,8 @@ class Timers {
     void (*hand_over)(void* self, TimedTask& due);
     std::string thread_name;
     sync::CpuSet where;
+    // Keeps the exception that is being handled, of a run of that name.
+    void (*failed)(void* self, const char* name) noexcept = nullptr;
   };
   struct Figures {
     std::uint64_t waiting = 0;  // counted tasks whose moment has not come
@@ -147,18 +149,14 @@ class Timers {
 
 // The task in a pool's queue that leads to a timed one.
 struct TimedKind {
-  static Outcome run(Task& task) {
-    TimedTask& timed = *task.as<TimedTask*>();
-    const LeaveName leave(task, timed.options().name);
-    return Timers::run(timed);
-  }
+  static Outcome run(Task& task) { return Timers::run(*task.as<TimedTask*>()); }
   static Outcome drop(Task& task, Outcome why) noexcept {
     return Timers::drop(*task.as<TimedTask*>(), why);
   }
   static TaskName name(Task& task) noexcept {
     return {nullptr, task.as<TimedTask*>()->options().name};
   }
-  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr, true, &name};
+  [[gnu::visibility("hidden")]] static constexpr TaskKind kind{&run, &drop, nullptr, false, &name};
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -28,6 +28,7 @@
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "event.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
@@ -139,6 +140,7 @@ class Lanes {
 
   // Shuts them for good, and frees those that no thread has, or all. The others may be freed later.
   void free_unused(bool all = false) noexcept {
+    const sync::MadeForAll unseen;
     shut_.store(true, sync::order::seq_cst);  // order: seq_cst, see take()
     // order: seq_cst, see take(); as an acquire it pairs with the release there.
     while (takers_.load(sync::order::seq_cst) != 0) sync::pause();
@@ -180,6 +182,7 @@ class Lanes {
   }
 
   Lane* make() noexcept {
+    const sync::MadeForAll unseen;
     Lane* lane = nullptr;
     (void)detail::attempt([&] { lane = new Lane(events_); });  // NOLINT(*-exception-at-new)
     return lane;

@@ -54,9 +54,9 @@ def check(arguments, source, folder):
         return f"{source.name}: {found} false reports:\n{said}"
     if source.parent == arguments.examples:
         return ""
-    found, said = reports(program, planted=True)
-    if not found:
-        return f"{source.name}: the planted race was not reported:\n{said}"
+    # g++ 12's sanitizer misses it in up to five of six runs.
+    if not any(reports(program, planted=True)[0] for _ in range(30)):
+        return f"{source.name}: the planted race was not reported"
     return ""
 
 

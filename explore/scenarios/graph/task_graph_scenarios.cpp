@@ -132,6 +132,24 @@ const Scenario values("task_graph/values", [] {
   explore::check(alive.load(sync::order::relaxed) == 0, "the value ended");
 });
 
+// A value that one reads, and the other takes: it moves the value if it is the last.
+const Scenario moved("task_graph/moved", [] {
+  struct Value {
+    Value() = default;
+    Value(const Value& other) : written(other.written.read()) {}
+    Value(Value&& other) noexcept : written(std::exchange(other.written.write(), 0)) {}
+    sync::cell<int> written{7};
+  };
+  Shelf shelf;
+  TaskGraph graph;
+  const auto a = graph.add("a", [] { return Value(); });
+  const auto check = [](const Value& value) { explore::check(value.written.read() == 7, "whole"); };
+  graph.add("b", check, a);
+  graph.add("c", [&](Value value) { check(value); }, a);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  explore::check(graph.run(shelf).done == 3, "all");
+});
+
 // What depends on a node that throws is dropped by the last thread to come.
 const Scenario throws("task_graph/throws", [] {
   Shelf shelf;
@@ -145,36 +163,40 @@ const Scenario throws("task_graph/throws", [] {
   helper.join();
 });
 
-// Two runs of one graph share a limit of one.
+// Two runs of one graph share limits of one, which a node asks for in one order, the other in the
+// other.
 const LargeScenario limited("task_graph/limited", [] {
   Shelf shelf;
   Shelf other;
   TaskGraph graph;
-  GraphLimit limit(1);
+  GraphLimit limits[2]{GraphLimit(1), GraphLimit(1)};
   sync::cell<int> used{0};
-  graph.add("a", [&] { used.write() += 1; }).uses(limit);
-  graph.add("b", [&] { used.write() += 1; }).uses(limit);
+  graph.add("a", [&] { used.write() += 1; }).uses(limits[0]).uses(limits[1]);
+  graph.add("b", [&] { used.write() += 1; }).uses(limits[1]).uses(limits[0]);
   explore::Thread second([&] { explore::check(graph.run(other).done == 2, "its own"); });
   explore::check(graph.run(shelf).done == 2, "both");
   second.join();
   explore::check(used.read() == 4, "one at a time");
 });
 
-// Nodes that wait for the only place, which nobody gives back but the scenario.
+// A node that has a place of its first limit, and waits for the only one of the other, which nobody
+// gives back but the scenario.
 struct Waiting {
   TaskGraph graph;
+  GraphLimit first{1};
   GraphLimit limit{1};
   handoff::detail::ParkedNode holder;
   sync::cell<unsigned> used{0};
 
   Waiting() {
     explore::check(limit.enter(holder), "free");
-    graph.add("a", [this] { used.write() += 1; }).uses(limit);
+    graph.add("a", [this] { used.write() += 1; }).uses(limit).uses(first);
   }
   ~Waiting() {
     handoff::detail::ParkedNode second;
     explore::check(limit.enter(holder), "the place is not lost");
     explore::check(!limit.enter(second), "and is one");
+    explore::check(first.enter(holder), "nor is that of the first limit");
   }
 };
 
@@ -192,6 +214,19 @@ const LargeScenario parked("task_graph/withdrawn", [] {
   explore::check(tally.accepted == 1 && tally.done + tally.cancelled == 1, "one fate");
   explore::check(waiting.used.read() == tally.done, "as it is told");
   explore::outcome(tally.done);
+});
+
+// A place comes while the only helper leaves, and nobody waits for the run: one is called.
+const Scenario admitted("task_graph/admitted", [] {
+  Shelf shelf;
+  Waiting waiting;
+  GraphRun run = waiting.graph.start(shelf);
+  explore::Thread giver([&] { waiting.limit.leave(); });
+  (void)shelf.run_one(0);
+  giver.join();
+  for (std::size_t place = 0; place < 3; ++place) (void)shelf.run_one(place);
+  explore::check(run.is_done(), "somebody was called");
+  (void)run.wait();
 });
 
 // The node comes to the limit meanwhile; nobody gives it a place.
@@ -246,6 +281,30 @@ const Scenario added("task_graph/added", [] {
   explore::check(tally.done == (calls.read() == 0 ? tally.accepted - tally.cancelled : 2), "once");
   explore::outcome(tally.done);
   helper.join();
+});
+
+// The graph ends while its helper comes: the last of them ends the run.
+const Scenario late("task_graph/late", [] {
+  Shelf shelf;
+  explore::Thread helper([&] { shelf.run_first(); });
+  Diamond diamond;
+  auto graph = std::make_optional(std::move(diamond.graph));
+  diamond.check(graph->run(shelf));
+  graph.reset();
+  helper.join();
+});
+
+// The graph ends while a run of it does: the last of them ends it.
+const Scenario outlived("task_graph/outlived", [] {
+  Shelf shelf;
+  Diamond diamond;
+  auto graph = std::make_optional(std::move(diamond.graph));
+  GraphRun run = graph->start(shelf);
+  explore::Thread waits([&] {
+    diamond.check(run.wait());
+    run = {};
+  });
+  graph.reset();
 });
 
 // The graph and its helper end on different threads.

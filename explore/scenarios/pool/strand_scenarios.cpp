@@ -6,6 +6,7 @@
 #include <handoff/core/future.hpp>
 #include <handoff/core/internal/future_host.hpp>
 #include <handoff/core/internal/workplace.hpp>
+#include <handoff/core/not_run.hpp>
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/pool/detail/inbox_calls.hpp>
@@ -141,23 +142,30 @@ const Scenario counted("strand/counted", [] {
 });
 
 // An executor that refuses: nobody's task is lost, and each refused one is its producer's.
-template <Status kSays>
+template <Status kSays, bool kThrows = false>
 struct Refuses {
   template <class F>
   Status try_post(F&&) {
+    if constexpr (kThrows) throw NotRun(kSays);
     return kSays;
   }
   static std::size_t width() { return 1; }
 };
-template <Status kSays>
+template <Status kSays, bool kThrows = false>
 void refused() {
-  Refuses<kSays> executor;
+  Refuses<kSays, kThrows> executor;
   SerialExecutor strand(executor);
   sync::cell<int> ran;
   bool other_accepted = false;
-  explore::Thread other(
-      [&] { other_accepted = strand.try_post([&] { ++ran.write(); }) == Status::ok; });
-  const bool accepted = strand.try_post([&] { ++ran.write(); }) == Status::ok;
+  const auto try_post = [&] {
+    try {
+      return strand.try_post([&] { ++ran.write(); }) == Status::ok;
+    } catch (const NotRun&) {
+      return false;
+    }
+  };
+  explore::Thread other([&] { other_accepted = try_post(); });
+  const bool accepted = try_post();
   other.join();
   const Tally tally = strand.close();
   const int told = (accepted ? 1 : 0) + (other_accepted ? 1 : 0);
@@ -168,6 +176,8 @@ void refused() {
 }
 const Scenario full("strand/refused_by_a_full_executor", &refused<Status::full>);
 const Scenario closed("strand/refused_by_a_closed_executor", &refused<Status::closed>);
+const Scenario throws_full("strand/a_full_executor_throws", &refused<Status::full, true>);
+const Scenario throws_closed("strand/a_closed_executor_throws", &refused<Status::closed, true>);
 
 // ---- Tasks that wait ----------------------------------------------------------------------------
 

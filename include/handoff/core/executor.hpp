@@ -24,7 +24,10 @@
 // - try_post(function) takes any function that can be moved and called without arguments. `ok`: it
 //   is called once, sooner or later, on any thread, this one too, also before try_post() returns;
 //   or it is destroyed uncalled if the executor ends without it. Any other Status is a refusal: the
-//   function was not touched and is still the caller's. The same if try_post() throws.
+//   function was not touched and is still the caller's. The same if try_post() throws. So it takes
+//   the function by reference: a parameter by value has moved it already, and what is moved and
+//   then refused is lost (a strand's tasks are cancelled). A post(function), which a strand uses
+//   where there is one, promises the same, but throws where try_post() would refuse.
 // - What came before try_post() happens before the call.
 // - try_post() may be called by any thread, and by the functions it calls.
 // - width(): how many functions may run at the same moment.

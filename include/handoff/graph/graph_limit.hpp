@@ -2,13 +2,14 @@
 //
 // How many nodes that need the same thing run at once: a device, a licence, memory.
 //
-//   handoff::GraphLimit gpu(2);
+//   handoff::GraphLimit gpu(2);  // before the graph: it outlives its runs
 //   graph.add("render", render, scene).uses(gpu);
 //
 // A node that is ready waits for its turn without a thread: that runs other nodes meanwhile. Nodes
-// of several graphs and runs may share a limit; it outlives them. First come, first served.
-// cancel() and `until` take waiting nodes out of the queue. A node must not run a graph that has a
-// node of the same limit: in a part that is misuse, in a run of its own it may wait for ever.
+// of several graphs and runs may share a limit; it outlives the runs. First come, first served.
+// A node with several limits takes a place of one after another, by their addresses, and keeps
+// those that it has. cancel() and `until` take waiting nodes out of the queue. A node must not run
+// a graph that has a node of the same limit: that is misuse, but start() does not notice it.
 //
 // Concurrency: thread-safe. Blocks: for a few instructions of others. Allocates, throws: never.
 #pragma once

@@ -21,7 +21,8 @@ struct GraphOptions {
   bool timed = false;
 
   // Gets what nodes threw, with their names, on the threads that ran them, several at once; then
-  // nothing is rethrown. It must not throw: that ends the program.
+  // nothing is rethrown. Nodes of a part come before the node that runs it. It must not throw: that
+  // ends the program.
   CopyableFunction<void(const TaskFailure&)> on_error = {};
 };
 

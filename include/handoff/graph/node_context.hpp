@@ -40,19 +40,20 @@ class NodeContext {
   }
 
   // Runs a graph, made here or before, on the executor of this run: it stops with it. Until it has
-  // ended; meanwhile this thread works on it. Rethrows its first failure, so this node fails.
+  // ended; meanwhile this thread works on it. Rethrows its first failure, so this node fails; the
+  // names of the part's nodes that threw come to GraphOptions::on_error.
   Tally run(TaskGraph& part);
 
   // One node more in this run, which ends after it. function() or function(NodeContext&) may begin
   // before this call returns. `name`: a literal, or what outlives the run.
   template <class F>
   void add(const char* name, F&& function) {
-    if constexpr (std::is_invocable_v<std::decay_t<F>&, NodeContext&>) {
-      run_.add(name, std::forward<F>(function));
-    } else {
+    if constexpr (std::is_invocable_v<std::decay_t<F>&>) {
       run_.add(name, [own = std::decay_t<F>(std::forward<F>(function))](NodeContext&) mutable {
         detail::call_and_drop(own);
       });
+    } else {
+      run_.add(name, std::forward<F>(function));
     }
   }
 

@@ -108,9 +108,10 @@ class GraphNode {
     core().change(id_, [&](detail::GraphNodeRecord& node) { node.priority = priority; });
     return *this;
   }
-  // No more nodes with this limit run at once than it says. It outlives the graph.
+  // No more nodes with this limit run at once than it says. It outlives the runs. A node may have
+  // several: it begins when it has a place of each.
   const GraphNode& uses(GraphLimit& limit) const {
-    core().change(id_, [&](detail::GraphNodeRecord& node) { node.limit = &limit; });
+    core().add_limit(id_, limit);
     return *this;
   }
   // It is called up to `times` more, at once, while it throws; so what it reads is copied for it.
@@ -180,7 +181,7 @@ class [[nodiscard]] GraphRun {
     return *static_cast<T*>(value_of(node.id_in(core_)));
   }
 
-  // After wait(): the first node that threw; empty if none did.
+  // After wait(): the first node that threw, of this graph and not of its parts; empty if none did.
   [[nodiscard]] const char* failed_node() const noexcept {
     return run_ == nullptr ? "" : run_->failed_node();
   }

@@ -42,7 +42,7 @@ class PerWorker {
     return slots_[*index].value;
   }
 
-  // Over the values of all threads.
+  // Over the values of all threads that there may be, index_count() of them; most of them unused.
   class Iterator {
    public:
     explicit Iterator(Slot* slot) noexcept : slot_(slot) {}

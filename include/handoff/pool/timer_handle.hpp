@@ -12,8 +12,8 @@
 // may outlive the pool, and then says false to everything.
 // Order: what came before cancel() happens before the end of the function's closure; a run happens
 // before a cancel_and_wait() that returns after it.
-// Blocks: cancel_and_wait(), until the run that is going on, or the closure's end, is over; not
-// inside that run or end. In another task it holds up a worker, see blocking().
+// Blocks: cancel_and_wait(), until the run that is going on, with the pool's on_error of it, or the
+// closure's end, is over; not inside these. In another task it holds up a worker, see blocking().
 // Destroys: the closure, at once if its moment has not come, else on the worker that it was for; in
 // the close of the pool, on that thread. A closure may own its handle. Closures whose ends wait for
 // each other wait for ever if two threads end them, as with locks.

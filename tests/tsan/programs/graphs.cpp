@@ -25,12 +25,36 @@ void many_runs(handoff::ThreadPool& pool) {
       });
       wide.add("last", [] {}).after(fails);
     }
-    wide.run(pool, {.on_error = [](const handoff::TaskFailure&) {}});
+    std::atomic<std::size_t> told{0};
+    wide.run(pool, {.on_error = [&told, own = std::string(40, 'o')](const handoff::TaskFailure&) {
+               told += own.size();
+             }});
   }
+}
+
+// Waits inside a run: of a node for a part, of who asks whether to run again.
+bool waits_inside(handoff::ThreadPool& pool) {
+  std::vector<std::string> texts(20);
+  std::size_t sum = 0;
+  const auto add_up = [&] {
+    for (const std::string& text : texts) sum += text.size();
+    return sum >= 10 * 20 * 40;
+  };
+  handoff::TaskGraph part;
+  for (std::string& text : texts) part.add("part", [&text] { text = std::string(40, 't'); });
+  handoff::TaskGraph whole;
+  whole.add("whole", [&](handoff::NodeContext& here) {
+    here.run(part);
+    add_up();
+  });
+  for (int round = 0; round < 5; ++round) whole.run(pool);
+  part.run_until(pool, add_up);
+  return sum == 10 * 20 * 40;
 }
 
 // What two runs do by turns, and what a node adds.
 bool limited_runs(handoff::ThreadPool& pool) {
+  handoff::GraphLimit two(2);
   handoff::GraphLimit one(1);
   std::string used;
   std::atomic<int> added{0};
@@ -39,7 +63,7 @@ bool limited_runs(handoff::ThreadPool& pool) {
     used = std::string(40, 'u');
     here.add("added", [&added, own = used] { added += own.size() == 40 ? 1 : 0; });
   };
-  for (int i = 0; i < 30; ++i) graph.add("use", use).uses(one);
+  for (int i = 0; i < 30; ++i) graph.add("use", use).uses(two).uses(one);
   for (int round = 0; round < 10; ++round) {
     handoff::GraphRun first = graph.start(pool);
     graph.run(pool);
@@ -90,7 +114,7 @@ bool many_callers(handoff::ThreadPool& pool) {
 int main() {
   handoff::ThreadPool pool(3);
   many_runs(pool);
-  if (!limited_runs(pool) || !values(pool) || !many_callers(pool)) return 1;
+  if (!waits_inside(pool) || !limited_runs(pool) || !values(pool) || !many_callers(pool)) return 1;
   handoff::TaskGraph graph;
   std::string folder;
   std::string saved;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// A server's requests: tasks without a result, tasks with one, tasks behind a result, timers.
+// A server's requests: tasks without a result, tasks with one, tasks behind a result, timers. The
+// first ones are traced.
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <handoff/core/when_all.hpp>
 #include <handoff/pool/task_group.hpp>
 #include <handoff/pool/thread_pool.hpp>
+#include <handoff/trace/trace.hpp>
 #include <numeric>
 #include <stop_token>
 #include <string>
@@ -44,7 +46,44 @@ void post_much(handoff::ThreadPool& pool) {
   pool.wait();
 }
 
+// By the thread that found the pool full, while another one waits.
+bool runs_here() {
+  handoff::ThreadPool full({.width = 1, .capacity = 1, .on_full = handoff::OnFull::run_here});
+  std::vector<std::string> texts(50);
+  std::atomic<bool> is_posted = false;
+  std::thread poster([&] {
+    for (std::string& text : texts) full.post([&text] { text = std::string(40, 't'); });
+    is_posted.store(true, std::memory_order_relaxed);
+  });
+  while (!is_posted.load(std::memory_order_relaxed)) std::this_thread::yield();
+  full.wait();
+  std::size_t sum = 0;
+  for (const std::string& text : texts) sum += text.size();
+  poster.join();
+  return sum == 50 * 40;
+}
+
+// What a group calls at a failure ends with it.
+bool groups_fail(handoff::ThreadPool& pool) {
+  std::size_t sum = 0;
+  for (int i = 0; i < 20; ++i) {
+    std::string told;
+    {
+      handoff::TaskGroup group(pool,
+                               {.on_failure = [&told, own = std::string(40, 'o')] { told = own; }});
+      for (int k = 0; k < 8; ++k) group.run([] { throw 1; });
+      try {
+        (void)group.wait();
+      } catch (int) {
+      }
+      sum += told.size();
+    }
+  }
+  return sum == 20 * 40;
+}
+
 int main() {
+  if (handoff::trace::start("/dev/null")) return 1;
   handoff::ThreadPool pool(3);
   std::vector<int> squares(100);
   std::string log(80, ' ');  // larger than what a task keeps inside
@@ -56,6 +95,7 @@ int main() {
   if (std::accumulate(squares.begin(), squares.end(), 0) != 328350 || log[0] != 'x') return 1;
 
   post_much(pool);
+  if (!runs_here() || !groups_fail(pool) || handoff::trace::stop().error) return 1;
 
   int ticks = 0;
   auto timer = pool.post_every(std::chrono::milliseconds(1),

@@ -48,11 +48,24 @@ int timed(handoff::ThreadPool& pool) {
   });
   until(ran);
   after.cancel_and_wait();
+  std::string heard;
+  {
+    const auto hear = [&heard, own = std::string(30, 'h')](const auto&) { heard = own; };
+    handoff::ThreadPool failing({.width = 1, .on_error = hear});
+    ran = false;
+    auto fails = failing.post_every(1ms, [&ran] {
+      set(ran);
+      throw 1;
+    });
+    until(ran);
+    fails.cancel_and_wait();
+    heard += 'c';
+  }
   auto before = std::string(30, 'b');
   auto never = pool.post_after(1h, [&before, end = std::string(30, 'e')] { before += end; });
   before += 'c';
   never.cancel();
-  return runs > 0 && once == 1 && before.size() == 31 ? 0 : 1;
+  return runs > 0 && once == 1 && before.size() == 31 && heard.size() == 31 ? 0 : 1;
 }
 
 // The heap of moments grows on one thread, then on the other.

@@ -122,14 +122,18 @@ class PlainGraph {
 class RealGraph {
  public:
   RealGraph(const PlainGraph& plain, std::mt19937_64& random)
-      : plain_(plain), calls_(plain.nodes.size()), limit_(1 + random() % 3) {
+      : plain_(plain),
+        calls_(plain.nodes.size()),
+        limits_{GraphLimit(1 + random() % 3), GraphLimit(1)} {
     const bool is_limited = random() % 4 == 0;
     const bool has_priorities = random() % 4 == 0;
     for (std::size_t i = 0; i < plain.nodes.size(); ++i) {
       const GraphNode<Number> node = add(i);
       for (const std::size_t before : plain.nodes[i].after) node.after(nodes_[before]);
       if (plain.nodes[i].retries != 0) node.retries(plain.nodes[i].retries);
-      if (is_limited && random() % 4 == 0) node.uses(limit_);
+      for (std::size_t which : {random() % 2, random() % 2}) {
+        if (is_limited && random() % 6 == 0) node.uses(limits_[which]);
+      }
       if (has_priorities) node.priority(static_cast<Priority>(random() % 4));
       nodes_.push_back(node);
     }
@@ -206,7 +210,7 @@ class RealGraph {
 
   const PlainGraph& plain_;
   std::vector<std::atomic<std::uint64_t>> calls_;
-  GraphLimit limit_;
+  GraphLimit limits_[2];
   std::vector<GraphNode<Number>> nodes_;
   std::uint64_t conditions_[2] = {0, 0};  // that run; that are cancelled
   std::atomic<std::uint64_t> wrong_values_{0};

@@ -147,6 +147,18 @@ TEST_F(TaskGraphTest, AValueThatNobodyReadsIsTheRuns) {
   EXPECT_NE(misuse_of([&] { (void)first.value(read); }), "");
 }
 
+// Its body is an error where it is called with anything else.
+TEST_F(TaskGraphTest, AFunctionOfAnyNumberOfValuesIsANode) {
+  const auto a = graph_.add("a", [] { return 4; });
+  const auto sum = graph_.add("sum", [](const auto&... values) { return (values + ...); }, a, a);
+  graph_.add("adds", [](NodeContext& here) {
+    here.add("none", [](auto&&... values) { return std::array{1, (values + 1)...}; });
+  });
+  GraphRun run = graph_.start(pool_);
+  EXPECT_EQ(run.wait().done, 4U);
+  EXPECT_EQ(run.value(sum), 8);
+}
+
 TEST_F(TaskGraphTest, MembersAndFunctionsAreNodesToo) {
   const auto text = graph_.add("text", [] { return std::string("four"); });
   const auto size = graph_.add("size", &std::string::size, text);
@@ -204,11 +216,16 @@ TEST_F(TaskGraphTest, AnExceptionCancelsWhatDependsOnIt) {
   EXPECT_EQ(calls, 1);
   EXPECT_THROW(graph_.run(pool_), std::runtime_error);
   std::string told;
-  const Tally heard =
-      graph_.run(pool_, {.on_error = [&](const TaskFailure& failure) { told = failure.task; }});
+  const GraphOptions tells{.on_error = [&](const TaskFailure& failure) { told += failure.task; }};
+  const Tally heard = graph_.run(pool_, tells);
   EXPECT_EQ(told, "bad");
   EXPECT_EQ(heard.failed, 1U);
   EXPECT_NE(heard.first_failure, nullptr);
+  TaskGraph whole;
+  whole.add(", part", graph_);
+  told.clear();
+  EXPECT_EQ(whole.run(pool_, tells).failed, 1U);
+  EXPECT_EQ(told, "bad, part");
 }
 
 // What a run is waited for, and what came of it, goes with the run.
@@ -307,7 +324,10 @@ TEST_F(TaskGraphTest, ASecondRunAllocatesNothing) {
     nodes.push_back(graph_.add("n", [&](int x) { return sum += x, x; }, before));
   }
   GraphLimit limit(1);
-  for (std::size_t i = 100; i < 200; ++i) nodes[i].uses(limit).priority(Priority::high);
+  GraphLimit second(1);
+  for (std::size_t i = 100; i < 200; ++i) {
+    nodes[i].uses(limit).uses(second).priority(Priority::high);
+  }
   for (int i = 0; i < 50; ++i) graph_.run(pool_);  // the pool has its own first time
   sync::StopSource source;
   const auto token = source.token();
@@ -360,6 +380,19 @@ TEST_F(TaskGraphTest, WhatIsChosenWithoutItsInputFails) {
   const auto reader = graph_.add("reader", [](int) {}, made);
   which.chooses(made, reader);
   EXPECT_NE(misuse_of([&] { graph_.run(pool_); }).find("\"reader\" was chosen, but what \"made\""),
+            std::string::npos);
+}
+
+// The loop goes on before "late" has read, whose turns are behind each other in the only lane.
+TEST_F(TaskGraphTest, WhatALoopMakesAnewTooEarlyFails) {
+  InlineExecutor here;
+  int rounds = 0;
+  const auto begin = graph_.add("begin", [] {});
+  const auto step = graph_.add("step", [&] { return ++rounds; }).after(begin);
+  const auto more = graph_.add("more", [](int round) { return round < 3; }, step);
+  graph_.add("late", [](int) {}, step);
+  more.chooses(graph_.add("end", [] {}), step);
+  EXPECT_NE(misuse_of([&] { graph_.run(here); }).find("\"late\" begins, but what \"step\""),
             std::string::npos);
 }
 
@@ -425,6 +458,38 @@ TEST_F(TaskGraphTest, ALimitHoldsBackNodes) {
   }
   EXPECT_LE(most, 2);
   EXPECT_NE(misuse_of([] { GraphLimit none(0); }), "");
+}
+
+TEST_F(TaskGraphTest, ANodeWaitsForEachOfItsLimits) {
+  GraphLimit one(1);
+  GraphLimit two(2);
+  std::array<std::atomic<int>, 2> inside{};
+  std::atomic<bool> too_many = false;
+  ThreadPool wide(4);
+  TaskGraph other;
+  const auto body = [&](bool first, bool second) {
+    return [&, first, second] {
+      if ((first && ++inside[0] > 1) || (second && ++inside[1] > 2)) too_many = true;
+      std::this_thread::yield();
+      inside[0] -= first ? 1 : 0;
+      inside[1] -= second ? 1 : 0;
+    };
+  };
+  for (int i = 0; i < 40; ++i) {
+    graph_.add("both", body(true, true)).uses(one).uses(two).uses(one);
+    other.add("both", body(true, true)).uses(two).uses(one);
+    other.add("two", body(false, true)).uses(two);
+  }
+  for (std::size_t i = rounds(20); i != 0; --i) {
+    GraphRun first = graph_.start(wide);
+    GraphRun second = other.start(wide);
+    GraphRun stopped = other.start(wide);
+    stopped.cancel();
+    ASSERT_EQ(first.wait().done, 40U);
+    ASSERT_EQ(second.wait().done, 80U);
+    ASSERT_EQ(stopped.wait().accepted, 80U);
+  }
+  EXPECT_FALSE(too_many);
 }
 
 // A place of a limit that is taken as long as this is there.
@@ -525,9 +590,22 @@ TEST_F(TaskGraphTest, ALimitInsideItselfIsMisuse) {
   const auto outer = graph_.add("out", middle);
   EXPECT_EQ(graph_.run(pool_).done, 1U);
   outer.uses(limit);
+  const std::string message = R"("out" has a place of a GraphLimit, and "in")";
   const std::string said = misuse_of([&] { graph_.run(pool_); });
-  EXPECT_NE(said.find("\"out\" has a place of a GraphLimit, and \"in\""), std::string::npos)
-      << said;
+  EXPECT_NE(said.find(message), std::string::npos) << said;
+  // In a run of its own, in a graph that uses other limits.
+  GraphLimit other(1);
+  TaskGraph whole;
+  TaskGraph inner;
+  inner.add("inner", [&] { innermost.run(pool_); }).uses(other);
+  whole.add("out", [&] { inner.run(pool_); }).uses(other);
+  EXPECT_NE(misuse_of([&] { whole.run(pool_); }), "");
+  TaskGraph fits;
+  fits.add("out", [&] { innermost.run(pool_); }).uses(other);
+  EXPECT_EQ(fits.run(pool_).done, 1U);
+  fits.add("out", [&] { innermost.run(pool_); }).uses(other).uses(limit);
+  EXPECT_NE(misuse_of([&] { fits.run(pool_); }).find(message), std::string::npos);
+  EXPECT_EQ(innermost.run(pool_).done, 1U);
 }
 
 TEST_F(TaskGraphTest, UrgentNodesComeFirst) {

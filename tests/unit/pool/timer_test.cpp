@@ -50,6 +50,26 @@ TEST_P(TimerTest, SleepsUntilTheMoment) {
   EXPECT_EQ(test::calls(test::Call::wake), wakes);
 }
 
+TEST_P(TimerTest, ACancelThatWaitsWaitsForOnErrorToo) {
+  std::atomic<bool> begun{false};
+  std::atomic<bool> cancelled{false};
+  std::atomic<bool> over{false};
+  ThreadPoolOptions given = options(1);
+  given.on_error = [&](const TaskFailure& failure) {
+    EXPECT_STREQ(failure.task, "beat");
+    begun = true;
+    until([&] { return cancelled.load(); });
+    std::this_thread::sleep_for(20ms);
+    over = true;
+  };
+  ThreadPool pool(given);
+  TimerHandle beat = pool.post_every(1ms, [] { throw 1; }, {.name = "beat"});
+  until([&] { return begun.load(); });
+  cancelled = true;
+  EXPECT_TRUE(beat.cancel_and_wait());
+  EXPECT_TRUE(over);
+}
+
 // An hour forth or back in the middle: an hour early or late would be seen.
 TEST_P(TimerTest, StepsOfTheWallClockChangeNothing) {
   const auto wall_clock = [] {

@@ -51,7 +51,7 @@ struct GraphNodeRecord {
   std::uint32_t readers = 0;
   std::uint32_t retries = 0;
   std::uint32_t place = 0;  // in an order in which each edge points up
-  GraphLimit* limit = nullptr;
+  std::vector<GraphLimit*> limits;  // by their addresses
   const GraphCore* part = nullptr;  // what it runs; its closure keeps it
   Priority priority = Priority::normal;
   bool is_taken = false;  // its value, which cannot be copied
@@ -74,6 +74,7 @@ class GraphCore {
   // Whether it is this graph, or a part of it, or of its parts.
   bool runs(const GraphCore& core) const;
   void set_retries(NodeId id, std::uint32_t times);
+  void add_limit(NodeId id, GraphLimit& limit);
   template <class Change>
   void change(NodeId id, Change&& how) {
     const sync::Lock lock(mutex_);

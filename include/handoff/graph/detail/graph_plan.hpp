@@ -26,7 +26,7 @@ inline constexpr NodeId no_node = ~NodeId{0};
 struct PlannedNode {
   static constexpr std::uint32_t kReads = 1;  // values of others
   static constexpr std::uint32_t kChooses = 2;  // which of its choices runs
-  static constexpr std::uint32_t kLimited = 4;  // by a GraphLimit
+  static constexpr std::uint32_t kLimited = 4;  // by GraphLimits
   static constexpr std::uint32_t kRetries = 8;
   static constexpr std::uint32_t kListed = 16;  // goes through the lists of priorities
 
@@ -42,15 +42,15 @@ struct PlannedNode {
 struct NodeDetails {
   const char* name = "";
   void (*destroy_value)(void* value) noexcept = nullptr;  // null: nothing to do
-  GraphLimit* limit = nullptr;
   std::size_t value_at = 0;  // in the values of a run
   std::uint32_t first_input = 0;  // in Plan::inputs
   std::uint32_t last_input = 0;
   std::uint32_t first_choice = 0;  // in Plan::choices
   std::uint32_t last_choice = 0;
+  std::uint32_t first_limit = 0;  // in Plan::limits
+  std::uint32_t last_limit = 0;
   std::uint32_t readers = 0;  // of its value
   std::uint32_t retries = 0;
-  std::uint32_t parked = 0;  // its place among those that have a limit
   Priority priority = Priority::normal;
 };
 
@@ -62,9 +62,9 @@ struct Plan {
   std::vector<NodeId> sources;
   std::vector<NodeId> inputs;
   std::vector<NodeId> choices;
+  std::vector<GraphLimit*> limits;  // each node's by their addresses (GR-6)
   std::size_t value_bytes = 0;
   std::size_t value_alignment = 1;
-  std::uint32_t limited = 0;  // how many have a limit
   std::uint32_t listed_sources = 0;  // how many have a priority
   bool is_listed = false;  // a node has a priority
   bool has_choices = false;

@@ -21,6 +21,8 @@
 //   GR-5  A node that waits for a limit is in its queue. The thread that unlinks it lists it here:
 //         leave() with a place, withdraw() without one. No node of a run that has stopped and has
 //         withdrawn its nodes stays in a queue.
+//   GR-6  A node takes the places of its limits by the addresses of these, and keeps those that it
+//         has while it waits for the next: so no two nodes wait for each other.
 // Why the orders are enough: docs/design/task_graph.md.
 //
 // Concurrency: begin(), wait() and end() by the owner of the run; the rest as each says.
@@ -68,12 +70,13 @@ struct GraphHost {
   bool (*post)(void* executor, GraphExecution& run) noexcept = nullptr;  // false: refused
 };
 
-// A node that waits for its turn at a limit.
+// A node at one of its limits.
 struct ParkedNode {
   GraphExecution* run = nullptr;
   NodeId id = no_node;
   // Guarded by the limit's mutex.
   bool waits = false;
+  bool has_place = false;  // and by who runs the node, while it does not wait
   ParkedNode* next = nullptr;
   ParkedNode* previous = nullptr;
 };
@@ -94,7 +97,6 @@ struct AddedNode {
 // What a run knows of a node.
 struct NodeSlot {
   static constexpr std::uint8_t kSpoiled = 1;  // what it depends on did not run
-  static constexpr std::uint8_t kAdmitted = 2;  // by its limit
 
   sync::atomic<std::uint32_t> missing{0};  // arrivals until it begins
   sync::atomic<std::uint32_t> readers{0};  // of its value, less those that have ended
@@ -137,7 +139,8 @@ class GraphExecution {
   // The run begins; its helpers are called. `outer`: stops this one, too. Without the caller: false
   // if the executor has refused, so nobody may come.
   bool begin(const GraphHost& host, const OuterNode& outer, bool caller_works);
-  // Misuse, where a node wants a place of a limit of which one that runs it has one.
+  // Misuse, where a node wants a place of a limit of which one that runs it has one: `outer`, or
+  // one on this thread.
   void check_limits(const OuterNode& outer) const;
   GraphOptions& options() noexcept { return options_; }  // of the next run
   bool is_done() const noexcept;
@@ -176,7 +179,7 @@ class GraphExecution {
   const GraphHost& host() const noexcept { return host_; }
 
   // A node that had to wait for a limit goes on; without a place it is left out.
-  void admit(NodeId id, bool has_place) noexcept;
+  void admit(NodeId id) noexcept;
 
   const char* failed_node() const noexcept { return failed_node_; }
   const NodeTimes* times() const noexcept { return times_.get(); }
@@ -206,9 +209,12 @@ class GraphExecution {
   NodeId execute(Lane& lane, NodeId id) noexcept;
   NodeId end_node(Lane& lane, const PlannedNode& node, NodeId chosen, bool spoils) noexcept;
   bool run_carefully(Lane& lane, NodeId id, NodeContext& here, Outcome& outcome) noexcept;
+  bool take_places(NodeId id, Outcome& outcome) noexcept;
+  void give_places(NodeId id) noexcept;
   void call_node(const PlannedNode& node, NodeId id, NodeContext& here) noexcept;
   NodeId choice(NodeId id, std::size_t index) const noexcept;
   Outcome whether(NodeId id) noexcept;
+  void check_limits_of(OuterNode at) const;
   void release_inputs(NodeId id) noexcept;
   void count(Lane& lane, Outcome outcome) noexcept;
   void note_failure(const char* name) noexcept;

@@ -120,15 +120,20 @@ struct FormOf<F, TypeList<Ts...>, TypeList<NodeContext&, Ps...>>
     : CallForm<
           std::is_invocable_v<F&, NodeContext&, typename NodeInput<Ts, takes_own<Ps, Ts>>::Type...>,
           true, takes_own<Ps, Ts>...> {};
-// Not known, or defaulted: const references where they do.
+// Not known, or defaulted: const references where they do. Asks no more than it has to: an answer
+// may take the body of the function, where what does not fit is an error.
+template <class F, class... Ts>
+constexpr auto form_of_any() noexcept {
+  if constexpr (std::is_invocable_v<F&, const Ts&...>) {
+    return CallForm<true, false, std::is_void_v<Ts>...>();
+  } else if constexpr (std::is_invocable_v<F&, NodeContext&, const Ts&...>) {
+    return CallForm<true, true, std::is_void_v<Ts>...>();
+  } else {
+    return CallForm<std::is_invocable_v<F&, Ts&&...>, false, !std::is_void_v<Ts>...>();
+  }
+}
 template <class F, class... Ts, class Parameters>
-struct FormOf<F, TypeList<Ts...>, Parameters>
-    : std::conditional_t<
-          std::is_invocable_v<F&, const Ts&...>, CallForm<true, false, std::is_void_v<Ts>...>,
-          std::conditional_t<
-              std::is_invocable_v<F&, NodeContext&, const Ts&...>,
-              CallForm<true, true, std::is_void_v<Ts>...>,
-              CallForm<std::is_invocable_v<F&, Ts&&...>, false, !std::is_void_v<Ts>...>>> {};
+struct FormOf<F, TypeList<Ts...>, Parameters> : decltype(form_of_any<F, Ts...>()) {};
 
 template <class F, class Values, class Form>
 struct CallOf;

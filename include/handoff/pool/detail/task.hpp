@@ -152,8 +152,7 @@ struct GroupTurn {
 struct LeaveName {
   template <class F>
   LeaveName(Task& its_task, const F& function) noexcept
-      : LeaveName(its_task, function.limits.name) {}
-  LeaveName(Task& its_task, const char* its_name) noexcept : task(its_task), name(its_name) {}
+      : task(its_task), name(function.limits.name) {}
   ~LeaveName() { ::new (static_cast<void*>(task.storage)) const char*(name); }
   LeaveName(const LeaveName&) = delete;
   LeaveName& operator=(const LeaveName&) = delete;
