@@ -54,6 +54,7 @@
 #include <handoff/core/overloaded.hpp>
 #include <handoff/core/parallel_for.hpp>
 #include <handoff/core/priority.hpp>
+#include <handoff/core/ready_future.hpp>
 #include <handoff/core/run_options.hpp>
 #include <handoff/core/sender_words.hpp>
 #include <handoff/core/shared_future.hpp>

@@ -259,6 +259,8 @@ bool GraphExecution::run_carefully(Lane& lane, NodeId id, NodeContext& here,
       call_node(node, id, here);
     }
     if (here.has_failed_) outcome = Outcome::failed;
+  } else {
+    sync::tell_taken(&slots_[id]);  // values that it may end
   }
   if ((node.flags & PlannedNode::kReads) != 0) release_inputs(id);
   sync::tell_given(sync::end_of(host_.executor));  // also the end of values

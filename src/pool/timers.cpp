@@ -103,7 +103,7 @@ bool Timers::push(TimedTask& task) noexcept {
   times(task).number = ++book.numbers;  // equivalent(swap): both before rise() looks at the number
   book.heap.push_back(&task);
   rise(book.heap.size() - 1, task);
-  if (!task.is_series()) ++book.figures.waiting;
+  if (times(task).is_counted) ++book.figures.waiting;
   return book.heap.front() == &task;
 }
 
@@ -116,7 +116,7 @@ void Timers::take_out(TimedTask& task) noexcept {
     sink(place, last);
     rise(times(last).place, last);
   }
-  if (!task.is_series()) --book.figures.waiting;
+  if (times(task).is_counted) --book.figures.waiting;
 }
 
 // Its closure is this thread's from here on.
@@ -129,7 +129,7 @@ void Timers::begin_end(TimedTask& task) noexcept {
 void Timers::take_to_end(TimedTask& task) noexcept {
   take_out(task);  // equivalent(swap): under the lock
   begin_end(task);
-  if (!task.is_series()) ++book_.write().figures.cancelled;
+  if (times(task).is_counted) ++book_.write().figures.cancelled;
 }
 
 // ---- In ----------------------------------------------------------------------------------------
@@ -140,6 +140,7 @@ bool Timers::prepare() {
   if (book.closed) return false;
   if (book.tasks == book.heap.capacity()) {
     constexpr std::size_t at_first = 16;
+    const sync::MadeForAll unseen;
     book.heap.reserve(book.tasks == 0 ? at_first : 2 * book.tasks);
   }
   if (!book.has_thread) {
@@ -171,7 +172,7 @@ void Timers::add(TimedTask& task) noexcept {
     } else {
       // equivalent(delete): nobody has the handle yet, and end() goes on to the next state
       begin_end(task);
-      if (!task.is_series()) ++book.figures.cancelled;
+      if (times(task).is_counted) ++book.figures.cancelled;
     }
   }
   if (is_first) news_.notify_one();

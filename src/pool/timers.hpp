@@ -58,7 +58,7 @@ class Timers {
     void (*failed)(void* self, const char* name) noexcept = nullptr;
   };
   struct Figures {
-    std::uint64_t waiting = 0;  // tasks whose moment has not come; not of a series
+    std::uint64_t waiting = 0;  // counted tasks whose moment has not come
     std::uint64_t cancelled = 0;  // of those
   };
 

@@ -10,6 +10,7 @@
 #include <new>
 #include <system_error>
 
+#include "../sync/internal/seen_sanitizer.hpp"
 #include "crew.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -98,6 +99,7 @@ bool WorkerThreads::may_end(Worker& worker) noexcept {
 }
 
 void WorkerThreads::stop() noexcept {
+  sync::tell_given(&quitting_);
   quitting_.store(true, order::release);  // order: release pairs with see_the_end()
   {
     const sync::Lock lock(calling_);

@@ -29,6 +29,8 @@
 #include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
+#include "../sync/internal/seen_sanitizer.hpp"
+
 namespace handoff { inline namespace HANDOFF_ABI {
 
 struct PoolStatistics;
@@ -71,6 +73,7 @@ class WorkerThreads final : public WorkCalls {
   // By a worker that has found it over: what came before the end is seen from here on.
   void see_the_end() const noexcept {
     (void)quitting_.load(sync::order::acquire);  // order: acquire pairs with the release in stop()
+    sync::tell_taken(&quitting_);
   }
 
   // The most that run at a time.

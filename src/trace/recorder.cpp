@@ -139,6 +139,7 @@ class Recording {
   Recording(Lanes& lanes, TraceFile file, bool by_cycles, const std::string& path, Asked asked)
       : writer_(lanes, std::move(file), by_cycles),
         path_(path),
+        asked_(asked),
         tells_(asked == Asked::by_environment) {}
 
   // Throws std::system_error and std::bad_alloc.
@@ -153,6 +154,7 @@ class Recording {
   }
 
   void forget_file() noexcept { writer_.forget_file(); }
+  Asked asked() const noexcept { return asked_; }
 
  private:
   void run() noexcept {
@@ -192,6 +194,7 @@ class Recording {
 
   TraceWriter writer_;
   const std::string path_;
+  const Asked asked_;
   bool tells_;  // the thread's
   EndWord end_;
   sync::Thread thread_;
@@ -296,6 +299,13 @@ void forget_parent() noexcept {
 #endif
 }
 
+[[gnu::cold]] Tally finish(Recorder& recorder) noexcept {
+  const std::unique_ptr<Recording> recording(std::exchange(recorder.recording.write(), nullptr));
+  if (recording == nullptr) return {};
+  watch_by(0);  // an event that comes later is of no trace
+  return recording->finish();
+}
+
 // Before the constructors of the program's own objects, and after their destructors.
 constexpr int kEarly = 1000;
 
@@ -320,7 +330,10 @@ const StaticObject static_object;
 
 // No thread is in here any more when it is unloaded; but at the end of a program one may be.
 [[gnu::destructor(kEarly)]] void end_with_program() {
-  (void)stop();
+  {
+    const sync::Lock lock(place.recorder.mutex);
+    (void)finish(place.recorder);
+  }
   place.recorder.lanes.free_unused(is_unloading);
 }
 
@@ -328,13 +341,13 @@ const StaticObject static_object;
 
 std::error_code start(const std::string& path) { return start(path, Asked::by_a_call); }
 
-[[gnu::cold]] Tally stop() noexcept {
+Tally stop() noexcept {
   Recorder& recorder = place.recorder;
   const sync::Lock lock(recorder.mutex);
-  const std::unique_ptr<Recording> recording(std::exchange(recorder.recording.write(), nullptr));
-  if (recording == nullptr) return {};
-  watch_by(0);  // an event that comes later is of no trace
-  return recording->finish();
+  const Recording* const running = recorder.recording.read();
+  // The whole program's trace goes on.
+  if (running != nullptr && running->asked() == Asked::by_environment) return {};
+  return finish(recorder);
 }
 
 bool running() noexcept { return watched_by() != 0; }

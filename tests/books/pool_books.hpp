@@ -217,7 +217,7 @@ struct Books<Timers> {
       if (times.place != i) return "Timers: a task does not know its place in the heap";
       if (times.state != TimedTask::State::waiting) return "Timers: one in the heap does not wait";
       if (times.number > book.numbers) return "Timers: a number that was never given";
-      if (!heap[i]->is_series()) ++waiting;
+      if (times.is_counted) ++waiting;
       if (i == 0) continue;
       if (comes_before(*heap[i], *heap[(i - 1) / 2])) return "Timers: the heap is out of order";
     }

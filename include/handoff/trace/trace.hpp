@@ -7,7 +7,7 @@
 //   const handoff::trace::Tally tally = handoff::trace::stop();
 //
 // To trace a whole program, this header is not needed: run `HANDOFF_TRACE=trace.json ./program`
-// (docs/guide/tracing.md).
+// (docs/guide/tracing.md). Then start() is refused, and stop() does nothing.
 // For: to see what each thread did and when, which thread handed it over, and why threads slept.
 // Not for: counting (Tally, PoolStatistics).
 // Cost: 15 to 30 ns an event, most of it for the clock; without a trace a load and a branch. Each
@@ -46,7 +46,7 @@ struct Tally {
 // no trace; device_or_resource_busy: one is running in this process.
 [[nodiscard]] std::error_code start(const std::string& path);
 
-// Ends the trace; all zero if there was none.
+// Ends the trace that start() began; all zero if there was none. One of HANDOFF_TRACE goes on.
 Tally stop() noexcept;
 
 // Whether there is one.

@@ -68,6 +68,18 @@ int timed(handoff::ThreadPool& pool) {
   return runs > 0 && once == 1 && before.size() == 31 && heard.size() == 31 ? 0 : 1;
 }
 
+// The heap of moments grows on one thread, then on the other.
+void armed() {
+  handoff::ThreadPool pool(1);
+  const auto arm = [&pool] {
+    for (int i = 0; i < 300; ++i) (void)pool.post_after(1h, [] {});
+  };
+  std::thread other(arm);
+  arm();
+  other.join();
+  pool.close(handoff::Closing::abandon);
+}
+
 int stopped_behind(handoff::ThreadPool& pool) {
   std::atomic<bool> begun = false;
   const auto work = [&begun](const StopToken& stop) {
@@ -156,12 +168,25 @@ int stop() {
   return heard == 9 ? 0 : 1;
 }
 
+// on_stop sees what came before the close.
+int stopped_by_close() {
+  int said = 0;
+  std::atomic<int> heard = 0;
+  handoff::ThreadPool pool({.width = 2, .on_stop = [&](std::size_t) { heard += said; }});
+  pool.post([] {});
+  std::this_thread::sleep_for(1ms);  // it sleeps
+  said = 1;
+  pool.close();
+  return heard > 0 ? 0 : 1;
+}
+
 }  // namespace
 
 int main() {
   handoff::ThreadPool pool(2);
   too_late();
-  const int failed = timed(pool) + stopped_behind(pool) + stop();
+  armed();
+  const int failed = timed(pool) + stopped_behind(pool) + stop() + stopped_by_close();
   unheard(pool);
   return failed;
 }

@@ -12,6 +12,7 @@
 #include <handoff/queue/channel.hpp>
 #include <handoff/queue/rendezvous_channel.hpp>
 #include <handoff/queue/select.hpp>
+#include <handoff/sync/stop_token.hpp>
 #include <handoff/team/thread_team.hpp>
 #include <memory>
 #include <string>
@@ -168,6 +169,26 @@ bool limits() {
   return count == 140;
 }
 
+// Nodes that are left out end values which others made.
+bool stops() {
+  handoff::ThreadPool pool(3);
+  std::uint64_t left_out = 0;
+  for (int round = 0; round < 50; ++round) {
+    handoff::sync::StopSource source;
+    handoff::TaskGraph graph;
+    const auto stop = graph.add("stop", [&source] {
+      std::this_thread::sleep_for(50us);
+      source.request_stop();
+    });
+    for (int i = 0; i < 20; ++i) {
+      const auto made = graph.add("make", [] { return text(); });
+      graph.add("read", [](const Text&) {}, made).after(stop);
+    }
+    left_out += graph.run(pool, {.until = source.token()}).cancelled;
+  }
+  return left_out != 0;
+}
+
 }  // namespace
 
-int main() { return meets() && selects() && keys() && limits() ? 0 : 1; }
+int main() { return meets() && selects() && keys() && limits() && stops() ? 0 : 1; }

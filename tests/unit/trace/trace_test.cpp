@@ -655,6 +655,7 @@ TEST(Trace, LeavesAChildAlone) {
 // In a fresh process with HANDOFF_TRACE.
 TEST(TraceOfAProgram, Works) {
   if (std::getenv("HANDOFF_TRACE") == nullptr) GTEST_SKIP() << "for the tests below";
+  EXPECT_EQ(trace::stop().recorded, 0U);  // what the environment began goes on
   work_a_little();
 }
 

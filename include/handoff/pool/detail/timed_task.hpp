@@ -35,12 +35,14 @@ class TimedTask {
   using Duration = sync::clock::duration;
 
   // `period` zero: once.
-  TimedTask(Timers& timers, sync::Deadline moment, Duration period,
-            const TaskOptions& options) noexcept
+  TimedTask(Timers& timers, sync::Deadline moment, Duration period, const TaskOptions& options,
+            bool is_alarm) noexcept
       : timers_(timers),
         period_(period),
         options_(options),
-        times_(Times{.when = moment, .moment = moment}) {}
+        times_(Times{.when = moment,
+                     .moment = moment,
+                     .is_counted = !is_alarm && period == Duration::zero()}) {}
   TimedTask(const TimedTask&) = delete;
   TimedTask& operator=(const TimedTask&) = delete;
 
@@ -71,6 +73,7 @@ class TimedTask {
     State state = State::waiting;
     bool cancelled = false;
     bool handle_gone = false;
+    bool is_counted = true;  // while it waits; when it is due, it is a task like any other
     sync::ThreadId runner = nullptr;
   };
 
@@ -95,12 +98,16 @@ class TimedFunction final : public TimedTask {
   template <class Given>
   TimedFunction(Timers& timers, sync::Deadline moment, Duration period, const TaskOptions& options,
                 Given&& function)
-      : TimedTask(timers, moment, period, options), function_(std::forward<Given>(function)) {}
+      : TimedTask(timers, moment, period, options, is_alarm),
+        function_(std::forward<Given>(function)) {}
   ~TimedFunction() override {}
 
  private:
+  // A moment of the library's own (with_timeout()).
+  static constexpr bool is_alarm = requires(F& function) { function.moment_comes(); };
+
   void come() noexcept override {
-    if constexpr (requires { function_.moment_comes(); }) {
+    if constexpr (is_alarm) {
       const sync::Turn turn(this);
       function_.moment_comes();
     }
