@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <handoff/bus/broadcast.hpp>  // NOLINT(misc-header-include-cycle): one needs the other
 #include <handoff/bus/detail/broadcast_readers.hpp>
@@ -39,32 +41,30 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
  public:
   // Follows nothing.
   Consumer() noexcept = default;
-  Consumer(Consumer&& other) noexcept : BroadcastMember(other), broadcast_(other.broadcast_) {
-    other.forget();
-  }
+  Consumer(Consumer&& other) noexcept { take(other); }
   Consumer& operator=(Consumer&& other) noexcept {
     if (this != &other) {
       leave();
-      BroadcastMember::operator=(other);
-      broadcast_ = other.broadcast_;
-      other.forget();
+      take(other);
     }
     return *this;
   }
   ~Consumer() { leave(); }
 
-  // Sees no more; its places are free. Idempotent. Inside a visitor of its own it leaves when that
-  // returns: the message stays until then, and is the last one. There it is neither moved nor
-  // ended.
+  // Sees no more; its places are free. Idempotent. Inside a visitor of its own, where it may also
+  // be moved or ended, the message is the call's last one, and stays until the visitor returns.
   void leave() noexcept {
     if (reader_ == nullptr) return;
-    leaves_ = visits_;
-    if (visits_) return;
+    if (!kLossy && visit_ != nullptr) {
+      visit_->last.emplace(std::move(*this));
+      return;
+    }
     sync::given(reader_);
     readers_->leave(*reader_);
     // equivalent(swap): two kinds of sleepers that do not know each other
     broadcast_->producers_.tell();
     broadcast_->consumers_.tell();
+    tell_visits(nullptr);
     forget();
   }
 
@@ -138,7 +138,35 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   Consumer(Broadcast& broadcast, detail::BroadcastReader& reader) noexcept
       : BroadcastMember(&broadcast.readers_, &reader), broadcast_(&broadcast) {}
 
+  // A call of consume() under way, which the visitor may leave without its consumer.
+  struct Visit {
+    explicit Visit(Consumer& visitor) noexcept
+        : consumer(&visitor), outer(std::exchange(visitor.visit_, this)) {}
+    ~Visit() {
+      if (consumer != nullptr) consumer->visit_ = outer;
+    }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+    Consumer* consumer;  // where it is now; nullptr: it has left
+    Visit* const outer;  // of a visitor that consumes
+    std::optional<Consumer> last;  // the consumer, if it leaves at the end of this
+  };
+
+  void tell_visits(Consumer* where) noexcept {
+    for (Visit* at = visit_; at != nullptr; at = at->outer) at->consumer = where;
+  }
+
+  void take(Consumer& other) noexcept {
+    BroadcastMember::operator=(other);
+    broadcast_ = other.broadcast_;
+    visit_ = other.visit_;
+    tell_visits(this);
+    other.forget();
+  }
+
   void forget() noexcept {
+    visit_ = nullptr;
     // equivalent(delete): nobody asks for the list of a consumer without a record
     readers_ = nullptr;
     reader_ = nullptr;
@@ -234,16 +262,12 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   // How far a call has come; told at its end, also if a visitor throws.
   class Progress {
    public:
-    Progress(Consumer& consumer, Ticket first) noexcept
-        : consumer_(consumer), stride_(consumer.broadcast_->stride_), told_(first), next(first) {
-      consumer.visits_ = true;
-    }
+    Progress(const Visit& visit, Ticket first) noexcept
+        : visit_(visit), stride_(visit.consumer->broadcast_->stride_), told_(first), next(first) {}
     // In line, so that the loop keeps its place in a register.
     [[gnu::always_inline]] ~Progress() {
-      consumer_.reader_->next = next;
-      if (next != told_) consumer_.tell(next);
-      consumer_.visits_ = false;
-      if (consumer_.leaves_) consumer_.leave();
+      visit_.consumer->reader_->next = next;
+      if (next != told_) visit_.consumer->tell(next);
     }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -253,11 +277,11 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       // equivalent(swap): a member of the call alone
       // equivalent(delete): only speed: it tells more often than it must
       told_ = next;
-      consumer_.tell(next);
+      visit_.consumer->tell(next);
     }
 
    private:
-    Consumer& consumer_;
+    const Visit& visit_;
     const Ticket stride_;
     Ticket told_;
 
@@ -267,7 +291,8 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   template <class Visitor>
   std::size_t consume_in_place(Visitor& visitor, std::size_t most) {
-    if (visits_) misuse("a consumer of a broadcast was used to consume inside its own visitor");
+    if (visit_ != nullptr)
+      misuse("a consumer of a broadcast was used to consume inside its own visitor");
     const Places places = broadcast_->places_;
     const Ticket first = reader_->next;
     const Ticket last = end_of(places, first, most);
@@ -276,7 +301,8 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     while (end != first && is_dropped(places, end - kStep)) end -= kStep;
     std::size_t visited = 0;
     const detail::Draining draining(broadcast_);
-    Progress progress(*this, first);
+    Visit visit(*this);
+    Progress progress(visit, first);
     for (Ticket ticket = first; ticket != end; ticket += kStep) {
       progress.next = ticket + kStep;
       if (is_dropped(places, ticket)) continue;
@@ -287,7 +313,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       } else {
         detail::call_with(visitor, ticket / kStep, end_of_batch, places.message(ticket));
       }
-      if (leaves_) [[unlikely]]
+      if (visit.consumer != this) [[unlikely]]
         return visited;
       progress.tell_in_strides();
     }
@@ -345,6 +371,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   std::size_t consume_copies(Visitor& visitor, std::size_t most) {
     const std::size_t limit = detail::min(most, broadcast_->capacity());
     std::size_t visited = 0;
+    Visit visit(*this);
     while (visited < limit) {
       const Ticket ticket = caught_up();
       if (!is_published(ticket)) break;
@@ -357,14 +384,13 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       ++visited;
       const bool end_of_batch = visited == limit || !has_more();
       detail::call_with(visitor, ticket / kStep, end_of_batch, message);
-      if (end_of_batch || reader_ == nullptr) break;
+      if (end_of_batch || visit.consumer != this) break;
     }
     return visited;
   }
 
   Broadcast* broadcast_ = nullptr;
-  bool visits_ = false;  // in place
-  bool leaves_ = false;  // when the visit is over
+  Visit* visit_ = nullptr;  // the innermost of this consumer's
 };
 
 }}  // namespace handoff::HANDOFF_ABI
