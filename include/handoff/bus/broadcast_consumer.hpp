@@ -166,6 +166,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   }
 
   void forget() noexcept {
+    // equivalent(delete): nobody asks for the visit of a consumer without a record
     visit_ = nullptr;
     // equivalent(delete): nobody asks for the list of a consumer without a record
     readers_ = nullptr;

@@ -396,6 +396,14 @@ TYPED_TEST(Lossy, NothingComesAfterTheEndOfABatch) {
   EXPECT_EQ(ends, (std::vector{false, true, true}));
 }
 
+TYPED_TEST(Lossy, AConsumerEndsInAVisitWithinAVisit) {
+  typename TestFixture::Ints broadcast(4);
+  auto consumer = std::make_unique<typename TestFixture::Ints::Consumer>(broadcast.consumer());
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok);
+  const auto end = [&](const int&) { consumer.reset(); };
+  EXPECT_EQ(consumer->consume([&](const int&) { EXPECT_EQ(consumer->consume(end), 1U); }), 1U);
+}
+
 TYPED_TEST(Lossy, WhatIsLostInAVisitBelongsToTheNextOne) {
   typename TestFixture::Ints broadcast(2);
   auto consumer = broadcast.consumer();
