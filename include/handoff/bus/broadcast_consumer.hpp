@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include <handoff/bus/broadcast.hpp>  // NOLINT(misc-header-include-cycle): one needs the other
@@ -55,16 +54,8 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   // be moved or ended, the message is the call's last one, and stays until the visitor returns.
   void leave() noexcept {
     if (reader_ == nullptr) return;
-    if (!kLossy && visit_ != nullptr) {
-      visit_->last.emplace(std::move(*this));
-      return;
-    }
-    sync::given(reader_);
-    readers_->leave(*reader_);
-    // equivalent(swap): two kinds of sleepers that do not know each other
-    broadcast_->producers_.tell();
-    broadcast_->consumers_.tell();
-    tell_visits(nullptr);
+    if (visit_ != nullptr) *visit_ = nullptr;
+    if (kLossy || visit_ == nullptr) end(*broadcast_, *reader_);
     forget();
   }
 
@@ -138,30 +129,19 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   Consumer(Broadcast& broadcast, detail::BroadcastReader& reader) noexcept
       : BroadcastMember(&broadcast.readers_, &reader), broadcast_(&broadcast) {}
 
-  // A call of consume() under way, which the visitor may leave without its consumer.
-  struct Visit {
-    explicit Visit(Consumer& visitor) noexcept
-        : consumer(&visitor), outer(std::exchange(visitor.visit_, this)) {}
-    ~Visit() {
-      if (consumer != nullptr) consumer->visit_ = outer;
-    }
-    Visit(const Visit&) = delete;
-    Visit& operator=(const Visit&) = delete;
-
-    Consumer* consumer;  // where it is now; nullptr: it has left
-    Visit* const outer;  // of a visitor that consumes
-    std::optional<Consumer> last;  // the consumer, if it leaves at the end of this
-  };
-
-  void tell_visits(Consumer* where) noexcept {
-    for (Visit* at = visit_; at != nullptr; at = at->outer) at->consumer = where;
+  static void end(Broadcast& broadcast, detail::BroadcastReader& reader) noexcept {
+    sync::given(&reader);
+    broadcast.readers_.leave(reader);
+    // equivalent(swap): two kinds of sleepers that do not know each other
+    broadcast.producers_.tell();
+    broadcast.consumers_.tell();
   }
 
   void take(Consumer& other) noexcept {
     BroadcastMember::operator=(other);
     broadcast_ = other.broadcast_;
     visit_ = other.visit_;
-    tell_visits(this);
+    if (visit_ != nullptr) *visit_ = this;
     other.forget();
   }
 
@@ -249,26 +229,26 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     return false;
   }
 
-  // To producers and followers: it has come to `next`.
-  void tell(Ticket next) noexcept {
-    sync::given(readers_);
-    // order: release pairs with the acquires in the walks and in bound(): what lies before it has
-    // been visited.
-    reader_->position.store(next, sync::order::release);
-    broadcast_->producers_.tell();
-    // order: relaxed, ordered by the light fence in tell(); partner is a follower's heavy fence.
-    if (reader_->followers.load(sync::order::relaxed) != 0) broadcast_->consumers_.tell();
-  }
-
-  // How far a call has come; told at its end, also if a visitor throws.
+  // How far a call has come; told at its end, also if a visitor throws. The visitor may have moved
+  // or ended the consumer, so all is done without it.
   class Progress {
    public:
-    Progress(const Visit& visit, Ticket first) noexcept
-        : visit_(visit), stride_(visit.consumer->broadcast_->stride_), told_(first), next(first) {}
+    Progress(Consumer& consumer, Consumer* const& here, Ticket first) noexcept
+        : here_(here),
+          broadcast_(*consumer.broadcast_),
+          reader_(*consumer.reader_),
+          stride_(broadcast_.stride_),
+          told_(first),
+          next(first) {}
     // In line, so that the loop keeps its place in a register.
     [[gnu::always_inline]] ~Progress() {
-      visit_.consumer->reader_->next = next;
-      if (next != told_) visit_.consumer->tell(next);
+      reader_.next = next;
+      if (next != told_) tell();
+      if (here_ != nullptr) {
+        here_->visit_ = nullptr;
+      } else {
+        end(broadcast_, reader_);
+      }
     }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -278,11 +258,24 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       // equivalent(swap): a member of the call alone
       // equivalent(delete): only speed: it tells more often than it must
       told_ = next;
-      visit_.consumer->tell(next);
+      tell();
     }
 
    private:
-    const Visit& visit_;
+    // To producers and followers: it has come to `next`.
+    [[gnu::always_inline]] void tell() const noexcept {
+      sync::given(&broadcast_.readers_);
+      // order: release pairs with the acquires in the walks and in bound(): what lies before it has
+      // been visited.
+      reader_.position.store(next, sync::order::release);
+      broadcast_.producers_.tell();
+      // order: relaxed, ordered by the light fence in tell(); partner is a follower's heavy fence.
+      if (reader_.followers.load(sync::order::relaxed) != 0) broadcast_.consumers_.tell();
+    }
+
+    Consumer* const& here_;
+    Broadcast& broadcast_;
+    detail::BroadcastReader& reader_;
     const Ticket stride_;
     Ticket told_;
 
@@ -302,8 +295,9 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     while (end != first && is_dropped(places, end - kStep)) end -= kStep;
     std::size_t visited = 0;
     const detail::Draining draining(broadcast_);
-    Visit visit(*this);
-    Progress progress(visit, first);
+    Consumer* here = this;
+    visit_ = &here;
+    Progress progress(*this, here, first);
     for (Ticket ticket = first; ticket != end; ticket += kStep) {
       progress.next = ticket + kStep;
       if (is_dropped(places, ticket)) continue;
@@ -314,7 +308,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       } else {
         detail::call_with(visitor, ticket / kStep, end_of_batch, places.message(ticket));
       }
-      if (visit.consumer != this) [[unlikely]]
+      if (here != this) [[unlikely]]
         return visited;
       progress.tell_in_strides();
     }
@@ -368,6 +362,21 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     return ticket != end && is_published(ticket);
   }
 
+  // A call under way; there may be one in the visitor of another.
+  struct Visit {
+    explicit Visit(Consumer& consumer) noexcept
+        : here(&consumer), outer(std::exchange(consumer.visit_, &here)) {}
+    ~Visit() {
+      if (here != nullptr) here->visit_ = outer;
+      if (outer != nullptr) *outer = here;
+    }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+    Consumer* here;
+    Consumer** const outer;
+  };
+
   template <class Visitor>
   std::size_t consume_copies(Visitor& visitor, std::size_t most) {
     const std::size_t limit = detail::min(most, broadcast_->capacity());
@@ -385,13 +394,14 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       ++visited;
       const bool end_of_batch = visited == limit || !has_more();
       detail::call_with(visitor, ticket / kStep, end_of_batch, message);
-      if (end_of_batch || visit.consumer != this) break;
+      if (end_of_batch || visit.here != this) break;
     }
     return visited;
   }
 
   Broadcast* broadcast_ = nullptr;
-  Visit* visit_ = nullptr;  // the innermost of this consumer's
+  // Where the innermost call of consume() has noted where this consumer is; null: it has left.
+  Consumer** visit_ = nullptr;
 };
 
 }}  // namespace handoff::HANDOFF_ABI
