@@ -34,7 +34,13 @@ Frame::Frame(const FrameOptions& options) : in_flight_(checked_in_flight(options
 }
 
 Frame::~Frame() {
-  for (std::size_t i = 0; i < in_flight_; ++i) std::destroy_at(&slots_[i]);
+  for (std::size_t i = 0; i < in_flight_; ++i) {
+    // order: relaxed, the end of a hold that came before is seen.
+    if ((slots_[i].word.load(order::relaxed) & kHolds) != 0) {
+      misuse("a Frame was destroyed while it was held: a hold ends before its frame");
+    }
+    std::destroy_at(&slots_[i]);
+  }
   sync::deallocate(slots_, in_flight_ * sizeof(Slot), alignof(Slot));
 }
 

@@ -30,6 +30,8 @@ constexpr std::chrono::milliseconds kFirstRetry = 50ms;
 constexpr std::uint32_t kMostDoublings = 7;
 // How long workers of another program may take to end by themselves.
 constexpr std::chrono::milliseconds kEndPatienceOfPrograms = 300ms;
+// More replacements in a second than can be started: the rate is no bound.
+constexpr std::uint32_t kMostReplacements = 20'000;
 // Descriptors that are polled beside the workers'.
 constexpr std::size_t kPolledBefore = 3;
 
@@ -41,13 +43,14 @@ bool is_ready(int descriptor) noexcept {
 }  // namespace
 
 void check_workers(const char* type, std::size_t& width, std::size_t max_width, std::uint32_t tries,
-                   const std::vector<int>& cpus) {
+                   std::chrono::nanoseconds limit, const std::vector<int>& cpus) {
   const auto refuse = [type](const char* what) { misuse((std::string(type) + what).c_str()); };
   if (width == 0) width = sync::recent_cpu_budget().width();
   if (width > max_width) {
     misuse((std::string(type) + ": a width above " + type + "::max_width was asked for").c_str());
   }
   if (tries == 0 || tries > Claim::most_attempts) refuse(": `tries` is a number from 1 to 15");
+  if (limit < 0ns) refuse(": `limit` is 0, which is none, or more");
   for (const int cpu : cpus) {
     if (cpu < 0 || cpu >= 1024) refuse(": no such CPU in `cpus`");
   }
@@ -55,11 +58,9 @@ void check_workers(const char* type, std::size_t& width, std::size_t max_width, 
 
 TeamCrew::TeamCrew(const ProcessTeamOptions& options, WorkerLife& life, std::size_t blocks,
                    int memory)
-    : rate_(std::max<std::uint32_t>(options.replacements_per_second, 1)),
-      owner_(::getpid()),
+    : owner_(::getpid()),
       life_(life),
-      tokens_(rate_),
-      tokens_at_(sync::clock::now()) {
+      replaced_(std::clamp(options.replacements_per_second, 1U, kMostReplacements)) {
   event_ = Descriptor(descriptors::of_event(EFD_NONBLOCK));
   if (!event_.is_open()) raise(call_failed(errno, kNoServer));
   if (const int error = asks_.open(); error != 0) raise(call_failed(error, kNoServer));
@@ -222,25 +223,14 @@ void TeamCrew::attend_starts() noexcept {
   }
 }
 
-bool TeamCrew::take_token() noexcept {
-  const sync::Deadline now = sync::clock::now();
-  const std::chrono::duration<double> since = now - tokens_at_;
-  tokens_ = std::min<double>(rate_, tokens_ + since.count() * rate_);
-  tokens_at_ = now;
-  if (tokens_ < 1) return false;
-  tokens_ -= 1;
-  return true;
-}
-
 int TeamCrew::refill() noexcept {
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
     if (workers_[slot].is_there()) continue;
     if (programs_ && sync::clock::now() < retry_at_) return refused_;
-    if (!take_token()) return refused_;
-    if (const int error = start_worker(slot); error != 0) {
-      tokens_ += 1;  // it is no replacement
-      return error;
-    }
+    if (sync::clock::now() < replaced_[oldest_] + 1s) return refused_;
+    if (const int error = start_worker(slot); error != 0) return error;
+    replaced_[oldest_] = sync::clock::now();
+    oldest_ = (oldest_ + 1) % replaced_.size();
   }
   return programs_ ? refused_ : 0;  // a program was refused until one is ready
 }
@@ -251,8 +241,7 @@ sync::Deadline TeamCrew::next_refill() const noexcept {
   const bool is_full = std::all_of(workers_.begin(), workers_.begin() + plan_.width,
                                    [](const Worker& worker) noexcept { return worker.is_there(); });
   if (is_full) return sync::no_deadline;
-  const std::chrono::duration<double> wait(std::max(0.0, 1 - tokens_) / rate_);
-  return std::max(retry_at_, tokens_at_ + std::chrono::ceil<sync::clock::duration>(wait));
+  return std::max(retry_at_, replaced_[oldest_] + 1s);
 }
 
 void TeamCrew::kill(std::uint32_t slot, bool overdue) noexcept {

@@ -33,7 +33,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // What the options of `type` say of its workers; what cannot be is misuse. A width of 0 becomes the
 // number of CPUs that this process may use.
 void check_workers(const char* type, std::size_t& width, std::size_t max_width, std::uint32_t tries,
-                   const std::vector<int>& cpus);
+                   std::chrono::nanoseconds limit, const std::vector<int>& cpus);
 
 class TeamCrew {
  public:
@@ -107,10 +107,8 @@ class TeamCrew {
   bool is_any_starting() const noexcept;
   void attend_starts() noexcept;
   bool poll_all(sync::Deadline deadline) noexcept;
-  bool take_token() noexcept;
   void look(std::vector<Death>& deaths);
 
-  const std::uint32_t rate_;
   const std::int64_t owner_;  // the process that made it: forks of it end nothing
   WorkerLife& life_;
   Descriptor event_;
@@ -125,8 +123,8 @@ class TeamCrew {
   int refused_ = 0;  // by the last start
   std::uint32_t refusals_ = 0;  // of programs, in a row
   sync::Deadline retry_at_;  // no start of a program before
-  double tokens_;
-  sync::Deadline tokens_at_;
+  std::vector<sync::Deadline> replaced_;  // when; as many as are allowed in a second
+  std::size_t oldest_ = 0;  // of those
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

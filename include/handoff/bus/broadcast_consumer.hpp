@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include <handoff/bus/broadcast.hpp>  // NOLINT(misc-header-include-cycle): one needs the other
 #include <handoff/bus/detail/broadcast_readers.hpp>
@@ -39,32 +40,22 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
  public:
   // Follows nothing.
   Consumer() noexcept = default;
-  Consumer(Consumer&& other) noexcept : BroadcastMember(other), broadcast_(other.broadcast_) {
-    other.forget();
-  }
+  Consumer(Consumer&& other) noexcept { take(other); }
   Consumer& operator=(Consumer&& other) noexcept {
     if (this != &other) {
       leave();
-      BroadcastMember::operator=(other);
-      broadcast_ = other.broadcast_;
-      other.forget();
+      take(other);
     }
     return *this;
   }
   ~Consumer() { leave(); }
 
-  // Sees no more; its places are free. Idempotent. Inside a visitor of its own it leaves when that
-  // returns: the message stays until then, and is the last one. There it is neither moved nor
-  // ended.
+  // Sees no more; its places are free. Idempotent. Inside a visitor of its own, where it may also
+  // be moved or ended, the message is the call's last one, and stays until the visitor returns.
   void leave() noexcept {
     if (reader_ == nullptr) return;
-    leaves_ = visits_;
-    if (visits_) return;
-    sync::given(reader_);
-    readers_->leave(*reader_);
-    // equivalent(swap): two kinds of sleepers that do not know each other
-    broadcast_->producers_.tell();
-    broadcast_->consumers_.tell();
+    if (visit_ != nullptr) *visit_ = nullptr;
+    if (kLossy || visit_ == nullptr) end(*broadcast_, *reader_);
     forget();
   }
 
@@ -138,7 +129,25 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   Consumer(Broadcast& broadcast, detail::BroadcastReader& reader) noexcept
       : BroadcastMember(&broadcast.readers_, &reader), broadcast_(&broadcast) {}
 
+  static void end(Broadcast& broadcast, detail::BroadcastReader& reader) noexcept {
+    sync::given(&reader);
+    broadcast.readers_.leave(reader);
+    // equivalent(swap): two kinds of sleepers that do not know each other
+    broadcast.producers_.tell();
+    broadcast.consumers_.tell();
+  }
+
+  void take(Consumer& other) noexcept {
+    BroadcastMember::operator=(other);
+    broadcast_ = other.broadcast_;
+    visit_ = other.visit_;
+    if (visit_ != nullptr) *visit_ = this;
+    other.forget();
+  }
+
   void forget() noexcept {
+    // equivalent(delete): nobody asks for the visit of a consumer without a record
+    visit_ = nullptr;
     // equivalent(delete): nobody asks for the list of a consumer without a record
     readers_ = nullptr;
     reader_ = nullptr;
@@ -220,30 +229,26 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     return false;
   }
 
-  // To producers and followers: it has come to `next`.
-  void tell(Ticket next) noexcept {
-    sync::given(readers_);
-    // order: release pairs with the acquires in the walks and in bound(): what lies before it has
-    // been visited.
-    reader_->position.store(next, sync::order::release);
-    broadcast_->producers_.tell();
-    // order: relaxed, ordered by the light fence in tell(); partner is a follower's heavy fence.
-    if (reader_->followers.load(sync::order::relaxed) != 0) broadcast_->consumers_.tell();
-  }
-
-  // How far a call has come; told at its end, also if a visitor throws.
+  // How far a call has come; told at its end, also if a visitor throws. The visitor may have moved
+  // or ended the consumer, so all is done without it.
   class Progress {
    public:
-    Progress(Consumer& consumer, Ticket first) noexcept
-        : consumer_(consumer), stride_(consumer.broadcast_->stride_), told_(first), next(first) {
-      consumer.visits_ = true;
-    }
+    Progress(Consumer& consumer, Consumer* const& here, Ticket first) noexcept
+        : here_(here),
+          broadcast_(*consumer.broadcast_),
+          reader_(*consumer.reader_),
+          stride_(broadcast_.stride_),
+          told_(first),
+          next(first) {}
     // In line, so that the loop keeps its place in a register.
     [[gnu::always_inline]] ~Progress() {
-      consumer_.reader_->next = next;
-      if (next != told_) consumer_.tell(next);
-      consumer_.visits_ = false;
-      if (consumer_.leaves_) consumer_.leave();
+      reader_.next = next;
+      if (next != told_) tell();
+      if (here_ != nullptr) {
+        here_->visit_ = nullptr;
+      } else {
+        end(broadcast_, reader_);
+      }
     }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -253,11 +258,24 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       // equivalent(swap): a member of the call alone
       // equivalent(delete): only speed: it tells more often than it must
       told_ = next;
-      consumer_.tell(next);
+      tell();
     }
 
    private:
-    Consumer& consumer_;
+    // To producers and followers: it has come to `next`.
+    [[gnu::always_inline]] void tell() const noexcept {
+      sync::given(&broadcast_.readers_);
+      // order: release pairs with the acquires in the walks and in bound(): what lies before it has
+      // been visited.
+      reader_.position.store(next, sync::order::release);
+      broadcast_.producers_.tell();
+      // order: relaxed, ordered by the light fence in tell(); partner is a follower's heavy fence.
+      if (reader_.followers.load(sync::order::relaxed) != 0) broadcast_.consumers_.tell();
+    }
+
+    Consumer* const& here_;
+    Broadcast& broadcast_;
+    detail::BroadcastReader& reader_;
     const Ticket stride_;
     Ticket told_;
 
@@ -267,7 +285,8 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   template <class Visitor>
   std::size_t consume_in_place(Visitor& visitor, std::size_t most) {
-    if (visits_) misuse("a consumer of a broadcast was used to consume inside its own visitor");
+    if (visit_ != nullptr)
+      misuse("a consumer of a broadcast was used to consume inside its own visitor");
     const Places places = broadcast_->places_;
     const Ticket first = reader_->next;
     const Ticket last = end_of(places, first, most);
@@ -276,7 +295,9 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     while (end != first && is_dropped(places, end - kStep)) end -= kStep;
     std::size_t visited = 0;
     const detail::Draining draining(broadcast_);
-    Progress progress(*this, first);
+    Consumer* here = this;
+    visit_ = &here;
+    Progress progress(*this, here, first);
     for (Ticket ticket = first; ticket != end; ticket += kStep) {
       progress.next = ticket + kStep;
       if (is_dropped(places, ticket)) continue;
@@ -287,7 +308,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       } else {
         detail::call_with(visitor, ticket / kStep, end_of_batch, places.message(ticket));
       }
-      if (leaves_) [[unlikely]]
+      if (here != this) [[unlikely]]
         return visited;
       progress.tell_in_strides();
     }
@@ -341,10 +362,26 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     return ticket != end && is_published(ticket);
   }
 
+  // A call under way; there may be one in the visitor of another.
+  struct Visit {
+    explicit Visit(Consumer& consumer) noexcept
+        : here(&consumer), outer(std::exchange(consumer.visit_, &here)) {}
+    ~Visit() {
+      if (here != nullptr) here->visit_ = outer;
+      if (outer != nullptr) *outer = here;
+    }
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+
+    Consumer* here;
+    Consumer** const outer;
+  };
+
   template <class Visitor>
   std::size_t consume_copies(Visitor& visitor, std::size_t most) {
     const std::size_t limit = detail::min(most, broadcast_->capacity());
     std::size_t visited = 0;
+    Visit visit(*this);
     while (visited < limit) {
       const Ticket ticket = caught_up();
       if (!is_published(ticket)) break;
@@ -357,14 +394,14 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       ++visited;
       const bool end_of_batch = visited == limit || !has_more();
       detail::call_with(visitor, ticket / kStep, end_of_batch, message);
-      if (end_of_batch || reader_ == nullptr) break;
+      if (end_of_batch || visit.here != this) break;
     }
     return visited;
   }
 
   Broadcast* broadcast_ = nullptr;
-  bool visits_ = false;  // in place
-  bool leaves_ = false;  // when the visit is over
+  // Where the innermost call of consume() has noted where this consumer is; null: it has left.
+  Consumer** visit_ = nullptr;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

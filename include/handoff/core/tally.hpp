@@ -18,8 +18,8 @@ struct Tally {
   std::uint64_t accepted = 0;   // taken on, ever
   std::uint64_t done = 0;       // ran to its end
   std::uint64_t failed = 0;     // threw; in a team, with all its block
-  std::uint64_t cancelled = 0;  // never begun, because of a stop
-  std::uint64_t expired = 0;    // never begun, because of a deadline
+  std::uint64_t cancelled = 0;  // never begun: a stop, a clear(), a newer event of its key
+  std::uint64_t expired = 0;    // never begun: a deadline, or OnFull::overwrite_oldest
   std::uint64_t pending = 0;    // not yet begun or still running
 
   std::exception_ptr first_failure = nullptr;  // what the first of the failed ones threw

@@ -20,7 +20,8 @@
 //     // Asked by enqueue(), before it takes any lock.
 //     static int priority(const Key& key, const Event& event) { return event.urgent ? 1 : 0; }
 //
-//     // EventQueue. A newer event of the same key replaces one that still waits.
+//     // EventQueue. A newer event of the same key replaces one that still waits, which counts as
+//     // cancelled.
 //     static constexpr bool coalesce = true;
 //
 //     // EventQueue. Events may have a deadline: enqueue_expiring().

@@ -30,8 +30,8 @@
 //   read-modify-write an event). Then on_full says reject, wait or overwrite_oldest, which destroys
 //   the oldest event and counts it as expired. In a listener of this queue `wait` says full. What
 //   was done with the events that made room happens before the enqueue() that took it returns.
-// - Coalesced: an event that replaces another needs no room. enqueue() may hash, compare and copy
-//   keys and destroy what is replaced under the consumers' lock: none of these may call the queue.
+// - Coalesced: one that replaces another needs no room; that is cancelled. enqueue() may hash, copy
+//   and compare keys and end what is replaced under the consumers' lock: none may call the queue.
 // - Closed: shut() ends waits for room, too.
 // - Exceptions: one from a listener or visitor ends the drain; its event counts as failed, and all
 //   others stay, in order. If a chooser throws, or hashing, comparing or copying a key to coalesce,

@@ -16,7 +16,7 @@
 //   and longer while frame n is held.
 // - Concurrency: arena(), allocate(), hold(), try_hold(), number() and alive() by any thread;
 //   next() by one at a time, while no other thread makes anything in the current frame. A Hold may
-//   be moved to another thread and end there; it ends before the Frame.
+//   be moved to another thread and end there; it ends before the Frame, else that is misuse.
 // - Order: what came before the end of a hold happens before any new use of the memory. What next()
 //   does happens before a number() that returns the new number.
 // - Blocks: next(), while the oldest frame is held, as long as its Until says. A thread that holds

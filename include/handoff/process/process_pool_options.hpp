@@ -39,8 +39,8 @@ struct ProcessPoolOptions {
   // How many workers a job may end before it is given up; 1 to 15.
   std::uint32_t tries = 2;
 
-  // A worker that is at one job for longer is killed, and that counts as a try; 0: never. It is
-  // looked at so often that it may take a quarter more.
+  // A worker that is at one job for longer is killed, and that counts as a try; 0: never, below
+  // 0: misuse. It is looked at so often that it may take a quarter more.
   std::chrono::nanoseconds limit{0};
 
   // A worker that has done this many jobs ends, and another one takes its place; 0: never.

@@ -46,8 +46,8 @@ struct ProcessTeamOptions {
   // How many workers a block may end before it is given up; 1 to 15. Others' deaths do not count.
   std::uint32_t tries = 2;
 
-  // A worker that is at one block for longer is killed, and that counts as a try; 0: never. It is
-  // looked at so often that it may take a quarter more.
+  // A worker that is at one block for longer is killed, and that counts as a try; 0: never, below
+  // 0: misuse. It is looked at so often that it may take a quarter more.
   std::chrono::nanoseconds limit{0};
 
   // A worker of another program that is not ready this long after its start is killed; above 0.

@@ -111,9 +111,10 @@ HANDOFF_COUNT_CASE(request) {
 
 HANDOFF_COUNT_CASE(broadcast) {
   handoff::Broadcast<Reading> broadcast(64);
-  auto one = broadcast.consumer();
-  auto two = broadcast.consumer();
-  Helper first, second;
+  // On lines of their own, as in their threads.
+  alignas(64) auto one = broadcast.consumer();
+  alignas(64) auto two = broadcast.consumer();
+  alignas(64) Helper first, second;
   const auto consume = [](auto& consumer, const char* row, bool counts) {
     const Counted counted(row, counts);
     consumer.consume([](const Reading& reading) { keep(reading); });
@@ -138,8 +139,8 @@ HANDOFF_COUNT_CASE(broadcast) {
 
 HANDOFF_COUNT_CASE(broadcast_one_producer) {
   handoff::Broadcast<Reading, handoff::OneProducer> broadcast(64);
-  auto consumer = broadcast.consumer();
-  Helper other;
+  alignas(64) auto consumer = broadcast.consumer();
+  alignas(64) Helper other;
   rounds([&](bool counts) {
     for (int i = 0; i < kBatch; ++i) {
       const Counted counted("Broadcast<OneProducer>.push/one consumer, hot", counts);

@@ -219,6 +219,31 @@ TYPED_TEST(AnyBroadcast, WhoFollowsNothingFindsTheEnd) {
   expect_end(never);
 }
 
+// The message of that visit is the call's last one; a consumer that only moved finds the next.
+TYPED_TEST(AnyBroadcast, AConsumerEndsOrMovesInItsVisitor) {
+  using Consumer = typename TestFixture::Ints::Consumer;
+  typename TestFixture::Ints broadcast(4);
+  auto ended = std::make_unique<Consumer>(broadcast.consumer());
+  Consumer replaced = broadcast.consumer();
+  Consumer moved = broadcast.consumer();
+  Consumer thrown = broadcast.consumer();
+  Consumer target;
+  for (const int i : {1, 2}) ASSERT_EQ(broadcast.try_push(i), Status::ok);
+  EXPECT_EQ(ended->consume([&](const int&) { ended.reset(); }), 1U);
+  EXPECT_EQ(replaced.consume([&](const int&) { replaced = broadcast.consumer(); }), 1U);
+  EXPECT_EQ(moved.consume([&](const int&) { target = std::move(moved); }), 1U);
+  EXPECT_THROW((void)thrown.consume([&](const int&) {
+    thrown = Consumer();
+    throw 7;
+  }),
+               int);
+  EXPECT_EQ(all_found(target), std::vector{2});
+  EXPECT_TRUE(all_found(replaced).empty());
+  for (const int i : {3, 4, 5, 6}) ASSERT_EQ(broadcast.try_push(i), Status::ok) << "room";
+  EXPECT_EQ(all_found(replaced), (std::vector{3, 4, 5, 6}));
+  EXPECT_EQ(all_found(target), (std::vector{3, 4, 5, 6}));
+}
+
 // --- Messages in place. ---
 
 TYPED_TEST(AnyBroadcast, AMessageIsRenewed) {
@@ -369,6 +394,14 @@ TYPED_TEST(Lossy, NothingComesAfterTheEndOfABatch) {
   EXPECT_EQ(consumer.consume(look), 2U) << "2 comes after what was said to be the end";
   EXPECT_EQ(consumer.consume(look), 1U);
   EXPECT_EQ(ends, (std::vector{false, true, true}));
+}
+
+TYPED_TEST(Lossy, AConsumerEndsInAVisitWithinAVisit) {
+  typename TestFixture::Ints broadcast(4);
+  auto consumer = std::make_unique<typename TestFixture::Ints::Consumer>(broadcast.consumer());
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(broadcast.try_push(i), Status::ok);
+  const auto end = [&](const int&) { consumer.reset(); };
+  EXPECT_EQ(consumer->consume([&](const int&) { EXPECT_EQ(consumer->consume(end), 1U); }), 1U);
 }
 
 TYPED_TEST(Lossy, WhatIsLostInAVisitBelongsToTheNextOne) {

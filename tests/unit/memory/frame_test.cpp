@@ -53,6 +53,13 @@ TEST(Frame, MemoryIsThatOfAllItsFrames) {
   EXPECT_EQ(frame.memory(), 3U * 1024);
 }
 
+TEST(FrameDeathTest, AHoldEndsBeforeIt) {
+  auto frame = std::make_unique<Frame>();
+  Frame::Hold hold = frame->hold();
+  EXPECT_DEATH(frame.reset(), "held");
+  hold.release();
+}
+
 TEST(Frame, AHoldKeepsIt) {
   Frame frame({.in_flight = 2});
   int* const made = frame.arena().make<int>(7);

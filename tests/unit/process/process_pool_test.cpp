@@ -380,6 +380,16 @@ TEST(ProcessPool, EachOfManyDeathsHasItsReason) {
   }
 }
 
+// The third replacement comes a second after the first, at the soonest.
+TEST(ProcessPool, NoMoreAreReplacedInASecond) {
+  ProcessPool pool{{.width = 1, .tries = 1, .replacements_per_second = 2}};
+  const auto begun = std::chrono::steady_clock::now();
+  std::vector<Future<void>> futures;
+  for (int i = 0; i < 4; ++i) futures.push_back(pool.submit<crash>(0));
+  for (auto& future : futures) EXPECT_TRUE(error_of<WorkFailed>(future));
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 1s);
+}
+
 std::uint64_t throw_text(const int& length) {
   if (length < 0) throw 5;
   throw std::runtime_error(std::string(static_cast<std::size_t>(length), 'x'));
