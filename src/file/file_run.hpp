@@ -365,6 +365,7 @@ class FileRun {
   bool direct_ = false;  // fd_ has O_DIRECT of our own
   bool has_temporary_ = false;
   bool renamed_ = false;
+  bool is_paced_ = false;
   Target there_ = Target::none;  // what is to be replaced
   FileAttributes attributes_;  // of fd_, or of the source
   PathParts parts_;  // of the path whose directory is directory_
@@ -373,7 +374,6 @@ class FileRun {
   std::uint64_t opened_ = 0;
 
   // The transfer.
-  bool is_paced_ = false;
   bool saw_end_ = false;
   bool preallocated_ = false;  // the file is longer than what was written
   int transfer_error_ = 0;
