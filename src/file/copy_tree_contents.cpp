@@ -323,7 +323,7 @@ bool CopyJob::same_contents(int from, int to, CopyFolder& folder, CopiedFile& fi
   const CopySpot source = from_path(folder, *file.entry);
   const CopySpot copy = to_path(folder, *file.entry);
   for (std::uint64_t offset = 0;;) {
-    if (stopped()) return false;
+    if (cut_off()) return false;
     const long a = calls_.read(from, worker.buffer.get(), CopyWorker::buffer_bytes, offset);
     const long b = calls_.read(to, worker.second.get(), CopyWorker::buffer_bytes, offset);
     if (a < 0 || b < 0) {

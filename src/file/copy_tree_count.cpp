@@ -40,8 +40,10 @@ void CopyCount::count() noexcept {
 }
 
 void CopyCount::add(const struct statx& attributes) {
+  if (!S_ISREG(attributes.stx_mode)) return;
   ++files_;
-  if (S_ISREG(attributes.stx_mode)) bytes_ += attributes.stx_size;
+  const bool is_first = attributes.stx_nlink < 2 || linked_.insert(id_of(attributes)).second;
+  if (is_first) bytes_ += attributes.stx_size;
   constexpr std::uint64_t often = 256;
   if (files_ % often == 0) job_.counted(files_, bytes_, false);
 }

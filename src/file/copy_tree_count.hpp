@@ -10,6 +10,7 @@
 #include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "copy_tree_job.hpp"
@@ -38,6 +39,7 @@ class CopyCount {
   sync::StopSource over_;
   std::uint64_t files_ = 0;
   std::uint64_t bytes_ = 0;
+  std::unordered_set<FileId, FileIdHash> linked_;  // files with several names that were counted
   sync::Thread thread_;
 };
 

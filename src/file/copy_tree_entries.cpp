@@ -148,7 +148,7 @@ bool CopyJob::fill_file(CopyFolder& folder, const CopyEntry& entry, int from, in
   for (int attempt = 1;; ++attempt) {
     CopyWhat what;
     result = copy_contents(from, to, worker, file, what);
-    if (result == -ECANCELED && stopped()) return false;
+    if (result == -ECANCELED && cut_off()) return false;
     if (result < 0) return problem(what.in_copy ? copy : source, what, result), false;
     struct statx now{};
     result = calls_.stat(from, "", now);
@@ -210,7 +210,6 @@ void CopyJob::settle_node(CopyFolder& folder, const CopyEntry& entry,
   publish(folder, entry, temporary, first.release(), worker);
   sync::SeenLock lock(mutex_);
   ++(S_ISLNK(attributes.stx_mode) ? result_.links : result_.special_files);
-  ++progress_.files;
 }
 
 // A file that is whole, and verified if that was asked for.
@@ -219,7 +218,6 @@ void CopyJob::settle(CopyFolder& folder, CopiedFile& file, CopyWorker& worker) n
   publish(folder, *file.entry, file.temporary, file.first_of, worker);
   sync::SeenLock lock(mutex_);
   ++result_.files;
-  ++progress_.files;
   result_.bytes += file.bytes;
 }
 

@@ -78,6 +78,12 @@ struct CopiedFile {
   }
 };
 
+struct FileIdHash {
+  std::size_t operator()(const FileId& id) const noexcept {
+    return static_cast<std::size_t>((id.inode ^ (id.device << 20)) * 0x9e3779b97f4a7c15u);
+  }
+};
+
 // Whether the contents may be others than before.
 bool has_changed(const struct statx& before, const struct statx& after) noexcept;
 
@@ -121,11 +127,6 @@ class CopyJob {
     bool ready = false;
     Place place;
     std::vector<Waiter> waiters;
-  };
-  struct IdHash {
-    std::size_t operator()(const FileId& id) const noexcept {
-      return static_cast<std::size_t>((id.inode ^ (id.device << 20)) * 0x9e3779b97f4a7c15u);
-    }
   };
   struct Pending {  // is to get its name after the sync
     CopyFolder* folder;  // in which it stands
@@ -261,7 +262,9 @@ class CopyJob {
   long open_source(int in, const char* name, int flags) noexcept;
   void add_bytes(std::uint64_t bytes);
   void add_file_system(CopyFolder& folder) noexcept;
-  void look();
+  void look(bool at_end = false);
+  // Asked before something is left out.
+  bool cut_off() noexcept;
 
   CopyTreeOptions& options_;
   CopyCalls calls_;
@@ -275,10 +278,10 @@ class CopyJob {
   CopyTreeProblem untold_;  // had from the beginning: other problems found no memory
   bool some_untold_ = false;
   std::vector<std::unique_ptr<CopyFolder>> roots_;
-  CopyTreeProgress progress_;
-  std::unordered_map<FileId, Link, IdHash> links_;
+  CopyTreeProgress progress_;  // but for `files`, which result_ has
+  std::unordered_map<FileId, Link, FileIdHash> links_;
   std::vector<Pending> pending_;
-  std::unordered_set<FileId, IdHash> new_roots_;  // new directories in such that were there
+  std::unordered_set<FileId, FileIdHash> new_roots_;  // new directories in such that were there
   std::vector<FileSystem> file_systems_;
 };
 

@@ -41,7 +41,6 @@ void CopyJob::link_to(const Place& place, CopyFolder& folder, const CopyEntry& e
   if (result < 0) return problem(to_path(folder, entry), {"link"}, result);
   if (!give_name(folder, entry, temporary)) return;
   sync::SeenLock lock(mutex_);
-  ++progress_.files;
   if (S_ISREG(attributes.stx_mode)) {
     ++result_.files;
   } else if (S_ISLNK(attributes.stx_mode)) {

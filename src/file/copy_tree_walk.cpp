@@ -82,14 +82,28 @@ void CopyJob::counted(std::uint64_t files, std::uint64_t bytes, bool all) {
   progress_.counted = all;
 }
 
-void CopyJob::look() {
+void CopyJob::look(bool at_end) {
   if (!options_.progress) return;
   CopyTreeProgress now;
   {
     sync::SeenLock lock(mutex_);
     now = progress_;
+    now.files = result_.files;
+    // What was counted was an estimate.
+    const bool is_all = result_.ok() && !some_untold_;
+    if (at_end && options_.count && is_all) {
+      now.all_files = now.files;
+      now.bytes = now.all_bytes = result_.bytes;
+      now.counted = true;
+    }
   }
   options_.progress(now);
+}
+
+bool CopyJob::cut_off() noexcept {
+  if (!stopped()) return false;
+  sync::SeenLock lock(mutex_);
+  return result_.stopped = true;
 }
 
 CopyFolder& CopyJob::add_root(std::unique_ptr<CopyFolder> root, CopyFile& from, CopyFile& to) {
@@ -128,10 +142,9 @@ void CopyJob::run(std::size_t width) {
   }
   look();
   name_all(workers.front());
-  look();
+  look(true);
   for (auto& [id, link] : links_) folders_.release(link.place.folder);
   for (const FileSystem& system : file_systems_) calls_.close(system.descriptor);
-  result_.stopped = stopped();
 }
 
 // The descriptor is kept from before the first write: then a sync tells all errors since. A
@@ -159,7 +172,7 @@ void CopyJob::add_file_system(CopyFolder& folder) noexcept {
 }
 
 void CopyJob::run_folder(CopyFolder& parent, const CopyEntry& entry, CopyWorker& worker) noexcept {
-  if (stopped()) return;
+  if (cut_off()) return;
   const long result = folders_.pin(parent);
   if (result < 0) return problem(from_path(parent, entry), {"open the directory of"}, result);
   CopyFolder* folder = nullptr;
@@ -277,7 +290,7 @@ void CopyJob::read_folder(CopyFolder& folder, CopyWorker& worker) {
   for (;;) {
     const long bytes = calls_.entries(folder.from, buffer.data(), buffer.size());
     if (bytes < 0) problem({&folder, {}, false}, {"read the directory"}, bytes);
-    if (bytes <= 0) break;
+    if (bytes <= 0 || cut_off()) break;
     for (long at = 0; at < bytes;) {
       const std::byte* const record = buffer.data() + at;
       const auto* const one = reinterpret_cast<const dirent64*>(record);
@@ -287,7 +300,6 @@ void CopyJob::read_folder(CopyFolder& folder, CopyWorker& worker) {
       entries.push_back({.name = std::string(name), .inode = one->d_ino, .type = one->d_type});
     }
     if (entries.size() >= kNames) hand_out(folder, entries, &worker);
-    if (stopped()) break;
   }
   hand_out(folder, entries, &worker);
 }
@@ -338,7 +350,7 @@ void CopyJob::run_batch(CopyFolder& folder, const std::vector<CopyEntry>& entrie
   const bool room = attempt([&] { copied.reserve(entries.size()); });
   if (pinned && !room) result = -ENOMEM;
   for (const CopyEntry& entry : entries) {
-    if (stopped()) break;
+    if (cut_off()) break;
     if (result < 0) {
       problem(from_path(folder, entry), {"open the directory of"}, result);
       continue;

@@ -196,6 +196,7 @@ Status FileCore::accept(FileTask& task, const Until& until, bool may_wait) {
     ++tally_.accepted;
     probe::hand_over(probe::Kind::file, &task);
     chooser_.choose(task);
+    if (pace_) task.set_paced();
     if (begins) reserve_ahead(task);
   }
   if (begins) launch(task);
@@ -203,8 +204,27 @@ Status FileCore::accept(FileTask& task, const Until& until, bool may_wait) {
 }
 
 void FileCore::launch(FileTask& task) noexcept {
+  if (!enters(task)) return;
   if (delivering() == this) task.driver->follow(task);
   else task.driver->start(task);
+}
+
+// Whether it may be started now. False: it is when it has a place, and is not touched any more.
+bool FileCore::enters(FileTask& task) noexcept {
+  if (!pace_ || task.has_place || chooser_.runs_in_caller(task)) return true;
+  const FileRequest& request = task.request();
+  switch (request.operation) {
+    case FileOperation::sync:
+    case FileOperation::remove:
+    case FileOperation::stat: return true;  // they wait for no share
+    case FileOperation::copy:
+    case FileOperation::replace: break;
+    case FileOperation::read:
+    case FileOperation::write:
+    case FileOperation::append:
+      if (request.file.valid()) return true;
+  }
+  return pace_->enter(task);
 }
 
 int FileCore::whether_to_begin() const noexcept {
@@ -230,6 +250,7 @@ void FileCore::reserve_ahead(FileTask& task) noexcept {
   if (request.operation == FileOperation::read) bytes = request.into.bytes();
   if (request.operation == FileOperation::write) bytes = request.from.bytes();
   if (bytes == 0 || bytes > kSmall || !wants_bytes_.empty()) return;
+  if (pace_) return;  // it may have to wait for a place, and what holds one may wait for bytes
   if (bytes_ + bytes > options_.bytes_in_flight / 2) return;
   bytes_ += bytes;
   task.reserved = task.reserved_ahead = bytes;
@@ -325,7 +346,10 @@ void FileCore::ended(FileRun& run) noexcept {
     mark.before->behind = mark.behind->before = &mark;
   }
   if (is_wanted) room_.notify_one();
-  while (FileRun* const next = begins.pop()) next->driver->start(*next);
+  if (FileRun* const next = pace_ ? pace_->leave(task) : nullptr) next->driver->start(*next);
+  while (FileRun* const next = begins.pop()) {
+    if (enters(static_cast<FileTask&>(*next))) next->driver->start(*next);
+  }
   {
     const probe::Slice slice(probe::Kind::file, to_string(task.request().operation), &task);
     deliver(task);

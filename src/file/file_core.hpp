@@ -66,6 +66,7 @@ class FileCore final : public FileServices, public FileHost {
   bool has_room() const noexcept { return held_ < options_.capacity; }
   void take_places(FileTask& task);
   void launch(FileTask& task) noexcept;
+  bool enters(FileTask& task) noexcept;
   void count(FileTask& task) noexcept;
   void leave_places(FileTask& task, RunQueue& begins) noexcept;
   bool fit(std::uint64_t bytes) const noexcept;

@@ -132,6 +132,27 @@ int FileRun::stopped() const noexcept {
   return late ? ETIME : 0;
 }
 
+int FileRun::given_up() const noexcept {
+  const int error = stopped();
+  return error != 0 || !is_untouched() ? error : services_.whether_to_begin();
+}
+
+// What it has opened by now is closed as if nothing had been. An append or a write changes the file
+// when it opens it, so it waits for its share before that.
+bool FileRun::is_untouched() const noexcept {
+  const FileOperation operation = request_.operation;
+  const bool in_place = operation == FileOperation::write || operation == FileOperation::append;
+  return !begun_ || (next_ == 0 && result_.bytes_before_failure() == 0 && !(in_place && fd_ >= 0));
+}
+
+// Before a piece: 0, or the errno with which it ends.
+int FileRun::may_move() noexcept {
+  if (!is_paced_) return stopped();
+  const int error = given_up();
+  begun_ = begun_ && (error == 0 || !is_untouched());
+  return error;
+}
+
 FileRun::Steps FileRun::operation() noexcept {
   switch (request_.operation) {
     case FileOperation::read: return read();
@@ -176,6 +197,8 @@ bool FileRun::close_next() noexcept {
 void FileRun::finish() noexcept {
   FileFailure& failure = FileResultAccess::failure(result_);
   if (failure.error == 0) return;
+  const bool is_nameless = request_.path.empty() && !request_.file.valid();
+  if (failure.error == ENOENT && is_nameless && !names_target_) failure.step = "the path is empty";
   failure.operation = request_.operation;
   FileResultAccess::data(result_) = {};
   // The old file is as it was.

@@ -93,6 +93,8 @@ class FileRun {
   // How many calls of a transfer the driver wants at once, 1 to kMostOut. Before each next(), if
   // it changes.
   void set_window(unsigned calls) noexcept { window_ = calls; }
+  // It waits for its first share before it changes anything. Before the first next().
+  void set_paced() noexcept { is_paced_ = true; }
   Step next(FileCall& call) noexcept;
   void completed(const FileCall& call, long result) noexcept;
 
@@ -130,13 +132,17 @@ class FileRun {
 
   // By any thread: the errno with which it ends, as it was stopped or is late; 0: neither.
   int stopped() const noexcept;
+  // By any thread, while it is parked: the same; if it has changed nothing yet, or not begun, the
+  // end of its engine counts too.
+  int given_up() const noexcept;
 
   const FileRequest& request() const noexcept { return request_; }
   // For a refused one, whose request goes back to its caller.
   FileRequest& request_to_return() noexcept { return request_; }
   // Once ended.
   FileResult& outcome() noexcept { return result_; }
-  // Whether it came further than the question whether it may begin.
+  // Whether it came further than the question whether it may begin, and, if it is paced, than the
+  // wait for its first share.
   bool has_begun() const noexcept { return begun_; }
 
  private:
@@ -239,6 +245,8 @@ class FileRun {
   }
   Steps whole() noexcept;
   bool may_begin() noexcept;
+  bool is_untouched() const noexcept;
+  int may_move() noexcept;
   const char* what_is_wrong() const noexcept;
   Steps operation() noexcept;
   // False. `step`: what the operation and the errno do not say.
@@ -357,6 +365,7 @@ class FileRun {
   bool direct_ = false;  // fd_ has O_DIRECT of our own
   bool has_temporary_ = false;
   bool renamed_ = false;
+  bool is_paced_ = false;
   Target there_ = Target::none;  // what is to be replaced
   FileAttributes attributes_;  // of fd_, or of the source
   PathParts parts_;  // of the path whose directory is directory_

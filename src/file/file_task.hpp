@@ -59,6 +59,7 @@ class FileTask final : public OwedResult<FileResult>, public FileRun, public Liv
   unsigned place_count = 0;
   unsigned waits_for = 0;      // places that are not its yet
   bool runs_here = false;      // on the thread that submits: the engine was full
+  bool has_place = false;      // of FilePace's
   std::uint64_t reserved = 0;  // bytes in flight
   std::uint64_t reserved_ahead = 0;  // ... of these, what the run has not asked for yet
   std::uint64_t wanted = 0;    // ... or of its share, while it is parked for them

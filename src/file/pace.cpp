@@ -38,7 +38,7 @@ bool FilePace::take(std::uint64_t bytes, sync::Deadline now) noexcept {
 }
 
 bool FilePace::spend(FileTask& task, std::uint64_t bytes, bool park) noexcept {
-  if (task.stopped() != 0) return true;
+  if (task.given_up() != 0) return true;
   {
     const sync::SeenLock lock(mutex_);
     if (parked_.empty() && take(bytes, sync::clock::now())) return true;
@@ -51,7 +51,7 @@ bool FilePace::spend(FileTask& task, std::uint64_t bytes, bool park) noexcept {
 }
 
 void FilePace::wait(const FileTask& task, std::uint64_t bytes) noexcept {
-  while (task.stopped() == 0) {
+  while (task.given_up() == 0) {
     sync::Deadline moment{};
     {
       const sync::SeenLock lock(mutex_);
@@ -60,6 +60,29 @@ void FilePace::wait(const FileTask& task, std::uint64_t bytes) noexcept {
     }
     sleep_towards(moment);
   }
+}
+
+bool FilePace::enter(FileTask& task) noexcept {
+  if (task.given_up() != 0) return true;
+  {
+    const sync::SeenLock lock(mutex_);
+    if (places_ != 0) {  // then nobody waits for one
+      --places_;
+      return task.has_place = true;
+    }
+    entrants_.push(task);
+  }
+  changed_.notify_one();
+  return false;
+}
+
+FileRun* FilePace::leave(FileTask& task) noexcept {
+  if (!task.has_place) return nullptr;
+  const sync::SeenLock lock(mutex_);
+  FileRun* const next = entrants_.pop();
+  if (next == nullptr) ++places_;
+  else static_cast<FileTask*>(next)->has_place = true;
+  return next;
 }
 
 void FilePace::close() noexcept {
@@ -78,13 +101,15 @@ void FilePace::work() noexcept {
     const auto look = [&] {
       const sync::SeenLock lock(mutex_);
       over = closed_;
-      if (parked_.empty()) return over;
-      for (RunQueue all = std::exchange(parked_, {}); FileRun* const run = all.pop();) {
-        (run->stopped() != 0 ? begins : parked_).push(*run);
+      if (parked_.empty() && entrants_.empty()) return over;
+      for (RunQueue* const queue : {&parked_, &entrants_}) {
+        for (RunQueue all = std::exchange(*queue, {}); FileRun* const run = all.pop();) {
+          (run->given_up() != 0 ? begins : *queue).push(*run);
+        }
       }
       const auto* const first = static_cast<FileTask*>(parked_.first());
       if (first != nullptr && take(first->wanted, sync::clock::now())) begins.push(*parked_.pop());
-      moment = paid_off_;
+      moment = parked_.empty() ? sync::no_deadline : paid_off_;
       return true;
     };
     (void)changed_.await(look, sync::no_deadline, {}, sync::Spin::never);

@@ -74,11 +74,18 @@ FileRun::Steps FileRun::read() noexcept {
 
 // ... and append.
 FileRun::Steps FileRun::write() noexcept {
-  (void)co_await pause(Wants::bytes, request_.from.bytes());
+  total_ = end_ = request_.from.bytes();
+  // If it is paced, for the share of its first piece too: while it waits nothing is changed. One
+  // wait in a loop, as each makes the frame larger.
+  for (Wants what = Wants::bytes;; what = Wants::share) {
+    (void)co_await pause(what, what == Wants::bytes ? total_ : next_bytes());
+    if (!is_paced_ || total_ == 0 || what == Wants::share) break;
+  }
+  const int error = is_paced_ ? may_move() : 0;
+  if (error != 0) co_return fail(-error, "");
   if (!co_await open_file(O_WRONLY | (request_.create ? O_CREAT : 0))) co_return false;
   if (request_.operation == FileOperation::append) file_offset_ = attributes_.bytes;
   FileResultAccess::offset(result_) = file_offset_;
-  total_ = request_.from.bytes();
   wrote_ = true;
   const bool cuts = request_.truncate && request_.operation == FileOperation::write;
   if (cuts && attributes_.bytes > file_offset_) {
@@ -349,7 +356,7 @@ FileRun::Steps FileRun::copy_contents() noexcept {
     if (at >= data_end) break;
     std::uint64_t bytes = std::min(kPiece, data_end - at);
     (void)co_await pause(Wants::share, bytes);
-    const int error = stopped();
+    const int error = may_move();
     if (error != 0) co_return fail(-error, "");
     if (!by_hand) {
       call_ = {.kind = FileCallKind::copy_range,

@@ -44,7 +44,7 @@ FileRun::Steps FileRun::transfer() noexcept {
         const bool at_once = co_await pause(Wants::share, next_bytes()) != 0;
         if (!at_once) continue;
       }
-      transfer_error_ = stopped();
+      transfer_error_ = may_move();
       if (transfer_error_ == 0) take_slot();
     } else if (out_ != 0) {
       (void)co_await pause(Wants::completion);

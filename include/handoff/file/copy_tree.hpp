@@ -69,7 +69,7 @@ struct [[nodiscard("it says what was not copied")]] CopyTreeResult {
   std::uint64_t verified_bytes = 0;  // read back and compared
   std::vector<CopyTreeProblem> problems;  // each thing that was not copied as it should
   std::string refusal;  // nothing was begun; one line that says why
-  bool stopped = false;  // by the stop token
+  bool stopped = false;  // `until` came before all was copied
 
   // Whether all was copied.
   [[nodiscard]] bool ok() const noexcept { return problems.empty() && refusal.empty() && !stopped; }

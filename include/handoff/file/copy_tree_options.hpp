@@ -16,9 +16,10 @@ namespace detail {
 class FileTap;
 }  // namespace detail
 
-// How far a copy is. How much there is, is counted only with CopyTreeOptions::count.
+// How far a copy is. How much there is, is counted only with CopyTreeOptions::count: then, if all
+// was copied, the last call has `counted`, and all of both.
 struct CopyTreeProgress {
-  std::uint64_t files = 0;  // done: files, links and special files
+  std::uint64_t files = 0;  // done: as CopyTreeResult::files
   std::uint64_t bytes = 0;  // done: of contents
   std::uint64_t all_files = 0;  // there are, as far as they are counted
   std::uint64_t all_bytes = 0;
@@ -32,7 +33,8 @@ struct CopyTreeOptions {
   bool durable = false;  // ends only when all of it outlives a loss of power
   bool verify = false;  // reads back what was written and compares it
   bool count = false;  // counts beside the copying how much there is, for the progress
-  // Called about ten times a second by the thread that called copy_tree(). Must not throw.
+  // Called about ten times a second, and twice at the end, by the thread that called copy_tree().
+  // Must not throw.
   UniqueFunction<void(const CopyTreeProgress&)> progress = {};
   detail::FileTap* tap = nullptr;  // for tests: sees and changes every system call
 };

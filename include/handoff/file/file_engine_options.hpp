@@ -44,7 +44,8 @@ struct FileEngineOptions {
                                        // the callbacks; it outlives the engine
   std::uint64_t bytes_in_flight = std::uint64_t{256} << 20;  // of requests that have begun; one
                                                              // that is larger runs alone
-  std::uint64_t bytes_per_second = 0;  // its share of the device; 0: no limit
+  std::uint64_t bytes_per_second = 0;  // its share of the device; 0: no limit. At most 32
+                                       // requests hold files while they wait for theirs
   std::string beneath = {};  // a directory that no path may leave, also by no link; "": anywhere
   detail::FileTap* tap = nullptr;  // for tests: sees and changes every system call
 };

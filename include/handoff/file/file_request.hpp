@@ -28,7 +28,8 @@
 
 namespace handoff { inline namespace HANDOFF_ABI {
 
-// Memory in several pieces; one needs no allocation.
+// Memory in several pieces; one needs no allocation. An empty span is a piece, wherever it points;
+// only what was made of nothing has none.
 template <class Byte>
 class FileMemory {
  public:
@@ -37,9 +38,13 @@ class FileMemory {
   template <class Piece>
     requires std::is_convertible_v<Piece, std::span<Byte>>
   FileMemory(Piece&& one) noexcept  // NOLINT(google-explicit-constructor)
-      : one_(std::forward<Piece>(one)) {}
+      : one_(std::forward<Piece>(one)) {
+    if (one_.data() == nullptr) one_ = none();
+  }
   FileMemory(std::initializer_list<std::span<Byte>> several) : several_(several) {}
-  explicit FileMemory(std::vector<std::span<Byte>> several) : several_(std::move(several)) {}
+  explicit FileMemory(std::vector<std::span<Byte>> several) : several_(std::move(several)) {
+    if (several_.empty()) one_ = none();
+  }
 
   // The pieces, in their order in the file.
   [[nodiscard]] std::span<const std::span<Byte>> pieces() const noexcept {
@@ -54,6 +59,12 @@ class FileMemory {
   }
 
  private:
+  // Null stands for memory that was not given. (No variable: its symbol would be unique in the
+  // process, docs/adr/0013-unloaded-cleanly.md.)
+  static std::span<Byte> none() noexcept {
+    return {reinterpret_cast<Byte*>(const_cast<char*>("")), 0U};
+  }
+
   std::span<Byte> one_;
   std::vector<std::span<Byte>> several_;
 };
@@ -69,7 +80,7 @@ struct FileRequest {
 
   std::uint64_t offset = 0;  // read, write: the first byte
   std::uint64_t length = to_the_end;  // read without `into`, and copy: how many bytes at most
-  FileMemory<std::byte> into = {};  // read: where to; empty: FileResult::data()
+  FileMemory<std::byte> into = {};  // read: where to; not given: FileResult::data()
   FileMemory<const std::byte> from = {};  // write, append, replace: what
 
   // What has not begun, or could go on, ends with ECANCELED if a stop was requested, with ETIME at
@@ -82,9 +93,11 @@ struct FileRequest {
   bool truncate = false;  // write: the file ends behind what is written
   bool preallocate = false;  // write: room on the device is reserved first, or it fails at once
   bool direct = false;  // past the page cache, where memory and file allow it; else through it
-  bool follow_last = true;  // a link in the place of the name; false: ELOOP
+  bool follow_last = true;  // a link in the place of the name; false: ELOOP, or stat describes it;
+                            // remove removes it in any case
   bool missing_is_ok = false;  // remove: a file that is not there counts as removed
-  std::uint32_t mode = 0666;  // of a new file, less the umask; of a copy what its source allows
+  std::uint32_t mode = 0666;  // of a new file, less the umask; a copy has of it what its source
+                              // allows: of 0755 it is 0644
   std::uint64_t limit = to_the_end;  // read: a longer file fails with EFBIG before it is read
 
   // Called with the bytes moved so far and all (0: not known), after each piece of about 1 MiB, by

@@ -390,6 +390,40 @@ TEST_F(CopyTreeOften, a_stop_leaves_what_is_whole_and_nothing_else) {
   }
 }
 
+// Nothing was left out: a stop that comes then, or a moment, ended nothing.
+TEST_F(CopyTree, the_last_progress_has_all_and_a_stop_in_it_ends_nothing) {
+  put(from / "a", std::string(100'000, 'a'));
+  fs::create_hard_link(from / "a", from / "b");
+  fs::create_symlink("a", from / "link");
+  put(from / "holes", "x");
+  ASSERT_EQ(truncate((from / "holes").c_str(), 8 << 20), 0);
+  TapOf tap = test::unsynced();
+  for (const bool durable : {false, true}) {
+    fs::remove_all(to);
+    std::stop_source source;
+    CopyTreeProgress last;
+    CopyTreeOptions options{
+        .until = source.get_token(), .durable = durable, .count = true, .tap = &tap};
+    options.progress = [&](const CopyTreeProgress& now) {
+      last = now;
+      if (now.counted && now.files == now.all_files) source.request_stop();
+    };
+    const CopyTreeResult result = copy_all(std::move(options));
+    EXPECT_TRUE(source.stop_requested());
+    EXPECT_TRUE(last.counted);
+    EXPECT_EQ(last.files, 3U);
+    EXPECT_EQ(last.all_files, 3U);
+    EXPECT_EQ(last.bytes, 100'000U + (8 << 20));
+    EXPECT_EQ(last.all_bytes, last.bytes);
+    EXPECT_EQ(result.files, last.files);
+    EXPECT_EQ(result.bytes, last.bytes);
+    EXPECT_FALSE(result.stopped);
+  }
+  fs::remove_all(to);
+  EXPECT_TRUE(copy({.until = std::chrono::seconds(-1)}).stopped);
+  EXPECT_FALSE(fs::exists(to));
+}
+
 TEST_F(CopyTreeOften, threads_that_cannot_be_had_are_not_missed) {
   for (int n = 0; n < 20; ++n) put(from / std::to_string(n), "text");
   test::until_whole(test::Call::thread, EAGAIN, [&] {

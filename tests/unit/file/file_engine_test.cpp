@@ -76,6 +76,26 @@ TEST_P(FileEngineTest, MemoryInSeveralPieces) {
   EXPECT_EQ((first + second + third).substr(0, text.size()), text);
 }
 
+TEST_P(FileEngineTest, AnEmptySpanIsMemoryToo) {
+  FileEngine files(options());
+  put(folder / "a", "0123456789");
+  std::vector<std::byte> none;
+  FileRequest request{.path = folder / "a"};
+  request.into = FileMemory<std::byte>(std::vector<std::span<std::byte>>{});
+  std::vector<Future<FileResult>> reads;
+  reads.push_back(files.read(folder / "a", none));
+  reads.push_back(files.read(folder / "a", {}));
+  reads.push_back(files.read(OpenFile::open(folder / "a"), none, 3));
+  reads.push_back(files.submit({.path = folder / "a", .into = none}));
+  reads.push_back(files.submit(std::move(request)));
+  for (Future<FileResult>& read : reads) {
+    FileResult result = read.get();
+    EXPECT_EQ(result.bytes(), 0U);
+    EXPECT_TRUE(result.data().empty());
+  }
+  EXPECT_EQ(files.submit({.path = folder / "a", .into = {}}).get().bytes(), 10U) << "not given";
+}
+
 TEST_P(FileEngineTest, RangesOfAWholeRead) {
   FileEngine files(options());
   put(folder / "a", "0123456789");
@@ -223,6 +243,10 @@ TEST_P(FileEngineTest, RemovesAndAsks) {
       .get()
       .check();
   EXPECT_TRUE(S_ISDIR(files.stat(folder.path()).get().attributes().mode));
+  for (const FileOperation operation : {FileOperation::read, FileOperation::remove}) {
+    EXPECT_EQ(files.submit({.operation = operation}).get().failure().text(),
+              "the path is empty: No such file or directory");
+  }
 }
 
 TEST_P(FileEngineTest, AnOpenFileHasRanges) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Order, room, group commit, shares, stops: what an engine does with many requests.
+#include "file/pace.hpp"
 #include "file_support.hpp"
 #include "support/file_tap.hpp"
 #include "support/test.hpp"
@@ -137,6 +138,47 @@ TEST_P(FileOrderTest, NothingStoppedOrLateWaitsForItsShare) {
     EXPECT_TRUE(waits.request_stop());
     EXPECT_EQ(waits.get().failure().error, ECANCELED);
   }
+}
+
+// Of many that wait for their share few hold a file, and those that have moved nothing end with
+// the engine: what they were to change is as it was.
+TEST_P(FileOrderTest, WhatWaitsForItsShareHoldsFewFilesAndIsCancelled) {
+  if (GetParam() == FileBackend::caller) return;  // its submit() is the wait
+  put(folder / "old", "old");
+  put(folder / "source", pattern(8192));
+  const OpenFile open = OpenFile::open(folder / "old");
+  std::atomic<int> opens{0};
+  TapOf tap([&](const FileCallView& call) {
+    if (call.kind == FileCallKind::open) ++opens;
+    return Verdict{};
+  });
+  FileEngineOptions share = options();
+  share.bytes_per_second = 1;
+  share.tap = &tap;
+  FileEngine files(share);
+  files.write(folder / "debt", bytes_of(pattern(4096))).get().check();
+  opens = 0;
+  std::string into(4, '\0');
+  std::vector<Future<FileResult>> all;
+  all.push_back(files.write(folder / "old", bytes_of("new")));
+  all.push_back(files.append(folder / "new", bytes_of("new")));
+  all.push_back(files.read(open, room_of(into), 0));
+  for (const char* const name : {"b", "c"}) {
+    all.push_back(files.submit({.operation = FileOperation::copy,
+                                .path = folder / "source",
+                                .to = folder / name,
+                                .length = 4096}));
+  }
+  for (int i = 0; i < 100; ++i) all.push_back(files.read(folder / "source", room_of(into)));
+  const int most = detail::FilePace::kPlaces - 2 + 2 * 2;  // a copy opens three
+  while (opens < most) std::this_thread::yield();
+  const Tally tally = files.close(Closing::abandon);
+  EXPECT_EQ(opens, most);
+  EXPECT_EQ(tally.cancelled, all.size());
+  EXPECT_EQ(tally.done, 1U);
+  for (auto& one : all) EXPECT_EQ(one.get().failure().error, ECANCELED);
+  EXPECT_EQ(contents(folder / "old"), "old");
+  EXPECT_EQ(folder.entries(), 3U) << "old, source and debt";
 }
 
 TEST_P(FileOrderTest, FewBytesInFlightLetAllThrough) {

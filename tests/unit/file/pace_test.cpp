@@ -60,6 +60,7 @@ class Services final : public FileServices {
 // Drives a run to its end, with so many calls out at once.
 FileResult drive(Services& services, FileRequest request, unsigned window) {
   FileRun run(services, std::move(request));
+  run.set_paced();
   run.set_window(window);
   std::vector<FileCall> out;
   const auto complete_first = [&] {
@@ -186,6 +187,23 @@ TEST(PaceTest, WhatIsStoppedGoesOnWithoutAShare) {
   EXPECT_TRUE(pace.spend(tasks[1], 1, true));
   pace.wait(tasks[1], 1);
   EXPECT_FALSE(pace.spend(tasks[0], 0, false)) << "the debt is the first one's";
+}
+
+TEST(PaceTest, APlaceGoesToTheNextOne) {
+  constexpr std::size_t many = FilePace::kPlaces;
+  FilePace pace(1, "t");
+  Tasks tasks(many + 3);
+  for (std::size_t i = 0; i < many; ++i) EXPECT_TRUE(pace.enter(tasks[i]));
+  for (std::size_t i = many; i < many + 3; ++i) EXPECT_FALSE(pace.enter(tasks[i]));
+  EXPECT_EQ(pace.leave(tasks[0]), &tasks[many]);
+  tasks[many + 1].stop();
+  EXPECT_EQ(tasks.driver.wait_for(1), std::vector<FileRun*>{&tasks[many + 1]});
+  EXPECT_EQ(pace.leave(tasks[many + 1]), nullptr) << "it had none";
+  EXPECT_TRUE(pace.enter(tasks[many + 1])) << "it is stopped";
+  EXPECT_EQ(pace.leave(tasks[1]), &tasks[many + 2]);
+  EXPECT_EQ(pace.leave(tasks[2]), nullptr);
+  tasks[2].has_place = false;
+  EXPECT_TRUE(pace.enter(tasks[2]));
 }
 
 // ---- What runs pay ------------------------------------------------------------------------------
