@@ -137,8 +137,9 @@ void refuse(const Call& call, Refusal refusal, const std::string& where, Wrongs&
   if (refusal == Refusal::closed || refusal == Refusal::closed_and_full) subject.close();
   sync::StopSource stop;
   stop.request_stop();
+  const sync::StopToken stopped = stop.token();
   const Until until =
-      refusal == Refusal::stopped ? Until(stop.token()) : Until(std::chrono::microseconds(200));
+      refusal == Refusal::stopped ? Until(stopped) : Until(std::chrono::microseconds(200));
   typename KindType::Given given = KindType::make();
   if (call.call(subject, given, until) == Status::ok) wrongs.push_back(where + ": accepted");
   if (!is_whole(given)) wrongs.push_back(where + ": moved");
