@@ -4,7 +4,6 @@
 // bound. It outlives the runs: who ends one may still be in push() when the next one begins.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -32,9 +31,8 @@ struct FinishedBlock {
 
 class Outbox {
  public:
-  // `bell`: of the one that calls MPI. `most`: blocks that wait; a ring has a power of two.
-  Outbox(RankBell& bell, std::size_t most)
-      : bell_(bell), blocks_(std::bit_floor(most)), spare_(std::bit_floor(most)) {}
+  // `bell`: of the one that calls MPI. `most`: blocks that wait, or the next power of two.
+  Outbox(RankBell& bell, std::size_t most) : bell_(bell), blocks_(most), spare_(most) {}
 
   // Waits for room.
   void push(FinishedBlock&& block) {
