@@ -55,7 +55,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   void leave() noexcept {
     if (reader_ == nullptr) return;
     if (visit_ != nullptr) *visit_ = nullptr;
-    if (kLossy || visit_ == nullptr) end(*broadcast_, *reader_);
+    if (std::exchange(reader_->visited_by, nullptr) == nullptr) end(*broadcast_, *reader_);
     forget();
   }
 
@@ -142,6 +142,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     broadcast_ = other.broadcast_;
     visit_ = other.visit_;
     if (visit_ != nullptr) *visit_ = this;
+    if (reader_ != nullptr && reader_->visited_by != nullptr) reader_->visited_by = this;
     other.forget();
   }
 
@@ -233,9 +234,8 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   // or ended the consumer, so all is done without it.
   class Progress {
    public:
-    Progress(Consumer& consumer, Consumer* const& here, Ticket first) noexcept
-        : here_(here),
-          broadcast_(*consumer.broadcast_),
+    Progress(Consumer& consumer, Ticket first) noexcept
+        : broadcast_(*consumer.broadcast_),
           reader_(*consumer.reader_),
           stride_(broadcast_.stride_),
           told_(first),
@@ -244,11 +244,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     [[gnu::always_inline]] ~Progress() {
       reader_.next = next;
       if (next != told_) tell();
-      if (here_ != nullptr) {
-        here_->visit_ = nullptr;
-      } else {
-        end(broadcast_, reader_);
-      }
+      if (std::exchange(reader_.visited_by, nullptr) == nullptr) end(broadcast_, reader_);
     }
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -273,7 +269,6 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       if (reader_.followers.load(sync::order::relaxed) != 0) broadcast_.consumers_.tell();
     }
 
-    Consumer* const& here_;
     Broadcast& broadcast_;
     detail::BroadcastReader& reader_;
     const Ticket stride_;
@@ -285,7 +280,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
 
   template <class Visitor>
   std::size_t consume_in_place(Visitor& visitor, std::size_t most) {
-    if (visit_ != nullptr)
+    if (reader_->visited_by != nullptr)
       misuse("a consumer of a broadcast was used to consume inside its own visitor");
     const Places places = broadcast_->places_;
     const Ticket first = reader_->next;
@@ -295,9 +290,9 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     while (end != first && is_dropped(places, end - kStep)) end -= kStep;
     std::size_t visited = 0;
     const detail::Draining draining(broadcast_);
-    Consumer* here = this;
-    visit_ = &here;
-    Progress progress(*this, here, first);
+    detail::BroadcastReader& reader = *reader_;
+    reader.visited_by = this;
+    Progress progress(*this, first);
     for (Ticket ticket = first; ticket != end; ticket += kStep) {
       progress.next = ticket + kStep;
       if (is_dropped(places, ticket)) continue;
@@ -308,7 +303,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       } else {
         detail::call_with(visitor, ticket / kStep, end_of_batch, places.message(ticket));
       }
-      if (here != this) [[unlikely]]
+      if (reader.visited_by != this) [[unlikely]]
         return visited;
       progress.tell_in_strides();
     }
@@ -400,7 +395,7 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   }
 
   Broadcast* broadcast_ = nullptr;
-  // Where the innermost call of consume() has noted where this consumer is; null: it has left.
+  // Where the innermost call that copies has noted where this consumer is; null: it has left.
   Consumer** visit_ = nullptr;
 };
 
