@@ -2,12 +2,11 @@
 //
 // A Future whose result is there already.
 //
-//   handoff::Future<Page> page_of(const Url& url) {
-//     if (const Page* kept = cache.find(url)) return handoff::ready_future(*kept);
-//     if (!url.is_valid()) return
-//     handoff::failed_future<Page>(std::make_exception_ptr(BadUrl(url))); return pool.submit(load,
-//     url);
-//   }
+//   auto page_of = [&](const Url& url) -> handoff::Future<Page> {
+//     const Page* kept = cache.find(url);
+//     if (kept != nullptr) return handoff::ready_future(*kept);
+//     return pool.submit(load, url);
+//   };
 //
 // For: functions that return a Future, and sometimes know the result at once.
 //
