@@ -134,7 +134,7 @@ Backlog::Backlog(const ThreadPoolOptions& options, Crew& crew, WaitingRoom& room
     : crew_(crew),
       threads_(threads),
       unqueued_(unqueued),
-      claimer_(crew, room, threads),
+      claimer_(crew, room, threads, notes_),
       source_(make_source(options.mode, room.is_bounded(), claimer_, crew.width())),
       notes_(0),
       starvation_limit_(options.starvation_limit) {}
@@ -186,7 +186,7 @@ Task* Backlog::take_of(TaskClass which, Worker& worker, const SideQueues& queues
     case TaskClass::high: return claim(Priority::high);
     case TaskClass::for_worker: {
       SmallTaskQueue* const own = queues.own(worker.index);
-      return own != nullptr ? Claimer::claim_unbounded(*own, worker) : nullptr;
+      return own != nullptr ? claimer_.claim_unbounded(*own, worker) : nullptr;
     }
     case TaskClass::normal: return source_->next(worker);
     case TaskClass::low: return claim(Priority::low);
@@ -211,7 +211,7 @@ void Backlog::pause() noexcept {
   if (never_paused_.read() || is_paused()) return;
   // equivalent(swap): only speed: a worker that is woken between the two finds nothing it may take
   threads_.sleepers().begin_search();
-  notes_.fetch_or(kPaused, order::relaxed);  // order: relaxed, else one more task begins
+  notes_.fetch_or(kPaused, order::relaxed);  // order: relaxed, a task from before may begin yet
 }
 
 // Ends the search as if it had found work.

@@ -61,7 +61,7 @@ class Backlog {
 
   // The next task for a worker that runs none. Null if there is none to begin.
   Task* take(Worker& worker) noexcept {
-    // order: relaxed, a task that slips through has begun in time
+    // order: relaxed, a task that slips through was there in time: see Claimer::node_of()
     const std::uint32_t notes = notes_.load(sync::order::relaxed);
     if (notes != 0) [[unlikely]]
       return take_noted(worker, notes);
@@ -92,7 +92,7 @@ class Backlog {
   friend struct Books;
 
   // What a worker has to know before it takes a task; nothing, most of the time.
-  enum Notes : std::uint32_t { kPaused = 1, kSideQueues = 2 };
+  enum Notes : std::uint32_t { kPaused = Claimer::paused, kSideQueues = 2 };
 
   Task* take_noted(Worker& worker, std::uint32_t notes) noexcept;
   Task* take_of(TaskClass which, Worker& worker, const SideQueues& queues) noexcept;

@@ -20,6 +20,7 @@
 #include <handoff/pool/detail/worker.hpp>
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/queue/steal_deque.hpp>
+#include <handoff/sync/internal/atomic.hpp>
 
 #include "../probe/internal/probes.hpp"
 #include "crew.hpp"
@@ -30,11 +31,14 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Claimer {
  public:
-  Claimer(Crew& crew, WaitingRoom& room, WorkCalls& calls) noexcept
-      : crew_(crew), room_(room), calls_(calls) {}
+  static constexpr std::uint32_t paused = 1;  // in `notes`: no task is to begin
+
+  Claimer(Crew& crew, WaitingRoom& room, WorkCalls& calls,
+          const sync::atomic<std::uint32_t>& notes) noexcept
+      : crew_(crew), room_(room), calls_(calls), notes_(notes) {}
 
   // Takes tasks, `most` at most, by take(most, into): returns the oldest, the others go into the
-  // worker's empty deque, oldest on top. Null if there was none, or no memory to hold one.
+  // worker's empty deque, oldest on top. Null if there was none, or no node for one.
   template <class Take>
   Task* claim_by(Take&& take, Worker& worker, std::size_t most) noexcept {
     std::array<Task*, Worker::batch_most> claimed;  // no initial value: only `count` are used
@@ -59,9 +63,9 @@ class Claimer {
   }
 
   // One task of a queue for which the pool's capacity is none.
-  static Task* claim_unbounded(SmallTaskQueue& queue, Worker& worker) noexcept {
+  Task* claim_unbounded(SmallTaskQueue& queue, Worker& worker) noexcept {
     Task* node = nullptr;
-    const auto into = [&worker, &node]() noexcept { return node = node_of(worker); };
+    const auto into = [&]() noexcept { return node = node_of(worker); };
     return queue.claim(1, into) != 0 ? node : nullptr;
   }
 
@@ -89,8 +93,12 @@ class Claimer {
   }
 
  private:
-  // For one task more of the worker's own. Null: no memory; the task stays where it is until then.
-  static Task* node_of(Worker& worker) noexcept {
+  // For one task more, which has been found. Null: no memory, or a pause; the task stays where it
+  // is until then.
+  Task* node_of(Worker& worker) noexcept {
+    // order: relaxed. A pause before it was handed over came with the task, which was acquired.
+    if ((notes_.load(sync::order::relaxed) & paused) != 0) [[unlikely]]
+      return nullptr;
     try {
       return worker.nodes.take();
     } catch (const std::bad_alloc&) {
@@ -101,6 +109,7 @@ class Claimer {
   Crew& crew_;
   WaitingRoom& room_;
   WorkCalls& calls_;
+  const sync::atomic<std::uint32_t>& notes_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

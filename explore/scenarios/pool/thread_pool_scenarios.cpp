@@ -15,6 +15,7 @@
 #include "books/pool_books.hpp"
 #include "explore/scenario.hpp"
 #include "explore/scenarios/pool/pool_scenarios.hpp"
+#include "pool/claimer.hpp"
 
 namespace thread_pool_scenarios { namespace {
 
@@ -115,6 +116,24 @@ const Scenario pause("thread_pool/pause", [] {
   pool.submit([&ran] { ran.write() = 1; }).get();
   explore::check(ran.read() == 1, "it ran");
 });
+
+// What is handed over behind a pause does not begin before its end, though a worker that had not
+// yet heard of it was about to take a task.
+void hold_back(PoolMode mode, const TaskOptions& options) {
+  test::AuditedPool pool({.mode = mode, .width = 1});
+  sync::atomic<bool> begun{false};
+  if (options.worker) pool.submit([] {}, options).get();  // it has that queue by now
+  pool.pause();
+  pool.post([&begun] { begun.store(true, sync::order::relaxed); }, options);
+  explore::check(!begun.load(sync::order::relaxed), "it waits");
+  pool.close();
+  explore::check(begun.load(sync::order::relaxed), "it ran");
+}
+const Scenario paused_stealing("thread_pool/paused_stealing",
+                               [] { hold_back(PoolMode::stealing, {}); });
+const Scenario paused_active("thread_pool/paused_active", [] { hold_back(PoolMode::active, {}); });
+const Scenario paused_pinned("thread_pool/paused_pinned",
+                             [] { hold_back(PoolMode::stealing, {.worker = 0}); });
 
 // The task waits for another one, which needs a stand-in; that one goes when the task goes on.
 const HugeScenario blocks("thread_pool/blocking", [] {
