@@ -13,7 +13,7 @@ class StaticRank : PlainRank {
     const auto border = [&](int of) {
       return order.count * static_cast<std::size_t>(of) / static_cast<std::size_t>(ranks);
     };
-    order.do_block(border(rank), border(rank + 1));
+    order.run(border(rank), border(rank + 1));
     MPI_Barrier(MPI_COMM_WORLD);
   }
 };
@@ -41,7 +41,7 @@ class MasterOrWorker : PlainRank {
       MPI_Sendrecv(nullptr, 0, MPI_BYTE, 0, 0, &given, sizeof given, MPI_BYTE, 0, 0, MPI_COMM_WORLD,
                    MPI_STATUS_IGNORE);
       if (given >= order.count) return;
-      order.do_block(given, given + 1);
+      order.run(given, given + 1);
     }
   }
 };

@@ -8,17 +8,16 @@
 
 namespace handoff::lab::peers {
 
-template <class Order = LoopOrder>
 class TeamRank {
  public:
-  void run(const Order& order) {
-    static_cast<void>(team_.run(
-        order.count, [&order](IndexRange range) { order.do_block(range.first, range.last); }));
+  void run(const LoopOrder& order) {
+    static_cast<void>(
+        team_.run(order.count, [&order](IndexRange range) { order.run(range.first, range.last); }));
   }
 
  private:
   RankTeam team_{{.threads = 1}};
 };
-using OwnRankTeam = RankLoops<TeamRank<>>;
+using OwnRankTeam = RankLoops<TeamRank>;
 
 }  // namespace handoff::lab::peers

@@ -110,7 +110,7 @@ struct LoopOrder {
     };
   }
   LoopOrder() = default;
-  void do_block(std::size_t first, std::size_t last) const { call(*this, first, last); }
+  void run(std::size_t first, std::size_t last) const { call(*this, first, last); }
 
   void (*call)(const LoopOrder& order, std::size_t first, std::size_t last) = nullptr;
   std::size_t count = 0;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
 // Finished blocks on their way from the threads that compute to the one that calls MPI, with a
-// bound. It outlives the runs: who ends one may still be in push() when the next one begins.
+// bound. It outlives the runs: who ends one may still be in end() when the next one begins.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include <handoff/config.hpp>
 #include <handoff/core/index_range.hpp>
-#include <handoff/queue/channel.hpp>
-#include <handoff/queue/mpmc_ring.hpp>
+#include <handoff/sync/event_count.hpp>
+#include <handoff/sync/mutex.hpp>
 
 #include "rank_bell.hpp"
 
@@ -25,35 +26,87 @@ struct ResultBytes {
 };
 
 struct FinishedBlock {
-  IndexRange range;  // empty: no more will come in this run
+  IndexRange range;
   ResultBytes results;  // null: there are none, or they are in place
 };
 
 class Outbox {
  public:
-  // `bell`: of the one that calls MPI. `most`: blocks that wait, or the next power of two.
-  Outbox(RankBell& bell, std::size_t most) : bell_(bell), blocks_(most), spare_(most) {}
+  // `bell`: of the one that calls MPI.
+  explicit Outbox(RankBell& bell) noexcept : bell_(bell) {}
+
+  // Nobody is inside.
+  void open(std::size_t limit) {
+    const sync::Lock lock(mutex_);
+    limit_ = limit;
+    has_ended_ = false;
+  }
 
   // Waits for room.
   void push(FinishedBlock&& block) {
-    (void)blocks_.push(std::move(block));
+    const auto pushed = [&] {
+      const sync::Lock lock(mutex_);
+      if (blocks_.size() >= limit_) return false;
+      blocks_.push_back(std::move(block));
+      return true;
+    };
+    (void)room_.await(pushed, sync::no_deadline, {}, sync::Spin::never, "results to be sent");
     bell_.ring();
   }
-  std::optional<FinishedBlock> pop() { return blocks_.try_pop(); }
+  bool pop(FinishedBlock& block) {
+    {
+      const sync::Lock lock(mutex_);
+      if (blocks_.empty()) return false;
+      block = std::move(blocks_.front());
+      blocks_.pop_front();
+    }
+    room_.notify_one();
+    return true;
+  }
 
   // Memory that an earlier block had costs no page faults.
   ResultBytes take_memory(std::size_t size) {
-    std::optional<ResultBytes> spare = spare_.try_pop();
-    if (spare && spare->size >= size) return std::move(*spare);
+    {
+      const sync::Lock lock(mutex_);
+      const auto large_enough = [size](const ResultBytes& each) { return each.size >= size; };
+      const auto at = std::find_if(spare_.begin(), spare_.end(), large_enough);
+      if (at != spare_.end()) {
+        ResultBytes spare = std::move(*at);
+        spare_.erase(at);
+        return spare;
+      }
+    }
     return {std::make_unique_for_overwrite<std::byte[]>(size), size};
   }
   // Keeps what a thread may want at a time.
-  void give_back(ResultBytes&& memory) { (void)spare_.try_push(std::move(memory)); }
+  void give_back(ResultBytes&& memory) {
+    const sync::Lock lock(mutex_);
+    spare_.push_back(std::move(memory));
+    if (spare_.size() > limit_) spare_.pop_front();
+  }
+
+  // No more blocks will come.
+  void end() noexcept {
+    {
+      const sync::Lock lock(mutex_);
+      has_ended_ = true;
+    }
+    bell_.ring();
+  }
+  bool has_ended() const {
+    const sync::Lock lock(mutex_);
+    return has_ended_ && blocks_.empty();
+  }
 
  private:
+  mutable sync::Mutex mutex_;  // of what follows
+  std::deque<FinishedBlock> blocks_;
+  std::deque<ResultBytes> spare_;
+  std::size_t limit_ = 1;
+  bool has_ended_ = true;
+
   RankBell& bell_;
-  Channel<FinishedBlock> blocks_;
-  MpmcRing<ResultBytes> spare_;
+  sync::EventCount room_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

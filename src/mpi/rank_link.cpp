@@ -14,8 +14,8 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
 #include <handoff/version.hpp>
-#include <map>
 #include <new>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -118,24 +118,29 @@ sync::Deadline Pace::next(std::chrono::microseconds longest) noexcept {
 struct RankLink::Hello {
   std::uint64_t build;
   std::uint64_t threads;
-  int node;  // its first rank
-  int place;  // in the node
   std::array<char, 64> host;
 };
 
-RankLink::RankLink(const RankTeamOptions& options, int unwinding) : unwinding_(unwinding) {
+RankLink::RankLink(const RankTeamOptions& options) : unwinding_(std::uncaught_exceptions()) {
   if (options.patience < std::chrono::seconds(3)) {
     misuse("RankTeam: `patience` is 3 s at least: a rank that is busy is not lost");
   }
   mpi_life().begin();
-}
-
-// From here on the destructor ends what began: those that know of a failure end in order, and a
-// call of MPI that failed may have left others in it.
-RankLink::RankLink(const RankTeamOptions& options) : RankLink(options, std::uncaught_exceptions()) {
-  connect(options);
-  greet(options.threads);
-  make_windows();
+  try {
+    connect(options);
+    find_places();
+    make_windows();
+    greet(options.threads);
+  } catch (...) {
+    // Those that know of it end in order; a call of MPI that failed may have left others in it.
+    if (is_agreed_) {
+      free_all();
+    } else {
+      mpi_life().is_orderly = false;
+    }
+    --mpi_life().teams;
+    throw;
+  }
 }
 
 RankLink::~RankLink() {
@@ -186,6 +191,9 @@ void RankLink::connect(const RankTeamOptions& options) {
 }
 
 void RankLink::make_windows() {
+  std::uint64_t nodes = node_rank_ == 0 ? 1 : 0;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &nodes, 1, MPI_UINT64_T, MPI_SUM, comm_), "the machines");
+  nodes_ = nodes;
   // A bell of each rank follows the counter: the parts of the ranks lie one behind the other.
   constexpr std::size_t of_counter = sync::cache_line;
   static_assert(sizeof(NodeCounter) <= of_counter && sizeof(RankBell) == sync::cache_line);
@@ -221,16 +229,26 @@ void RankLink::make_windows() {
   if (nodes_ > 1 && rank_ == 0) reset_world();
 }
 
+// Which bells of the node are whose.
+void RankLink::find_places() {
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Group node = MPI_GROUP_NULL;
+  check_mpi(MPI_Comm_group(comm_, &all), "the group of all ranks");
+  check_mpi(MPI_Comm_group(node_comm_, &node), "the group of a machine's ranks");
+  std::vector<int> ranks(static_cast<std::size_t>(ranks_));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  places_.resize(ranks.size());
+  check_mpi(MPI_Group_translate_ranks(all, ranks_, ranks.data(), node, places_.data()),
+            "the ranks of a machine");
+  MPI_Group_free(&all);
+  MPI_Group_free(&node);
+}
+
 void RankLink::greet(std::size_t wanted) {
   int ranks_of_node = 1;
   MPI_Comm_size(node_comm_, &ranks_of_node);
   threads_ = wanted != 0 ? wanted : default_threads(ranks_of_node);
-  Hello own{.build = build_of_program(),
-            .threads = threads_,
-            .node = rank_,
-            .place = node_rank_,
-            .host = {}};
-  check_mpi(MPI_Bcast(&own.node, 1, MPI_INT, 0, node_comm_), "the ranks of a machine");
+  Hello own{.build = build_of_program(), .threads = threads_, .host = {}};
   std::array<char, MPI_MAX_PROCESSOR_NAME> host{};
   int length = 0;
   MPI_Get_processor_name(host.data(), &length);
@@ -238,20 +256,22 @@ void RankLink::greet(std::size_t wanted) {
   std::vector<Hello> all(static_cast<std::size_t>(ranks_));
   check_mpi(MPI_Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, comm_),
             "the first words of all ranks");
-  std::map<int, std::size_t> widths;  // of nodes
+  width_ = 0;
   for (const Hello& each : all) {
     hosts_.emplace_back(each.host.data());
-    places_.push_back(each.node == own.node ? each.place : MPI_UNDEFINED);
     width_ += each.threads;
-    widest_node_ = std::max(widest_node_, widths[each.node] += each.threads);
   }
-  nodes_ = widths.size();
   const auto other = std::find_if(all.begin(), all.end(),
                                   [&](const Hello& each) { return each.build != all[0].build; });
-  if (other == all.end()) return;
-  agree(ENOEXEC, name_of(static_cast<int>(other - all.begin())) +
-                     " runs another build of the program than " + name_of(0) +
-                     ": start the same on all hosts");
+  if (other != all.end()) {
+    agree(ENOEXEC, name_of(static_cast<int>(other - all.begin())) +
+                       " runs another build of the program than " + name_of(0) +
+                       ": start the same on all hosts");
+  }
+  std::uint64_t widest = threads_;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &widest, 1, MPI_UINT64_T, MPI_SUM, node_comm_), "threads");
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &widest, 1, MPI_UINT64_T, MPI_MAX, comm_), "threads");
+  widest_node_ = widest;
 }
 
 std::string RankLink::name_of(int rank) const {

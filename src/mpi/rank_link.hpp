@@ -106,10 +106,10 @@ class RankLink {
  private:
   struct Hello;
 
-  RankLink(const RankTeamOptions& options, int unwinding);
   void connect(const RankTeamOptions& options);
-  void greet(std::size_t wanted);
+  void find_places();
   void make_windows();
+  void greet(std::size_t wanted);
   void wait(MPI_Request& request, const char* what);
   void free_all() noexcept;
 
@@ -126,7 +126,7 @@ class RankLink {
   int node_rank_ = 0;
   std::size_t nodes_ = 1;
   std::size_t threads_ = 1;
-  std::size_t width_ = 0;
+  std::size_t width_ = 1;
   std::size_t widest_node_ = 1;
   std::vector<std::string> hosts_;
 

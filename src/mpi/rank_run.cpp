@@ -141,8 +141,9 @@ void RankRun::keep_failure(std::size_t size, RankFigures& figures) noexcept {
 
 // ---- The caller ----
 
-RankWord RankRun::lead() {
+RankVerdict RankRun::lead() {
   const std::size_t members = team_.width() - 1;
+  outbox_.open(members + 2);
   if (cause_ != StopCause::none) link_.node().stop(plan_.number);
   const sync::StopCallback on_stop(
       until_.stop_token(), [](void* bell) noexcept { static_cast<RankBell*>(bell)->ring(); },
@@ -150,11 +151,15 @@ RankWord RankRun::lead() {
   Outbox* const outbox = &outbox_;
   BulkOperation threads(
       team_, members, [this](std::size_t, std::size_t) { work(); },
-      [outbox](const Tally&) noexcept { outbox->push({}); }, {.block = 1});
+      [outbox](const Tally&) noexcept { outbox->end(); }, {.block = 1});
   (void)threads.start();
   try {
-    if (link_.ranks() > 1) expect_word();
-    while (!verdict_ || !sends_.empty()) step();
+    if (is_rank_0()) {
+      if (link_.ranks() > 1) expect_report();
+    } else {
+      expect_verdict();
+    }
+    while (!verdict_ || !sends_.empty() || !tellings_.empty()) step();
   } catch (...) {
     leave();
     throw;
@@ -165,12 +170,12 @@ RankWord RankRun::lead() {
 void RankRun::step() {
   const std::uint32_t heard = link_.bell().heard();
   bool has_moved = send_finished();
-  has_moved |= take_words();
+  has_moved |= is_rank_0() ? take_reports() : take_verdicts();
   has_moved |= complete();
   has_moved |= supply_node();
   watch_until();
   if (link_.nodes() > 1) watch_others();
-  if (!has_told_end_ && !is_computing_ && sends_.empty() && !link_.is_asking()) tell_end();
+  if (!has_told_end_ && outbox_.has_ended() && sends_.empty() && !link_.is_asking()) tell_end();
   if (has_moved) return pace_.moved();
   if (has_told_end_ && sync::clock::now() < spins_until_) return last_wait_.snooze_on();
   link_.bell().sleep(heard, next_look());
@@ -180,53 +185,41 @@ void RankRun::step() {
 // MPI goes on with what is under way only while it is called.
 sync::Deadline RankRun::next_look() noexcept {
   using namespace std::chrono_literals;
-  const bool is_at_rest = sends_.empty() && arrivals_.empty();
+  const bool is_at_rest = sends_.empty() && arrivals_.empty() && tellings_.empty();
   const sync::Deadline next = pace_.next(is_at_rest && link_.nodes() == 1 ? 16ms : 1ms);
   const bool is_watched = !has_told_end_ && cause_ == StopCause::none;
   return is_watched ? std::min(next, until_.deadline()) : next;
 }
 
-std::optional<FinishedBlock> RankRun::next_finished() {
-  std::optional<FinishedBlock> block = outbox_.pop();
-  if (!block || !block->range.empty()) return block;
-  is_computing_ = false;
-  return {};
-}
-
 // What is under way is bounded: more blocks wait in the outbox, and then their threads do.
 bool RankRun::send_finished() {
   bool has_moved = false;
-  while (sends_.size() < team_.width()) {
-    std::optional<FinishedBlock> block = next_finished();
-    if (!block) break;
+  FinishedBlock block;
+  while (sends_.size() < team_.width() && outbox_.pop(block)) {
     has_moved = true;
     if (is_rank_0()) {
-      record(block->range, plan_.bytes_per_index == 0 ? nullptr : place_of(block->range));
+      record(block.range, plan_.bytes_per_index == 0 ? nullptr : place_of(block.range));
     } else {
-      tell({.kind = RankWord::Kind::finished, .range = block->range}, std::move(block->results));
+      tell_rank_0({.kind = RankReport::Kind::finished, .range = block.range},
+                  std::move(block.results));
     }
   }
   return has_moved;
 }
 
-// Rank 0 tells all others, and they tell it.
-void RankRun::tell(const RankWord& word, ResultBytes results) {
-  if (link_.ranks() == 1) return;
-  Transfer& transfer =
-      sends_.emplace_back(Transfer{.word = word, .results = std::move(results), .requests = {}});
-  const int last = is_rank_0() ? link_.ranks() : 1;
-  for (int rank = is_rank_0() ? 1 : 0; rank < last; ++rank) {
-    MPI_Request& request = transfer.requests.emplace_back();
-    check_mpi(MPI_Isend(&transfer.word, sizeof(RankWord), MPI_BYTE, rank, kWordTag, link_.comm(),
-                        &request),
-              "a word to another rank");
-  }
+void RankRun::tell_rank_0(const RankReport& report, ResultBytes results) {
+  Transfer& transfer = sends_.emplace_back(
+      Transfer{.report = report, .results = std::move(results), .requests = {}});
+  MPI_Request& request = transfer.requests.emplace_back();
+  check_mpi(MPI_Isend(&transfer.report, sizeof(RankReport), MPI_BYTE, 0, kReportTag, link_.comm(),
+                      &request),
+            "a report to rank 0");
   if (transfer.results.bytes != nullptr) {
-    move_bytes(transfer.results.bytes.get(), word.range.size() * plan_.bytes_per_index, 0, true,
+    move_bytes(transfer.results.bytes.get(), report.range.size() * plan_.bytes_per_index, 0, true,
                transfer.requests);
   }
-  is_rank_0() ? link_.ring_node() : link_.ring(0);
-  if (word.kind == RankWord::Kind::finished) messages_ += transfer.requests.size();
+  link_.ring(0);
+  if (report.kind == RankReport::Kind::finished) messages_ += transfer.requests.size();
   told_at_ = sync::clock::now();
 }
 
@@ -243,79 +236,92 @@ void RankRun::move_bytes(std::byte* bytes, std::size_t size, int other, bool sen
   }
 }
 
-void RankRun::expect_word() {
-  check_mpi(MPI_Irecv(&heard_, sizeof heard_, MPI_BYTE, is_rank_0() ? MPI_ANY_SOURCE : 0, kWordTag,
-                      link_.comm(), &expected_),
-            "words of other ranks");
+void RankRun::expect_report() {
+  check_mpi(MPI_Irecv(&report_, sizeof report_, MPI_BYTE, MPI_ANY_SOURCE, kReportTag, link_.comm(),
+                      &expected_),
+            "reports");
 }
 
-bool RankRun::take_words() {
+bool RankRun::take_reports() {
   bool has_moved = false;
   while (expected_ != MPI_REQUEST_NULL) {
     int is_done = 0;
     MPI_Status status{};
-    check_mpi(MPI_Test(&expected_, &is_done, &status), "a word of another rank");
+    check_mpi(MPI_Test(&expected_, &is_done, &status), "a report");
     if (is_done == 0) break;
     has_moved = true;
-    take(heard_, status.MPI_SOURCE);
-    if (is_rank_0() ? ends_ + 1 < link_.ranks() : !verdict_) expect_word();
+    take(report_, status.MPI_SOURCE);
+    if (ends_ + 1 < link_.ranks()) expect_report();
   }
   return has_moved;
 }
 
-// The results of a block come from its rank in the order of its words.
-void RankRun::take(const RankWord& word, int from) {
+// The results of a report come from its rank in the order of its reports.
+void RankRun::take(const RankReport& report, int from) {
   heard_at_[static_cast<std::size_t>(from)] = sync::clock::now();
-  switch (word.kind) {
-    case RankWord::Kind::alive: break;
-    case RankWord::Kind::finished: {
-      if (plan_.bytes_per_index == 0) return record(word.range, nullptr);
+  switch (report.kind) {
+    case RankReport::Kind::alive: break;
+    case RankReport::Kind::finished: {
+      if (plan_.bytes_per_index == 0) return record(report.range, nullptr);
       Transfer& arrival = arrivals_.emplace_back();
-      arrival.word = word;
+      arrival.report = report;
       arrival.from = from;
-      move_bytes(place_of(word.range), word.range.size() * plan_.bytes_per_index, from, false,
+      move_bytes(place_of(report.range), report.range.size() * plan_.bytes_per_index, from, false,
                  arrival.requests);
       break;
     }
-    case RankWord::Kind::stop:
-      if (!is_rank_0()) cause_ = word.cause;  // it knows already
-      stop(word.cause);
+    case RankReport::Kind::stop: stop(report.cause); break;
+    case RankReport::Kind::end:
+      ++ends_;
+      outcome_.figures.add(report.figures);
+      if (outcome_.text[0] == '\0') outcome_.text = report.failure;
       break;
-    case RankWord::Kind::end:
-      if (!is_rank_0()) {
-        verdict_ = word;
-      } else {
-        ++ends_;
-        gather(word);
-      }
-      break;
-    case RankWord::Kind::lost: link_.lose(word.text.data());
   }
 }
 
-void RankRun::gather(const RankWord& end) {
-  outcome_.figures.add(end.figures);
-  if (outcome_.text[0] == '\0') outcome_.text = end.text;
+void RankRun::expect_verdict() {
+  check_mpi(MPI_Irecv(&heard_, sizeof heard_, MPI_BYTE, 0, kVerdictTag, link_.comm(), &expected_),
+            "words of rank 0");
+}
+
+bool RankRun::take_verdicts() {
+  if (verdict_) return false;
+  int is_done = 0;
+  check_mpi(MPI_Test(&expected_, &is_done, MPI_STATUS_IGNORE), "words of rank 0");
+  if (is_done == 0) return false;
+  heard_at_[0] = sync::clock::now();
+  if (heard_.kind == RankVerdict::Kind::lost) link_.lose(heard_.text.data());
+  if (heard_.kind == RankVerdict::Kind::stop) {
+    cause_ = heard_.cause;
+    link_.node().stop(plan_.number);
+  }
+  if (heard_.kind == RankVerdict::Kind::end) {
+    verdict_ = heard_;
+  } else {
+    expect_verdict();
+  }
+  return true;
 }
 
 bool RankRun::complete() {
-  const std::size_t before = sends_.size() + arrivals_.size();
+  const std::size_t before = sends_.size() + arrivals_.size() + tellings_.size();
   std::erase_if(sends_, [this](Transfer& each) {
     if (!all_done(each.requests)) return false;
     if (each.results.bytes != nullptr) outbox_.give_back(std::move(each.results));
     return true;
   });
+  std::erase_if(tellings_, [](Telling& each) { return all_done(each.requests); });
   std::erase_if(arrivals_, [this](Transfer& each) {
     if (!all_done(each.requests)) return false;
     link_.ring(each.from);
-    record(each.word.range, place_of(each.word.range));
+    record(each.report.range, place_of(each.report.range));
     return true;
   });
   if (is_rank_0() && has_told_end_ && !verdict_ && ends_ + 1 == link_.ranks() &&
       arrivals_.empty()) {
     conclude();
   }
-  return sends_.size() + arrivals_.size() != before;
+  return sends_.size() + arrivals_.size() + tellings_.size() != before;
 }
 
 // call() with the checkpoint, if there is one that can be written. False: now it cannot.
@@ -346,7 +352,7 @@ void RankRun::conclude() {
   if (!is_durable) return;
   outcome_.cause = cause_;
   verdict_ = outcome_;
-  tell(outcome_);
+  tell_all(outcome_);
 }
 
 // The node's next block is claimed when its threads have taken the one before: ahead of need.
@@ -387,7 +393,24 @@ void RankRun::watch_until() {
 void RankRun::stop(StopCause cause) {
   link_.node().stop(plan_.number);
   if (std::exchange(cause_, cause) != StopCause::none) return;
-  if (is_rank_0() || !has_told_end_) tell({.kind = RankWord::Kind::stop, .cause = cause});
+  if (is_rank_0()) {
+    tell_all({.kind = RankVerdict::Kind::stop, .cause = cause});
+  } else if (!has_told_end_) {
+    tell_rank_0({.kind = RankReport::Kind::stop, .cause = cause});
+  }
+}
+
+void RankRun::tell_all(const RankVerdict& verdict) {
+  if (link_.ranks() == 1) return;
+  Telling& telling = tellings_.emplace_back(Telling{.verdict = verdict, .requests = {}});
+  for (int rank = 1; rank < link_.ranks(); ++rank) {
+    MPI_Request& request = telling.requests.emplace_back();
+    check_mpi(MPI_Isend(&telling.verdict, sizeof telling.verdict, MPI_BYTE, rank, kVerdictTag,
+                        link_.comm(), &request),
+              "words to all ranks");
+    link_.ring(rank);
+  }
+  told_at_ = sync::clock::now();
 }
 
 // The others are ready soon. A rank that sleeps then is woken on the CPU of the one that wakes it:
@@ -400,8 +423,11 @@ void RankRun::tell_end() {
   spins_until_ = now + std::clamp<sync::clock::duration>((now - began_) / 8, 1ms, 10ms);
   figures_.statistics.messages = messages_;
   figures_.statistics.node_blocks = node_blocks_;
-  const RankWord end{.kind = RankWord::Kind::end, .figures = figures_, .text = failure_};
-  is_rank_0() ? gather(end) : tell(end);
+  if (!is_rank_0()) {
+    return tell_rank_0({.kind = RankReport::Kind::end, .figures = figures_, .failure = failure_});
+  }
+  outcome_.figures.add(figures_);
+  if (outcome_.text[0] == '\0') outcome_.text = failure_;
 }
 
 // Ranks of other machines, which may be cut off without a word. One that has told its end still
@@ -409,14 +435,20 @@ void RankRun::tell_end() {
 void RankRun::watch_others() {
   const sync::Deadline now = sync::clock::now();
   if (verdict_) return;
-  if (now - told_at_ > plan_.patience / 4) tell({.kind = RankWord::Kind::alive});
+  if (now - told_at_ > plan_.patience / 4) {
+    if (is_rank_0()) {
+      tell_all({.kind = RankVerdict::Kind::alive});
+    } else {
+      tell_rank_0({.kind = RankReport::Kind::alive});
+    }
+  }
   for (std::size_t i = is_rank_0() ? 1 : 0; i < heard_at_.size(); ++i) {
     if (now - heard_at_[i] <= plan_.patience) continue;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(plan_.patience).count();
     const std::string why = link_.name_of(static_cast<int>(i)) + " has said nothing for " +
                             std::to_string(seconds) +
                             " s: its host or the network is down, and the job ends";
-    if (is_rank_0()) tell({.kind = RankWord::Kind::lost, .text = rank_text(why)});
+    if (is_rank_0()) tell_all({.kind = RankVerdict::Kind::lost, .text = rank_text(why)});
     link_.lose(why);
   }
 }
@@ -425,11 +457,11 @@ void RankRun::watch_others() {
 // what may still be read by MPI is never freed, as the program ends.
 void RankRun::leave() noexcept {
   link_.node().stop(plan_.number);
-  while (is_computing_) {
+  for (FinishedBlock block; !outbox_.has_ended();) {
     const std::uint32_t heard = link_.bell().heard();
     int is_there = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, kWordTag, link_.comm(), &is_there, MPI_STATUS_IGNORE);
-    if (!next_finished() && is_computing_) link_.bell().sleep(heard, pace_.next());
+    MPI_Iprobe(MPI_ANY_SOURCE, kReportTag, link_.comm(), &is_there, MPI_STATUS_IGNORE);
+    if (!outbox_.pop(block) && !outbox_.has_ended()) link_.bell().sleep(heard, pace_.next());
   }
   const auto cancel = [](MPI_Request& request) {
     if (request == MPI_REQUEST_NULL) return;
@@ -441,6 +473,7 @@ void RankRun::leave() noexcept {
     for (MPI_Request& request : arrival.requests) cancel(request);
   }
   (void)own_sends_.release();
+  (void)own_tellings_.release();
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

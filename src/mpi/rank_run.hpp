@@ -47,15 +47,20 @@ class RankRun {
   RankRun& operator=(const RankRun&) = delete;
 
   // Until all ranks are done: what rank 0 said of all.
-  RankWord lead();
+  RankVerdict lead();
 
  private:
-  // A word under way from or to this rank and its results, which must stay until they are through.
+  // Blocks under way from or to this rank, with what must stay until they are through.
   struct Transfer {
-    RankWord word;
+    RankReport report;
     ResultBytes results;
     std::vector<MPI_Request> requests;
     int from = 0;  // of one that arrives
+  };
+  // Words of rank 0 on their way to the others.
+  struct Telling {
+    RankVerdict verdict;
+    std::vector<MPI_Request> requests;
   };
 
   // By the threads that compute.
@@ -67,12 +72,11 @@ class RankRun {
 
   // By the caller.
   void step();
-  std::optional<FinishedBlock> next_finished();
   sync::Deadline next_look() noexcept;
   bool send_finished();
-  bool take_words();
-  void take(const RankWord& word, int from);
-  void gather(const RankWord& end);
+  bool take_reports();
+  void take(const RankReport& report, int from);
+  bool take_verdicts();
   bool complete();
   bool supply_node();
   void watch_until();
@@ -84,8 +88,10 @@ class RankRun {
   void record(IndexRange range, const std::byte* results);
   void conclude();
   void leave() noexcept;
-  void expect_word();
-  void tell(const RankWord& word, ResultBytes results = {});
+  void expect_report();
+  void expect_verdict();
+  void tell_rank_0(const RankReport& report, ResultBytes results = {});
+  void tell_all(const RankVerdict& verdict);
   void move_bytes(std::byte* bytes, std::size_t size, int other, bool sends,
                   std::vector<MPI_Request>& requests);
   bool is_rank_0() const noexcept { return link_.rank() == 0; }
@@ -108,22 +114,24 @@ class RankRun {
 
   Pace pace_;
   StopCause cause_;
-  bool is_computing_ = true;  // blocks may still come
   bool has_told_end_ = false;
   const sync::Deadline began_ = sync::clock::now();
   sync::Deadline spins_until_;  // once the end is told
   sync::Backoff last_wait_;
   std::uint64_t messages_ = 0;
   std::uint64_t node_blocks_ = 0;
-  std::optional<RankWord> verdict_;  // the last word of rank 0
+  std::optional<RankVerdict> verdict_;  // the last one
 
   std::unique_ptr<std::list<Transfer>> own_sends_ = std::make_unique<std::list<Transfer>>();
+  std::unique_ptr<std::list<Telling>> own_tellings_ = std::make_unique<std::list<Telling>>();
   std::list<Transfer>& sends_ = *own_sends_;
+  std::list<Telling>& tellings_ = *own_tellings_;
   std::list<Transfer> arrivals_;
   MPI_Request expected_ = MPI_REQUEST_NULL;
-  RankWord heard_;  // comes next
+  RankReport report_;  // comes next, to rank 0
+  RankVerdict heard_;  // comes next, from it
   int ends_ = 0;  // ranks that have no more blocks
-  RankWord outcome_{.kind = RankWord::Kind::end};  // of all, as rank 0 gathers it
+  RankVerdict outcome_{.kind = RankVerdict::Kind::end};  // of all, as rank 0 gathers it
 
   // The first rank of a node.
   const BlockPlan world_;

@@ -24,7 +24,7 @@ namespace {
 using detail::CallWords;
 using detail::RankJob;
 using detail::RankRunPlan;
-using detail::RankWord;
+using detail::RankVerdict;
 using detail::StopCause;
 
 enum CallKind : std::uint64_t { kRun, kBroadcast };
@@ -68,7 +68,7 @@ class RankTeam::Ranks {
   explicit Ranks(const RankTeamOptions& options)
       : patience_(options.patience),
         link_(options),
-        outbox_(link_.bell(), link_.threads() + 2),
+        outbox_(link_.bell()),
         team_({.name = "handoff-rank", .width = link_.threads() + 1}) {
     // The caller calls MPI, and the others compute: one at least.
     link_.agree(EAGAIN, team_.width() < 2 ? "the system refused the threads" : "");
@@ -113,7 +113,7 @@ class RankTeam::Ranks {
                   .largest = largest_block(job, plan, link_.width())};
     detail::RankRun run(link_, team_, outbox_, job, std::move(plan), options.until, cause,
                         checkpoint ? &*checkpoint : nullptr);
-    const RankWord verdict = lead(run);
+    const RankVerdict verdict = lead(run);
     return settle(job.count, left, verdict);
   }
 
@@ -159,9 +159,9 @@ class RankTeam::Ranks {
     link_.broadcast(std::as_writable_bytes(std::span(plan.left)));
   }
 
-  RankWord lead(detail::RankRun& run) {
+  RankVerdict lead(detail::RankRun& run) {
     is_running_ = true;
-    RankWord verdict;
+    RankVerdict verdict;
     detail::call_or([&] { verdict = run.lead(); }, [&]() noexcept { is_running_ = false; });
     is_running_ = false;
     // All ranks have left the counters.
@@ -170,7 +170,7 @@ class RankTeam::Ranks {
     return verdict;
   }
 
-  Tally settle(std::size_t count, std::size_t left, const RankWord& verdict) {
+  Tally settle(std::size_t count, std::size_t left, const RankVerdict& verdict) {
     fail_if(verdict.error, verdict.text);
     tally_.accepted = count;
     tally_.done = count - left + verdict.figures.done;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the ranks of a run tell each other beside results: words to rank 0, and its words to all.
+// What the ranks of a run tell each other beside results: reports to rank 0, and its verdicts.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-enum RankTag : int { kWordTag = 1, kDataTag = 2 };
+enum RankTag : int { kReportTag = 1, kDataTag = 2, kVerdictTag = 3 };
 
 enum class StopCause : std::uint32_t { none, stopped, expired };
 
@@ -41,20 +41,29 @@ struct RankFigures {
   }
 };
 
-struct RankWord {
+// To rank 0.
+struct RankReport {
   enum class Kind : std::uint32_t {
     alive,
-    finished,  // to rank 0: `range`; its results come after it, if the run has some
-    stop,  // a rank's `until` has ended
-    end,  // this rank has no more blocks; by rank 0, when all have said so: the run is over
-    lost,  // by rank 0: a rank is, and the job
+    finished,  // `range`; its results come after it, if the run has some
+    stop,  // this rank's `until` has ended
+    end,  // this rank has no more blocks
   };
   Kind kind = Kind::alive;
   StopCause cause = StopCause::none;
-  int error = 0;  // of rank 0, with `text`
   IndexRange range = {};
-  RankFigures figures = {};  // of an end: of the rank, or of all
-  RankText text = {};  // of the first block that threw, or empty; or why it is lost
+  RankFigures figures = {};
+  RankText failure = {};  // of its first block that threw; empty: none
+};
+
+// To all others.
+struct RankVerdict {
+  enum class Kind : std::uint32_t { alive, stop, end, lost };
+  Kind kind = Kind::alive;
+  StopCause cause = StopCause::none;
+  int error = 0;  // of rank 0, with `text`
+  RankFigures figures = {};  // of all
+  RankText text = {};  // the first failure; or why it is lost
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail
