@@ -146,7 +146,7 @@ void Strand::give_up(Status said) noexcept {
   work(said == Status::closed ? Outcome::cancelled : Outcome::done);
 }
 
-// As the exception under way says; any other than a refusal is one, for this once.
+// Takes the reason from the exception that is being handled: NotRun has it; any other is `full`.
 void Strand::give_up_thrown() noexcept {
   Status said = Status::full;
   try {

@@ -300,10 +300,10 @@ class ThreadPool {
   // As a scheduler of std::execution; include <handoff/pool/scheduler.hpp>.
   auto get_scheduler() noexcept;
 
-  // Until resume() the workers begin no task, but for those that they are just taking: some of
-  // before the pause, or made by a task. What has begun goes on, and so do the tasks of its groups
-  // and loops that it runs itself while it waits. wait() waits. close() resumes for good. Any
-  // number of times, by anybody: the last word counts.
+  // Until resume() the workers begin no task. A worker that is just taking one may still begin it:
+  // a task from before the pause, or one that another task made. What has begun goes on, and so do
+  // the tasks of its groups and loops that it runs itself while it waits. wait() waits. close()
+  // resumes for good. Any number of times, from any thread: the last call counts.
   void pause() noexcept { engine_->pause(); }
   void resume() noexcept { engine_->resume(); }
 

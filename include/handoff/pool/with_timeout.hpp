@@ -15,8 +15,8 @@
 //   stop of a token: its callbacks run there, so they must be short, and neither wait for the pool
 //   nor close it, which is misuse.
 // - The rest comes as a task of the pool, of high priority, as soon as a worker is free: there what
-//   follows runs, and a task that has not begun is dropped. The pool counts it; a moment that has
-//   not come counts as nothing.
+//   follows runs, and a task that has not begun is dropped. The pool counts it; a timeout that has
+//   not fired is not counted.
 // - A task that waits for it runs nothing meanwhile; a stand-in works (pool/blocking.hpp).
 // - A result that is there already is returned as it is, whatever the moment.
 // - Closed: it throws NotRun, and the Future is unmoved. Any close of the pool, also one that

@@ -32,7 +32,7 @@ void many_runs(handoff::ThreadPool& pool) {
   }
 }
 
-// Waits inside a run: of a node for a part, of who asks whether to run again.
+// A node waits for a part that it runs, and run_until() asks after each run whether to run again.
 bool waits_inside(handoff::ThreadPool& pool) {
   std::vector<std::string> texts(20);
   std::size_t sum = 0;

@@ -74,9 +74,10 @@ struct GraphHost {
 struct ParkedNode {
   GraphExecution* run = nullptr;
   NodeId id = no_node;
-  // Guarded by the limit's mutex.
+  // Guarded by the limit's mutex. While the node does not wait, the thread that runs it may use
+  // has_place without that mutex.
   bool waits = false;
-  bool has_place = false;  // and by who runs the node, while it does not wait
+  bool has_place = false;
   ParkedNode* next = nullptr;
   ParkedNode* previous = nullptr;
 };
