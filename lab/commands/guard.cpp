@@ -16,16 +16,6 @@ constexpr std::chrono::milliseconds kGuardBurst{4};
 constexpr std::chrono::seconds kLongestLaunch{2};  // no further round of bursts after that
 constexpr int kLaunchesForTheFloor = 16;
 
-// By what a launch may count: one of its bursts, the cheapest first, or the mean of all.
-constexpr std::size_t kQuarters = 4;
-constexpr std::size_t kVotes = kQuarters + 1;
-
-double voted(std::size_t vote, const std::vector<double>& from_cheapest) {
-  const std::size_t count = from_cheapest.size();
-  if (vote < kQuarters) return from_cheapest[vote * count / kQuarters];
-  return std::reduce(from_cheapest.begin(), from_cheapest.end()) / static_cast<double>(count);
-}
-
 enum class Outcome { worse, same_or_better, undecided, broken };
 
 const char* name_of(Outcome outcome) {
@@ -45,7 +35,6 @@ struct GuardTrial {
   std::optional<Contender> before;
   std::vector<Measurement> sides = {};  // of this run: now, before
   int run = 1;
-  std::size_t vote = 0;   // chosen in the first run, kept in the second
   std::size_t looks = 0;  // at this run
   bool planted = false;
   bool settled = false;
@@ -194,7 +183,7 @@ class Guard {
     const Judging judging{
         .higher_is_better = higher_is_better(trial), .floor = margin(), .level = kGuardLevel};
     trial.judged_launches = trial.sides[0].launches.size();
-    judge(trial, judging);
+    trial.judged = judge_launches(good_of(trial, 0), good_of(trial, 1), judging);
     if (!trial.judged) return settle(trial, Outcome::undecided, "a figure is not above 0");
     if (trial.judged->change == Change::worse) {
       if (trial.run == 2) return settle(trial, Outcome::worse);
@@ -204,40 +193,16 @@ class Guard {
     if (trial.looks == kGuardLooks.size()) settle(trial, Outcome::undecided);
   }
 
-  // Which vote differs least between launches of equals depends on the cell. Two threads may be
-  // quick by luck in a burst, or slow for most of them; a neighbour that comes and goes leaves the
-  // best bursts alone. The first run takes what tells most. The second has no choice left, so its
-  // interval is worth what it says.
-  static void judge(GuardTrial& trial, const Judging& judging) {
-    if (trial.run == 2) {
-      trial.judged = judged_by(trial.vote, trial, judging);
-      return;
+  // Each launch by its lower quartile of cost: a neighbour that comes and goes slows most bursts
+  // down, and seldom all of them.
+  [[nodiscard]] static Launches good_of(const GuardTrial& trial, std::size_t side) {
+    Launches good;
+    for (std::vector<double> bursts : metric_of(trial.sides[side])) {
+      std::ranges::sort(bursts);
+      const std::size_t quarter = bursts.size() / 4;
+      good.push_back({bursts[higher_is_better(trial) ? bursts.size() - 1 - quarter : quarter]});
     }
-    trial.judged.reset();
-    for (std::size_t vote = 0; vote < kVotes; ++vote) {
-      const auto judged = judged_by(vote, trial, judging);
-      if (!judged || (trial.judged && width_of(*judged) >= width_of(*trial.judged))) continue;
-      trial.judged = judged;
-      trial.vote = vote;
-    }
-  }
-
-  [[nodiscard]] static double width_of(const JudgedChange& judged) {
-    return judged.bounds.high / judged.bounds.low;
-  }
-
-  [[nodiscard]] static std::optional<JudgedChange> judged_by(std::size_t vote,
-                                                             const GuardTrial& trial,
-                                                             const Judging& judging) {
-    std::array<Launches, 2> votes;
-    for (std::size_t side = 0; side < votes.size(); ++side) {
-      for (std::vector<double> bursts : metric_of(trial.sides[side])) {
-        std::ranges::sort(bursts);
-        if (judging.higher_is_better) std::ranges::reverse(bursts);
-        votes[side].push_back({voted(vote, bursts)});
-      }
-    }
-    return judge_launches(votes[0], votes[1], judging);
+    return good;
   }
 
   [[nodiscard]] static bool higher_is_better(const GuardTrial& trial) {

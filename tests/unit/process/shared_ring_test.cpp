@@ -122,6 +122,31 @@ TEST(SharedRing, AWaitAfterALongSleepSpinsLittle) {
   EXPECT_EQ(looks_of(patience.spin()), fresh);
 }
 
+// How many looks until one comes after a yield; 0: no yield was short.
+std::uint32_t looks_to_a_yield(detail::BellSpin& spin) {
+  for (std::uint32_t looks = 0; spin.again();) {
+    ++looks;
+    if (spin.yielded()) return looks;
+  }
+  return 0;
+}
+
+TEST(SharedRing, AWaitYieldsEarlyAfterOneThatAYieldHasEnded) {
+  detail::BellPatience patience;
+  if (!patience.spin().again()) GTEST_SKIP() << "nobody spins on this machine";
+  std::uint32_t early = 0;
+  for (int tries = 0; early == 0 && tries < 1000; ++tries) {  // strangers make yields long
+    patience.found(detail::BellSpin(1, 0));
+    detail::BellSpin late = patience.spin();
+    ASSERT_GT(looks_to_a_yield(late), 500U);
+    patience.found(late);
+    detail::BellSpin next = patience.spin();
+    early = looks_to_a_yield(next);
+  }
+  EXPECT_GT(early, 1U) << "one that answers from another CPU is found by pauses";
+  EXPECT_LT(early, 100U);
+}
+
 // Whatever the other one may have missed, such a sleeper looks again soon.
 TEST(SharedRing, ASleeperWhoseFenceTheKernelRefusesNaps) {
   MadeRing made(1);

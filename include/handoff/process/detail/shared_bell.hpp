@@ -75,7 +75,10 @@ class SharedBell {
   Status await(const Condition& condition, const Until& until, BellSleepers sleepers,
                BellPatience& patience) {
     for (BellSpin spin = patience.spin();;) {
-      if (condition()) return Status::ok;
+      if (condition()) {
+        patience.found(spin);
+        return Status::ok;
+      }
       if (!spin.again()) break;
     }
     const sync::StopToken stop = until.stop_token();
