@@ -31,9 +31,10 @@ inline void wait_a_little(int spins) {
   }
 }
 
-// Until attempt() says true.
+// Until attempt() says true. Always inlined: what stands in a program alone is inlined, what shares
+// one with others often not, and an item that goes by its address is stored before it is copied.
 template <class Attempt>
-void retry(Attempt&& attempt) {
+[[gnu::always_inline]] inline void retry(Attempt&& attempt) {
   for (int spins = 0; !attempt(); ++spins) wait_a_little(spins);
 }
 
