@@ -86,6 +86,7 @@ Future<FileResult> FileEngine::copy(std::string from, std::string to,
   FileRequest request = of_path(std::move(from), FileOperation::copy);
   request.to = std::move(to);
   request.durable = options.durable;
+  request.mode = 0777;  // what the source allows
   return submit(std::move(request));
 }
 Future<FileResult> FileEngine::remove(std::string path, const FileSyncOptions& options) {

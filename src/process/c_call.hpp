@@ -127,9 +127,6 @@ inline Until c_until(std::int64_t timeout_ns) noexcept {
   return std::chrono::nanoseconds(timeout_ns);
 }
 
-// All bytes of a ring, up to where another one may begin.
-std::size_t c_ring_bytes(std::size_t bytes) noexcept;
-
 // --- Memory. ---
 
 // It has one user more, one less.

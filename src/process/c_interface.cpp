@@ -14,7 +14,6 @@
 #include <handoff/core/status.hpp>
 #include <handoff/process/shared_byte_ring.hpp>
 #include <handoff/process/shared_memory.hpp>
-#include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
 #include <handoff/sync/mutex.hpp>
 #include <memory>
@@ -98,11 +97,6 @@ int c_caught() noexcept {
   } catch (...) {
     return c_failed(EIO, "an exception of an unknown type");
   }
-}
-
-std::size_t c_ring_bytes(std::size_t bytes) noexcept {
-  constexpr std::size_t unit = sync::destructive_span;
-  return (bytes + unit - 1) / unit * unit;
 }
 
 void c_share(handoff_memory& memory) noexcept {
@@ -242,7 +236,7 @@ int handoff_memory_read_only_descriptor(handoff_memory* memory, int* descriptor)
 int handoff_ring_bytes(size_t capacity, size_t* bytes) {
   return c_call([&] {
     c_check_answer(bytes);
-    *bytes = handoff::detail::c_ring_bytes(handoff::SharedByteRing::bytes_for(capacity));
+    *bytes = handoff::SharedByteRing::bytes_for(capacity);
     return HANDOFF_OK;
   });
 }

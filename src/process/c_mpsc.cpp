@@ -73,8 +73,7 @@ extern "C" {
 int handoff_mpsc_bytes(size_t capacity, size_t item_bytes, size_t producers, size_t* bytes) {
   return c_call([&] {
     c_check_answer(bytes);
-    *bytes = handoff::detail::c_ring_bytes(
-        handoff::detail::bytes_of(c_mpsc_shape(item_bytes, capacity, producers)));
+    *bytes = handoff::detail::bytes_of(c_mpsc_shape(item_bytes, capacity, producers));
     return HANDOFF_OK;
   });
 }

@@ -23,6 +23,11 @@ std::uint64_t most_places(const SharedRingShape& shape) noexcept {
   return std::bit_floor(most / shape.place_bytes);
 }
 
+// What it fills. What is behind that, up to bytes_of(), it does without.
+std::uint64_t needed_by(const SharedRingShape& shape) noexcept {
+  return shape.offset() + shape.capacity * shape.place_bytes;
+}
+
 void check_alignment(std::span<std::byte> bytes, const SharedRingShape& shape) {
   if (std::bit_cast<std::uintptr_t>(bytes.data()) % shape.alignment() == 0) return;
   raise(std::invalid_argument("the memory of a ring begins at a multiple of " +
@@ -63,7 +68,8 @@ SharedRingShape with_producers(SharedRingShape shape, std::size_t producers) {
 }
 
 std::size_t bytes_of(const SharedRingShape& shape) noexcept {
-  return shape.offset() + static_cast<std::size_t>(shape.capacity * shape.place_bytes);
+  const std::uint64_t unit = shape.alignment();
+  return static_cast<std::size_t>((needed_by(shape) + unit - 1) / unit * unit);
 }
 
 SharedRingHead::SharedRingHead(const SharedRingShape& shape) noexcept
@@ -82,7 +88,7 @@ sync::atomic<std::uint64_t>& SharedRingHead::mark(std::span<std::byte> bytes) no
 
 void SharedRingHead::begin(std::span<std::byte> bytes, const SharedRingShape& shape) {
   check_alignment(bytes, shape);
-  if (bytes.size() < bytes_of(shape)) {
+  if (bytes.size() < needed_by(shape)) {
     raise(std::length_error("the memory has " + std::to_string(bytes.size()) + " bytes, not the " +
                             std::to_string(bytes_of(shape)) + " that bytes_for() asks for"));
   }
@@ -122,7 +128,7 @@ SharedRingShape SharedRingHead::attached(std::span<std::byte> bytes,
     refuse_ring("it says it has " + std::to_string(shape.producers) + " producers");
   }
   if (!std::has_single_bit(shape.capacity) || shape.capacity > most_places(shape) ||
-      bytes_of(shape) > bytes.size()) {
+      needed_by(shape) > bytes.size()) {
     refuse_ring("it says it has " + std::to_string(shape.capacity) + " places, in a memory of " +
                 std::to_string(bytes.size()) + " bytes");
   }

@@ -28,6 +28,7 @@ namespace {
 
 std::uint64_t the_seed = 0;
 std::atomic<int> stacks_printed{0};
+std::atomic<bool> is_watched{false};
 
 void print_own_stack(int) {
   void* frames[64];
@@ -56,12 +57,17 @@ void start_watchdog() {
   backtrace(warm_up, 1);  // loads the unwinder now: not in a signal handler
   signal(SIGTRAP, print_own_stack);
   std::thread([seconds] {
+    is_watched = true;
+    is_watched.notify_one();
     std::this_thread::sleep_for(std::chrono::seconds(seconds));
     std::fprintf(stderr, "watchdog: hung for %ld s, seed %llu; all stacks:\n", seconds,
                  static_cast<unsigned long long>(the_seed));
     print_all_stacks();
     std::abort();
   }).detach();
+  // A sanitizer opens a pipe for a moment when a thread begins, to look at what is new to it; tests
+  // look at which descriptors are open.
+  is_watched.wait(false);
 }
 
 void choose_seed(int argc, char** argv) {

@@ -72,7 +72,7 @@ const Scenario lossy_claims("broadcast/loses_claims", [] {
   explore::outcome(static_cast<std::uint64_t>(8 * seen + lost));
 });
 
-// A visitor, which has a copy, leaves at once.
+// A visitor leaves, which has a copy.
 const Scenario inside_lossy("broadcast/leaves_inside_lossy", [] {
   OneLossy broadcast(1);
   auto consumer = broadcast.consumer();

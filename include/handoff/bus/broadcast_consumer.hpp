@@ -54,7 +54,6 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   // be moved or ended, the message is the call's last one, and stays until the visitor returns.
   void leave() noexcept {
     if (reader_ == nullptr) return;
-    if (visit_ != nullptr) *visit_ = nullptr;
     if (std::exchange(reader_->visited_by, nullptr) == nullptr) end(*broadcast_, *reader_);
     forget();
   }
@@ -140,15 +139,11 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
   void take(Consumer& other) noexcept {
     BroadcastMember::operator=(other);
     broadcast_ = other.broadcast_;
-    visit_ = other.visit_;
-    if (visit_ != nullptr) *visit_ = this;
     if (reader_ != nullptr && reader_->visited_by != nullptr) reader_->visited_by = this;
     other.forget();
   }
 
   void forget() noexcept {
-    // equivalent(delete): nobody asks for the visit of a consumer without a record
-    visit_ = nullptr;
     // equivalent(delete): nobody asks for the list of a consumer without a record
     readers_ = nullptr;
     reader_ = nullptr;
@@ -357,26 +352,23 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
     return ticket != end && is_published(ticket);
   }
 
-  // A call under way; there may be one in the visitor of another.
+  // A call under way; there may be one in the visitor of another, which then ends what has left.
   struct Visit {
-    explicit Visit(Consumer& consumer) noexcept
-        : here(&consumer), outer(std::exchange(consumer.visit_, &here)) {}
     ~Visit() {
-      if (here != nullptr) here->visit_ = outer;
-      if (outer != nullptr) *outer = here;
+      if (!is_inner && std::exchange(reader.visited_by, nullptr) == nullptr) end(broadcast, reader);
     }
-    Visit(const Visit&) = delete;
-    Visit& operator=(const Visit&) = delete;
-
-    Consumer* here;
-    Consumer** const outer;
+    Broadcast& broadcast;
+    detail::BroadcastReader& reader;
+    const bool is_inner = reader.visited_by != nullptr;
   };
 
   template <class Visitor>
   std::size_t consume_copies(Visitor& visitor, std::size_t most) {
     const std::size_t limit = detail::min(most, broadcast_->capacity());
     std::size_t visited = 0;
-    Visit visit(*this);
+    detail::BroadcastReader& reader = *reader_;
+    const Visit visit{*broadcast_, reader};
+    reader.visited_by = this;
     while (visited < limit) {
       const Ticket ticket = caught_up();
       if (!is_published(ticket)) break;
@@ -389,14 +381,12 @@ class Broadcast<T, Policies>::Consumer : public detail::BroadcastMember {
       ++visited;
       const bool end_of_batch = visited == limit || !has_more();
       detail::call_with(visitor, ticket / kStep, end_of_batch, message);
-      if (end_of_batch || visit.here != this) break;
+      if (end_of_batch || reader.visited_by != this) break;
     }
     return visited;
   }
 
   Broadcast* broadcast_ = nullptr;
-  // Where the innermost call that copies has noted where this consumer is; null: it has left.
-  Consumer** visit_ = nullptr;
 };
 
 }}  // namespace handoff::HANDOFF_ABI

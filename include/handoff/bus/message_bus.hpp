@@ -188,12 +188,14 @@ class BasicMessageBus
   // Whether it was shut. What came before it happens before a true.
   bool closed() const noexcept { return core_.closed(); }
 
-  // By the consumer: shuts it and gives the rest its outcome, to the subscribers, or to a visitor.
+  // By the consumer: shuts it and gives the rest its outcome, to the subscribers, or to a visitor;
+  // where there is neither, it is cancelled.
   // Waits for claims under way; what handlers throw is unheard (core/on_unheard.hpp). Inside a
   // handler it returns at once, with the rest still pending: the drain() that is under way, and
   // those that follow, do what `how` says, and a close() after them returns the final Tally.
   Tally close(const Closing& how = Closing::finish) {
-    return close_by(how, [&] { drain(); }, &tell_unheard);
+    const bool is_heard = subscribers_.any() || core_.is_taking_here();
+    return close_by(is_heard ? how : Closing::abandon, [&] { drain(); }, &tell_unheard);
   }
   template <class Visitor>
   Tally close(const Closing& how, Visitor&& visitor) {

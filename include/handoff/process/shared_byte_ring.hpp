@@ -57,8 +57,8 @@ class SharedByteRing {
   class Producer;
   class Consumer;
 
-  // What the memory of a ring needs. 0 is misuse. Throws std::length_error for more bytes than
-  // there can be.
+  // What the memory of a ring needs, up to where another may begin. 0 is misuse. Throws
+  // std::length_error for more bytes than there can be.
   static std::size_t bytes_for(std::size_t capacity);
   // Makes a ring of at least `capacity` bytes, lengths included, rounded up to a power of two and
   // to 64. The memory begins at a multiple of 128 bytes, and outlives all that use it.

@@ -71,8 +71,8 @@ class SharedMpscRing {
   class Producer;
   class Consumer;
 
-  // What the memory of a ring needs. 0 of either is misuse. Throws std::length_error for more than
-  // there can be; there can be 65536 producers.
+  // What the memory of a ring needs, up to where another may begin. 0 of either is misuse. Throws
+  // std::length_error for more than there can be; there can be 65536 producers.
   static std::size_t bytes_for(std::size_t capacity, std::size_t producers) {
     return detail::bytes_of(shape(capacity, producers));
   }

@@ -73,8 +73,8 @@ class SharedRing {
   class Producer;
   class Consumer;
 
-  // What the memory of a ring needs. 0 is misuse. Throws std::length_error for more places than
-  // there can be.
+  // What the memory of a ring needs, up to where another may begin. 0 is misuse. Throws
+  // std::length_error for more places than there can be.
   static std::size_t bytes_for(std::size_t capacity) {
     return detail::bytes_of(detail::with_capacity(kShape, capacity));
   }

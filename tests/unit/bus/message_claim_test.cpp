@@ -98,7 +98,7 @@ TYPED_TEST(MessageClaimTest, AnOpenOneHoldsBackTheEndOfAClose) {
         claim.drop();
       }
     });
-    const Tally tally = bus.close(Closing::finish);
+    const Tally tally = bus.close(Closing::finish, [](const auto&) {});
     other.join();
     EXPECT_EQ(tally.accepted, commits ? 2U : 1U);
     EXPECT_EQ(tally.done, commits ? 2U : 1U);

@@ -42,6 +42,17 @@ TEST(Subscribers, EachGetsItsType) {
   EXPECT_EQ(bus.tally().done, 4U);
 }
 
+TEST(Subscribers, WhereThereAreNoneACloseCancels) {
+  for (const bool visits : {false, true}) {
+    Bus bus;
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(bus.publish(Reading{i}), Status::ok);
+    if (visits) bus.drain([&](const auto&) { (void)bus.close(); });
+    const Tally tally = bus.close();
+    EXPECT_EQ(tally.done, visits ? 2U : 0U);
+    EXPECT_EQ(tally.cancelled, visits ? 0U : 2U);
+  }
+}
+
 // A subscription ends with what holds it: a scope, or an object that ends in its own subscriber.
 TEST(Subscribers, EndWithTheirScopeOrTheirObject) {
   Bus bus;

@@ -208,11 +208,13 @@ TEST_P(FileEngineTest, ACopyIsTheSameWithItsHoles) {
   EXPECT_EQ(files.copy(folder / "a", folder / "b").get().bytes(), text.size());
   EXPECT_EQ(contents(folder / "b"), text);
   ASSERT_EQ(::truncate((folder / "a").c_str(), 24 * static_cast<off_t>(kMiB)), 0);
+  ASSERT_EQ(::chmod((folder / "a").c_str(), 0755), 0);
   EXPECT_EQ(files.copy(folder / "a", folder / "c", {.durable = true}).get().bytes(), 24 * kMiB);
   struct stat made{};
   ASSERT_EQ(::stat((folder / "c").c_str(), &made), 0);
   EXPECT_EQ(made.st_size, 24 * static_cast<off_t>(kMiB));
   EXPECT_LT(made.st_blocks * 512, 8 * static_cast<off_t>(kMiB));
+  EXPECT_EQ(made.st_mode & 0700, 0700U) << "a program stays one";
   EXPECT_EQ(contents(folder / "c").substr(0, text.size()), text);
   EXPECT_EQ(files
                 .submit({.operation = FileOperation::copy,

@@ -93,6 +93,7 @@ TEST(SharedByteRing, WhatCannotBeIsRefused) {
   EXPECT_THROW((void)SharedByteRing::bytes_for(~std::size_t{0}), std::length_error);
   MadeBytes made(1);
   EXPECT_EQ(made.ring.capacity(), 64U);
+  EXPECT_EQ(SharedByteRing::bytes_for(1) % 128, 0U) << "another one may follow";
   SharedByteRing::Producer out(made.ring);
   std::span<std::byte> place;
   EXPECT_THROW((void)out.try_push(Bytes(25)), std::length_error);

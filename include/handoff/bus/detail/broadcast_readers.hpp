@@ -44,7 +44,7 @@ struct BroadcastReader {
   BroadcastTicket seen = 0;  // up to here there were messages for it
   std::uint64_t lost = 0;
   std::chrono::nanoseconds spin_for{};
-  const void* visited_by = nullptr;  // the consumer, while one of its visitors is called in place
+  const void* visited_by = nullptr;  // the consumer, while one of its visitors is called
   std::uint8_t before_count = 0;
   BroadcastReader* before[kBeforeMost] = {};  // those it comes after
 

@@ -62,6 +62,14 @@ class Subscribers {
     return ListenerAccess::handle(std::move(listener));
   }
 
+  // Whether there is one, of any type.
+  bool any() const noexcept {
+    for (const ListenerList* const list : lists_) {
+      if (!list->empty()) return true;
+    }
+    return false;
+  }
+
   // A number of messages to the subscribers that there are.
   class Delivery {
    public:

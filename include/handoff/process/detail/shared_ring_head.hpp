@@ -57,7 +57,7 @@ SharedRingShape with_capacity(SharedRingShape shape, std::size_t capacity);
 SharedRingShape with_producers(SharedRingShape shape, std::size_t producers);
 // Where what stands before the places begins: behind the mark.
 inline constexpr std::size_t kSharedRingStart = sync::destructive_span;
-// All bytes of such a ring.
+// All bytes of such a ring, up to where another one may begin.
 std::size_t bytes_of(const SharedRingShape& shape) noexcept;
 
 class SharedRingHead {
