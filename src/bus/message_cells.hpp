@@ -56,8 +56,6 @@ class MessageCells {
     for (std::uint32_t i = 1; i <= capacity_; ++i) std::destroy_at(&cell(i));
     sync::deallocate(memory_, capacity_ * stride_, alignment_);
   }
-  MessageCells(const MessageCells&) = delete;
-  MessageCells& operator=(const MessageCells&) = delete;
 
   // A free cell; null: there is none.
   MessageNode* take() noexcept {

@@ -135,7 +135,7 @@ typename CommandOrder<Key>::Seen CommandOrder<Key>::gather_nodes(const CommandNo
       }
     }
   };
-  if (is_wide()) {
+  if (view().is_wide()) {
     all([windows = windows_, items = items_, entries = entries_](const CommandEntry<Key>& entry,
                                                                  std::size_t i) {
       ::new (&entries[i]) Entry{entry.key, entry.ref};  // equivalent(swap): two arrays
@@ -209,11 +209,12 @@ bool CommandOrder<Key>::suits() noexcept {
   if (KeyWindows::fit(differing)) {
     // equivalent(delete): gathered twice
     // equivalent(negate): gathered twice, or kept as long keys, which any are
-    suits = !is_wide() && windows_.cover(differing);
+    suits = !view().is_wide() && windows_.cover(differing);
     if (!suits) windows_ = KeyWindows(differing);
   } else {
     const KeyWindows upper = KeyWindows::upper(differing);
-    suits = is_wide() && windows_.shift() == upper.shift();  // equivalent(delete): gathered twice
+    // equivalent(delete): gathered twice
+    suits = view().is_wide() && windows_.shift() == upper.shift();
     windows_ = upper;
   }
   windows_.set_rest(seen_.all);
@@ -231,7 +232,7 @@ void CommandOrder<Key>::gather(const CommandStore& store, const PartsRun& run) {
   for (std::size_t i = 0; i < store.segments(); ++i) segments_[i] = store.segment(i);
 
   Parts parts(nodes, node_count, run.width());
-  take_room(is_wide(), parts.total());
+  take_room(view().is_wide(), parts.total());
   seen_ = parts.gather(*this, run);
   if (!suits()) {
     take_room(!KeyWindows::fit(seen_.differing()), parts.total());
@@ -301,7 +302,7 @@ template <class Key>
 void CommandOrder<Key>::sort(CommandStore& store, const PartsRun& run) {
   if (seen_.falls == 0) {
     way_ = CommandSort::sorted;
-  } else if (is_wide()) {
+  } else if (view().is_wide()) {
     sort_by(UpperKeys{.entries = entries_, .shift = windows_.shift()}, store, run);
   } else {
     sort_by(WholeKeys(), store, run);

@@ -39,10 +39,8 @@ AppendLogFile::AppendLogFile(std::string directory, const AppendLogOptions& opti
     : directory_(std::move(directory)), options_(options), tap_(options.tap), owner_(::getpid()) {}
 
 AppendLogFile::~AppendLogFile() {
-  close_file(kept_);
-  close_file(segment_);
+  segment_.close();
   unlock();  // after the segment: the next writer finds it closed
-  close_file(directory_file_);
 }
 
 std::uint64_t AppendLogFile::first() const noexcept {
@@ -66,20 +64,13 @@ FileFailure AppendLogFile::failed_step(const char* step, int error, const char* 
   return said;
 }
 
-void AppendLogFile::close_file(int& descriptor) noexcept {
-  if (descriptor < 0) return;
-  (void)perform({.kind = FileCallKind::close, .descriptor = std::exchange(descriptor, -1)}, tap_);
-}
-
 int AppendLogFile::fsync(FileCallKind kind, int descriptor) noexcept {
-  return static_cast<int>(-uninterrupted(
-      [&]() noexcept { return perform({.kind = kind, .descriptor = descriptor}, tap_); }));
+  return static_cast<int>(-perform_whole({.kind = kind, .descriptor = descriptor}, tap_));
 }
 
 int AppendLogFile::truncate(std::uint64_t bytes) noexcept {
-  return static_cast<int>(-uninterrupted([&]() noexcept {
-    return perform({.kind = FileCallKind::truncate, .descriptor = segment_, .offset = bytes}, tap_);
-  }));
+  return static_cast<int>(-perform_whole(
+      {.kind = FileCallKind::truncate, .descriptor = segment_.get(), .offset = bytes}, tap_));
 }
 
 // Some file systems have no such call for a folder.
@@ -90,7 +81,7 @@ int AppendLogFile::fsync_directory(int descriptor) noexcept {
 
 FileFailure AppendLogFile::sync_directory() noexcept {
   FileFailure said;
-  if (const int error = fsync_directory(directory_file_); error != 0) {
+  if (const int error = fsync_directory(directory_file_.get()); error != 0) {
     said = failed_step("sync the folder", error, "fsync");
     said.operation = FileOperation::sync;
   }
@@ -102,26 +93,19 @@ FileFailure AppendLogFile::sync_directory() noexcept {
 FileFailure AppendLogFile::open() {
   if (FileFailure failed = open_directory(); failed.error != 0) return failed;
   if (FileFailure failed = lock(); failed.error != 0) return failed;
-  if (const int error = list_segments(directory_file_, segments_, tap_); error != 0) {
+  if (const int error = list_segments(directory_file_.get(), segments_, tap_); error != 0) {
     return failed_step("list the segments", error, "getdents64");
   }
   // What an earlier writer did not finish.
-  (void)perform({.kind = FileCallKind::unlink, .descriptor = directory_file_, .path = kInTheMaking},
-                tap_);
+  (void)unlink(kInTheMaking);
   if (!segments_.empty()) return recover(segments_.back());
   return begin_log(1);
 }
 
 FileFailure AppendLogFile::begin_log(std::uint64_t first) {
-  const long random = uninterrupted([&]() noexcept {
-    return perform_other("getrandom", -1, nullptr, tap_, [&]() noexcept -> long {
-      const auto got = ::getrandom(&log_, sizeof log_, 0);
-      return got < 0 ? -errno : static_cast<long>(got);
-    });
-  });
-  if (random < 0) {
-    return failed_step("name the log", static_cast<int>(-random), "getrandom");
-  }
+  const long random = perform_other("getrandom", -1, nullptr, tap_,
+                                    [&] { return ::getrandom(&log_, sizeof log_, 0); });
+  if (random < 0) return failed_step("name the log", static_cast<int>(-random), "getrandom");
   return begin_segment(first);
 }
 
@@ -134,45 +118,35 @@ FileFailure AppendLogFile::open_directory() {
         made == -ENOENT ? "make the folder; the one above it has to be there" : "make the folder",
         static_cast<int>(-made), "mkdir");
   }
-  const long opened = uninterrupted([&]() noexcept {
-    return perform(
-        {.kind = FileCallKind::open, .path = directory_.c_str(), .flags = O_RDONLY | O_DIRECTORY},
-        tap_);
-  });
-  if (opened < 0) return failed_step("open the folder", static_cast<int>(-opened), "open");
-  directory_file_ = static_cast<int>(opened);
-  return sync_parent();
+  const int error = directory_file_.open(
+      {.kind = FileCallKind::open, .path = directory_.c_str(), .flags = O_RDONLY | O_DIRECTORY});
+  return error == 0 ? sync_parent() : failed_step("open the folder", error, "open");
 }
 
 // The name of the directory too, also if another process made it just before it lost its power.
 FileFailure AppendLogFile::sync_parent() {
   const std::string parent = parent_of(directory_);
-  const long opened = uninterrupted([&]() noexcept {
-    return perform(
-        {.kind = FileCallKind::open, .path = parent.c_str(), .flags = O_RDONLY | O_DIRECTORY},
-        tap_);
-  });
+  OwnFile file(tap_);
+  const int opened = file.open(
+      {.kind = FileCallKind::open, .path = parent.c_str(), .flags = O_RDONLY | O_DIRECTORY});
   constexpr const char* step = "sync the folder above";
-  if (opened == -EACCES) {
+  if (opened == EACCES) {
     // It may be entered and not read: the name is on the device when all of the file system is.
-    const long synced = perform_other(
-        "syncfs", directory_file_, nullptr, tap_,
-        [&]() noexcept -> long { return ::syncfs(directory_file_) < 0 ? -errno : 0; });
+    const int directory = directory_file_.get();
+    const long synced =
+        perform_other("syncfs", directory, nullptr, tap_, [&] { return ::syncfs(directory); });
     return synced == 0 ? FileFailure{} : failed_step(step, static_cast<int>(-synced), "syncfs");
   }
-  if (opened < 0) return failed_step(step, static_cast<int>(-opened), "open");
-  int parent_file = static_cast<int>(opened);
-  const int error = fsync_directory(parent_file);
-  close_file(parent_file);
+  if (opened != 0) return failed_step(step, opened, "open");
+  const int error = fsync_directory(file.get());
   return error == 0 ? FileFailure{} : failed_step(step, error, "fsync");
 }
 
 // A lock of the open file: another AppendLog of this process does not get it either, and it ends
 // with the process, however that ends.
 FileFailure AppendLogFile::lock() {
-  const long opened = open_in_directory("lock", O_RDWR | O_CREAT, options_.mode);
-  if (opened < 0) return failed_step("open the lock", static_cast<int>(-opened), "open", "lock");
-  lock_file_ = static_cast<int>(opened);
+  const int opened = open_in_directory(lock_file_, "lock", O_RDWR | O_CREAT, options_.mode);
+  if (opened != 0) return failed_step("open the lock", opened, "open", "lock");
   const int error = set_lock(F_WRLCK);
   if (error == 0) return {};
   const bool taken = error == EAGAIN || error == EACCES;
@@ -182,49 +156,42 @@ FileFailure AppendLogFile::lock() {
 }
 
 int AppendLogFile::set_lock(short kind) noexcept {
-  return static_cast<int>(
-      -perform_other("fcntl", lock_file_, nullptr, tap_, [&]() noexcept -> long {
-        struct flock whole{};
-        whole.l_type = kind;
-        whole.l_whence = SEEK_SET;
-        return ::fcntl(lock_file_, F_OFD_SETLK, &whole) < 0 ? -errno : 0;
-      }));
+  struct flock whole{};
+  whole.l_type = kind;
+  whole.l_whence = SEEK_SET;
+  const int file = lock_file_.get();
+  return static_cast<int>(-perform_other("fcntl", file, nullptr, tap_,
+                                         [&] { return ::fcntl(file, F_OFD_SETLK, &whole); }));
 }
 
 void AppendLogFile::unlock() noexcept {
-  if (lock_file_ >= 0 && owner_ == ::getpid()) (void)set_lock(F_UNLCK);
-  close_file(lock_file_);
+  if (lock_file_.get() >= 0 && owner_ == ::getpid()) (void)set_lock(F_UNLCK);
+  lock_file_.close();
 }
 
 // Not to wait for the other end of a FIFO.
-long AppendLogFile::open_in_directory(const char* name, int flags, std::uint32_t mode) noexcept {
-  return uninterrupted([&]() noexcept {
-    return perform({.kind = FileCallKind::open,
-                    .descriptor = directory_file_,
+int AppendLogFile::open_in_directory(OwnFile& file, const char* name, int flags,
+                                     std::uint32_t mode) noexcept {
+  return file.open({.kind = FileCallKind::open,
+                    .descriptor = directory_file_.get(),
                     .path = name,
                     .flags = flags | O_NOFOLLOW | O_NONBLOCK,
-                    .mode = mode},
-                   tap_);
-  });
+                    .mode = mode});
 }
 
-int AppendLogFile::open_segment(const char* name, int flags) noexcept {
-  const long opened = open_in_directory(name, flags | O_RDWR, options_.mode);
-  if (opened < 0) return static_cast<int>(-opened);
-  close_file(segment_);
-  segment_ = static_cast<int>(opened);
-  return 0;
+long AppendLogFile::unlink(const char* name) noexcept {
+  return perform({.kind = FileCallKind::unlink, .descriptor = directory_file_.get(), .path = name},
+                 tap_);
 }
 
 // Cuts what is torn off the newest segment, makes the rest durable, and is ready to go on behind
 // it.
 FileFailure AppendLogFile::recover(std::uint64_t first) {
   name_ = segment_name(first);
-  if (const int error = open_segment(name_.data(), 0); error != 0) {
-    return failed_step("open the segment", error, "open", name_.data());
-  }
+  const int opened = open_in_directory(segment_, name_.data(), O_RDWR, options_.mode);
+  if (opened != 0) return failed_step("open the segment", opened, "open", name_.data());
   AppendLogScan scan(tap_);
-  switch (scan.begin(segment_, first)) {
+  switch (scan.begin(segment_.get(), first)) {
     case AppendLogScan::Header::whole: break;
     case AppendLogScan::Header::damaged:
       return failed_step("its header is damaged", EBADMSG, "header", name_.data());
@@ -246,11 +213,11 @@ FileFailure AppendLogFile::recover(std::uint64_t first) {
   }
   // A sync that failed may have left what is not on the device in the page cache, as if it were. It
   // is written once more, so that the next sync says the truth.
-  if (FileFailure failed = copy_to(segment_, name_.data(), proven, proven, offset_);
+  if (FileFailure failed = copy_to(segment_.get(), name_.data(), proven, proven, offset_);
       failed.error != 0) {
     return failed;
   }
-  if (const int error = fsync(FileCallKind::fsync, segment_); error != 0) {
+  if (const int error = fsync(FileCallKind::fsync, segment_.get()); error != 0) {
     return failed_step("sync the segment", error, "fsync", name_.data());
   }
   if (FileFailure failed = sync_directory(); failed.error != 0) return failed;
@@ -294,42 +261,38 @@ FileFailure AppendLogFile::read_segment(AppendLogScan& scan, const char* name,
 // segment before it is cut.
 FileFailure AppendLogFile::keep(std::uint64_t from, std::uint64_t to) {
   std::string name;
-  if (FileFailure failed = make_kept(from, name); failed.error != 0) return failed;
-  FileFailure failed = copy_to(kept_, name.c_str(), 0, from, to);
+  OwnFile kept(tap_);
+  if (FileFailure failed = make_kept(from, name, kept); failed.error != 0) return failed;
+  FileFailure failed = copy_to(kept.get(), name.c_str(), 0, from, to);
   if (failed.error == 0) {
-    const int error = fsync(FileCallKind::fsync, kept_);
+    const int error = fsync(FileCallKind::fsync, kept.get());
     if (error != 0) failed = failure(error, FileOperation::sync, "fsync", name.c_str(), 0);
   }
-  close_file(kept_);
+  kept.close();
   if (failed.error == 0) failed = sync_directory();
   if (failed.error == 0) {
     cut_ = {.bytes = to - from, .offset = from, .file = directory_ + "/" + name};
     return {};
   }
   failed.step = "keep what must be cut off the log";
-  (void)perform({.kind = FileCallKind::unlink, .descriptor = directory_file_, .path = name.c_str()},
-                tap_);
+  (void)unlink(name.c_str());
   return failed;
 }
 
 // A new file for what stands at `from`: of nobody but the owner, whatever others may do with the
 // segment.
-FileFailure AppendLogFile::make_kept(std::uint64_t from, std::string& name) {
+FileFailure AppendLogFile::make_kept(std::uint64_t from, std::string& name, OwnFile& kept) {
   constexpr std::uint32_t mode = 0600;
   const std::string begin = std::string(name_.data()) + "." + std::to_string(from);
-  long opened = -EEXIST;
-  for (unsigned n = 1; opened == -EEXIST; ++n) {
+  int error = EEXIST;
+  for (unsigned n = 1; error == EEXIST; ++n) {
     name = begin;
     if (n != 1) name.append(".").append(std::to_string(n));
     name += ".cut";
-    opened = open_in_directory(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
+    error = open_in_directory(kept, name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
   }
-  if (opened < 0) {
-    return failed_step("keep what must be cut off the log", static_cast<int>(-opened), "open",
-                       name.c_str());
-  }
-  kept_ = static_cast<int>(opened);
-  return {};
+  if (error == 0) return {};
+  return failed_step("keep what must be cut off the log", error, "open", name.c_str());
 }
 
 // What the segment has from `from` to `to`, in the file `name` at `at`.
@@ -338,7 +301,7 @@ FileFailure AppendLogFile::copy_to(int file, const char* name, std::uint64_t at,
   std::vector<std::byte> piece;
   while (from < to) {
     piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(to - from, kPieceBytes)));
-    const long got = read_fully(segment_, from, piece, tap_);
+    const long got = read_fully(segment_.get(), from, piece, tap_);
     if (got < 0) {
       return failure(static_cast<int>(-got), FileOperation::read, "preadv", name_.data(), from);
     }
@@ -365,32 +328,28 @@ FileFailure AppendLogFile::begin_segment(std::uint64_t first) noexcept {
     const bool room = attempt([&] { segments_.reserve(segments_.size() + 1); });
     if (!room) return failed_step(step, ENOMEM, "reserve", name.data());
   }
-  if (const int error = open_segment(kInTheMaking, O_CREAT | O_TRUNC); error != 0) {
-    return failed_step(step, error, "open", name.data());
-  }
+  const int opened =
+      open_in_directory(segment_, kInTheMaking, O_RDWR | O_CREAT | O_TRUNC, options_.mode);
+  if (opened != 0) return failed_step(step, opened, "open", name.data());
   name_ = name;
   offset_ = 0;
   preallocate();
   write_zeros(0);
   SegmentHeader header{.log = log_, .first = first};
   header.check = header.right_check();
-  if (const int error = write_fully(segment_, 0, raw_bytes(header), tap_); error != 0) {
+  if (const int error = write_fully(segment_.get(), 0, raw_bytes(header), tap_); error != 0) {
     return failed_step(step, error, "pwritev", name.data());
   }
-  if (const int error = fsync(FileCallKind::fsync, segment_); error != 0) {
+  if (const int error = fsync(FileCallKind::fsync, segment_.get()); error != 0) {
     return failed_step(step, error, "fsync", name.data());
   }
-  const long renamed = uninterrupted([&]() noexcept {
-    return perform({.kind = FileCallKind::rename,
-                    .descriptor = directory_file_,
-                    .to_descriptor = directory_file_,
-                    .path = kInTheMaking,
-                    .to_path = name.data()},
-                   tap_);
-  });
-  if (renamed < 0) {
-    return failed_step(step, static_cast<int>(-renamed), "rename", name.data());
-  }
+  const long renamed = perform_whole({.kind = FileCallKind::rename,
+                                      .descriptor = directory_file_.get(),
+                                      .to_descriptor = directory_file_.get(),
+                                      .path = kInTheMaking,
+                                      .to_path = name.data()},
+                                     tap_);
+  if (renamed < 0) return failed_step(step, static_cast<int>(-renamed), "rename", name.data());
   if (FileFailure failed = sync_directory(); failed.error != 0) return failed;
   offset_ = sizeof header;
   next_sequence_ = first;
@@ -410,7 +369,7 @@ void AppendLogFile::preallocate() noexcept {
       std::min(options_.segment_bytes - offset_, free_bytes() / kShareOfDevice);
   if (bytes == 0) return;
   const long had = perform({.kind = FileCallKind::preallocate,
-                            .descriptor = segment_,
+                            .descriptor = segment_.get(),
                             .offset = offset_,
                             .bytes = bytes},
                            tap_);
@@ -421,9 +380,8 @@ void AppendLogFile::preallocate() noexcept {
 // What the device has left for this user.
 std::uint64_t AppendLogFile::free_bytes() noexcept {
   struct statfs device{};
-  (void)perform_other("fstatfs", segment_, nullptr, tap_, [&]() noexcept -> long {
-    return ::fstatfs(segment_, &device) < 0 ? -errno : 0;
-  });
+  (void)perform_other("fstatfs", segment_.get(), nullptr, tap_,
+                      [&] { return ::fstatfs(segment_.get(), &device); });
   return static_cast<std::uint64_t>(device.f_bavail) * static_cast<std::uint64_t>(device.f_bsize);
 }
 
@@ -440,7 +398,7 @@ void AppendLogFile::write_zeros(std::uint64_t from) noexcept {
                      static_cast<std::size_t>(std::min<std::uint64_t>(left, kZeros.size()))};
   }
   const long wrote = perform({.kind = FileCallKind::write,
-                              .descriptor = segment_,
+                              .descriptor = segment_.get(),
                               .offset = from,
                               .bytes = all,
                               .pieces = pieces.data(),
@@ -465,7 +423,7 @@ FileFailure AppendLogFile::write(std::span<std::byte> batch, std::uint64_t count
   const std::uint64_t end = offset_ + batch.size();
   if (room_ != 0 && end > room_) preallocate();
   if (end > zeroed_ && batch.size() <= kSmallBatch) write_zeros(end);
-  if (const int error = write_fully(segment_, offset_, batch, tap_); error != 0) {
+  if (const int error = write_fully(segment_.get(), offset_, batch, tap_); error != 0) {
     return failure(error, FileOperation::append, "pwritev", name_.data(), offset_);
   }
   offset_ += batch.size();
@@ -475,7 +433,7 @@ FileFailure AppendLogFile::write(std::span<std::byte> batch, std::uint64_t count
 
 FileFailure AppendLogFile::sync() noexcept {
   if (!unsynced_) return {};
-  const int error = fsync(FileCallKind::fdatasync, segment_);
+  const int error = fsync(FileCallKind::fdatasync, segment_.get());
   if (error != 0) return failure(error, FileOperation::sync, "fdatasync", name_.data(), offset_);
   unsynced_ = false;
   return {};
@@ -487,7 +445,7 @@ void AppendLogFile::finish() noexcept {
     BatchHead head{
         .mark = BatchHead::kMark, .first = next_sequence_, .durable = next_sequence_ - 1};
     head.check = head.right_check(log_, offset_);
-    if (write_fully(segment_, offset_, raw_bytes(head), tap_) == 0) offset_ += sizeof head;
+    if (write_fully(segment_.get(), offset_, raw_bytes(head), tap_) == 0) offset_ += sizeof head;
   }
   (void)truncate(offset_);
 }
@@ -503,8 +461,7 @@ FileResult AppendLogFile::trim(std::uint64_t sequence) {
       oldest = segments_.front();
     }
     const SegmentName name = segment_name(oldest);
-    const long gone = perform(
-        {.kind = FileCallKind::unlink, .descriptor = directory_file_, .path = name.data()}, tap_);
+    const long gone = unlink(name.data());
     // Where a sync failed it may be gone already.
     if (gone < 0 && gone != -ENOENT) {
       return {failed_step("remove the segment", static_cast<int>(-gone), "unlink", name.data()),

@@ -23,6 +23,7 @@
 
 #include "append_log_format.hpp"
 #include "append_log_scan.hpp"
+#include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -30,8 +31,6 @@ class AppendLogFile {
  public:
   AppendLogFile(std::string directory, const AppendLogOptions& options);
   ~AppendLogFile();
-  AppendLogFile(const AppendLogFile&) = delete;
-  AppendLogFile& operator=(const AppendLogFile&) = delete;
 
   // Makes or recovers the log. All that is there afterwards is durable. Throws std::bad_alloc.
   FileFailure open();
@@ -79,7 +78,7 @@ class AppendLogFile {
   FileFailure recover(std::uint64_t first);
   FileFailure read_segment(AppendLogScan& scan, const char* name, std::uint64_t& proven);
   FileFailure keep(std::uint64_t from, std::uint64_t to);
-  FileFailure make_kept(std::uint64_t from, std::string& name);
+  FileFailure make_kept(std::uint64_t from, std::string& name, OwnFile& kept);
   FileFailure copy_to(int file, const char* name, std::uint64_t at, std::uint64_t from,
                       std::uint64_t to);
   FileFailure begin_segment(std::uint64_t first) noexcept;
@@ -87,9 +86,8 @@ class AppendLogFile {
   void preallocate() noexcept;
   std::uint64_t free_bytes() noexcept;
   void write_zeros(std::uint64_t from) noexcept;
-  long open_in_directory(const char* name, int flags, std::uint32_t mode) noexcept;
-  int open_segment(const char* name, int flags) noexcept;
-  void close_file(int& descriptor) noexcept;
+  int open_in_directory(OwnFile& file, const char* name, int flags, std::uint32_t mode) noexcept;
+  long unlink(const char* name) noexcept;
   int fsync(FileCallKind kind, int descriptor) noexcept;
   int fsync_directory(int descriptor) noexcept;
   int truncate(std::uint64_t bytes) noexcept;
@@ -97,10 +95,9 @@ class AppendLogFile {
   const std::string directory_;
   const AppendLogOptions options_;
   FileTap* const tap_;
-  int directory_file_ = -1;
-  int lock_file_ = -1;
-  int segment_ = -1;
-  int kept_ = -1;  // while something is kept
+  OwnFile directory_file_{tap_};
+  OwnFile lock_file_{tap_};
+  OwnFile segment_{tap_};
   SegmentName name_{};  // of the segment
   std::uint64_t log_ = 0;  // its random number
   std::uint64_t offset_ = 0;  // where the next batch goes

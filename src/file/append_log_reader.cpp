@@ -19,42 +19,6 @@ namespace {
 
 constexpr const char* kTrimmed = "the records from there on were trimmed";
 
-// A descriptor that is closed at the end.
-class OwnFile {
- public:
-  explicit OwnFile(FileTap* tap) noexcept : tap_(tap) {}
-  ~OwnFile() { close(); }
-  OwnFile(const OwnFile&) = delete;
-  OwnFile& operator=(const OwnFile&) = delete;
-
-  // 0 or an errno; then it is as it was.
-  int open(int directory, const char* path, int flags) noexcept {
-    const long opened = uninterrupted([&]() noexcept {
-      return perform({.kind = FileCallKind::open,
-                      .descriptor = directory,
-                      .path = path,
-                      .flags = flags | O_RDONLY | O_NONBLOCK},
-                     tap_);
-    });
-    if (opened < 0) return static_cast<int>(-opened);
-    close();
-    descriptor_ = static_cast<int>(opened);
-    return 0;
-  }
-  void swap(OwnFile& other) noexcept { std::swap(descriptor_, other.descriptor_); }
-  [[nodiscard]] int get() const noexcept { return descriptor_; }
-
- private:
-  void close() noexcept {
-    if (descriptor_ < 0) return;
-    (void)perform({.kind = FileCallKind::close, .descriptor = std::exchange(descriptor_, -1)},
-                  tap_);
-  }
-
-  FileTap* const tap_;
-  int descriptor_ = -1;
-};
-
 }  // namespace
 
 class AppendLogReading {
@@ -99,7 +63,9 @@ AppendLogReading::AppendLogReading(std::string directory, const AppendLogReaderO
       segment_(tap_),
       scan_(tap_) {
   if (has_zero_byte(directory_)) fail(EINVAL, "", kZeroByte);
-  const int error = directory_file_.open(AT_FDCWD, directory_.c_str(), O_DIRECTORY);
+  const int error = directory_file_.open({.kind = FileCallKind::open,
+                                          .path = directory_.c_str(),
+                                          .flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK});
   if (error != 0) fail(error, "open", error == ENOENT ? "no such folder" : "open the folder");
   begun_ = begin();
 }
@@ -139,7 +105,10 @@ bool AppendLogReading::begin() {
 
 void AppendLogReading::open_segment(std::uint64_t first) {
   OwnFile file(tap_);
-  const int error = file.open(directory_file_.get(), segment_name(first).data(), O_NOFOLLOW);
+  const int error = file.open({.kind = FileCallKind::open,
+                               .descriptor = directory_file_.get(),
+                               .path = segment_name(first).data(),
+                               .flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK});
   if (error == ENOENT) fail(ENODATA, "", first, 0, kTrimmed);
   if (error != 0) fail(error, "open", first, 0);
   AppendLogScan scan(tap_);

@@ -30,14 +30,13 @@ long read_fully(int descriptor, std::uint64_t offset, std::span<std::byte> into,
   std::size_t done = 0;
   while (done < into.size()) {
     const iovec piece{into.data() + done, std::min<std::size_t>(into.size() - done, INT_MAX)};
-    const long got = perform({.kind = FileCallKind::read,
-                              .descriptor = descriptor,
-                              .offset = offset + done,
-                              .bytes = piece.iov_len,
-                              .pieces = &piece,
-                              .piece_count = 1},
-                             tap);
-    if (got == -EINTR) continue;
+    const long got = perform_whole({.kind = FileCallKind::read,
+                                    .descriptor = descriptor,
+                                    .offset = offset + done,
+                                    .bytes = piece.iov_len,
+                                    .pieces = &piece,
+                                    .piece_count = 1},
+                                   tap);
     if (got < 0) return got;
     if (got == 0) break;
     done += static_cast<std::size_t>(got);
@@ -50,14 +49,13 @@ int write_fully(int descriptor, std::uint64_t offset, std::span<const std::byte>
   while (!from.empty()) {
     const iovec piece{const_cast<std::byte*>(from.data()),
                       std::min<std::size_t>(from.size(), INT_MAX)};
-    const long wrote = perform({.kind = FileCallKind::write,
-                                .descriptor = descriptor,
-                                .offset = offset,
-                                .bytes = piece.iov_len,
-                                .pieces = &piece,
-                                .piece_count = 1},
-                               tap);
-    if (wrote == -EINTR) continue;
+    const long wrote = perform_whole({.kind = FileCallKind::write,
+                                      .descriptor = descriptor,
+                                      .offset = offset,
+                                      .bytes = piece.iov_len,
+                                      .pieces = &piece,
+                                      .piece_count = 1},
+                                     tap);
     if (wrote < 0) return static_cast<int>(-wrote);
     if (wrote == 0) return ENOSPC;  // there is nothing else that it could mean
     offset += static_cast<std::uint64_t>(wrote);
@@ -68,19 +66,13 @@ int write_fully(int descriptor, std::uint64_t offset, std::span<const std::byte>
 
 int list_segments(int directory, std::vector<std::uint64_t>& firsts, FileTap* tap) {
   firsts.clear();
-  const long start = uninterrupted([&]() noexcept {
-    return perform_other("lseek", directory, nullptr, tap, [&]() noexcept -> long {
-      return ::lseek(directory, 0, SEEK_SET) < 0 ? -errno : 0;
-    });
-  });
+  const long start = perform_other("lseek", directory, nullptr, tap,
+                                   [&] { return ::lseek(directory, 0, SEEK_SET); });
   if (start < 0) return static_cast<int>(-start);
   alignas(dirent64) std::array<char, 16384> entries;
   for (;;) {
-    const long got = uninterrupted([&]() noexcept {
-      return perform_other("getdents64", directory, nullptr, tap, [&]() noexcept -> long {
-        const long read = ::syscall(SYS_getdents64, directory, entries.data(), entries.size());
-        return read < 0 ? -errno : read;
-      });
+    const long got = perform_other("getdents64", directory, nullptr, tap, [&] {
+      return ::syscall(SYS_getdents64, directory, entries.data(), entries.size());
     });
     if (got < 0) return static_cast<int>(-got);
     if (got == 0) break;
@@ -209,9 +201,8 @@ std::span<const std::byte> AppendLogScan::window(std::uint64_t offset, std::size
 // the file system cannot tell.
 std::uint64_t AppendLogScan::next_data(std::uint64_t offset) noexcept {
   std::uint64_t found = offset;
-  const long sought = perform_other(
-      "lseek(SEEK_DATA)", descriptor_, nullptr, tap_,
-      [&]() noexcept -> long { return seek_in(descriptor_, found, SEEK_DATA) < 0 ? -errno : 0; });
+  const long sought = perform_other("lseek(SEEK_DATA)", descriptor_, nullptr, tap_,
+                                    [&] { return seek_in(descriptor_, found, SEEK_DATA); });
   if (sought == -ENXIO) return kNoMore;
   return sought < 0 ? offset : std::max(offset, found);
 }

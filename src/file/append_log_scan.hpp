@@ -80,15 +80,6 @@ class AppendLogScan {
   std::size_t held_ = 0;  // ... the number of these bytes
 };
 
-// Calls it until it is not interrupted.
-template <class Function>
-long uninterrupted(Function&& call) noexcept {
-  long result = 0;
-  do result = call();
-  while (result == -EINTR);
-  return result;
-}
-
 // Reads until `into` is full or the file ends; how many bytes, or a negative errno.
 long read_fully(int descriptor, std::uint64_t offset, std::span<std::byte> into,
                 FileTap* tap) noexcept;

@@ -27,12 +27,12 @@ namespace {
 
 using detail::CopyCalls;
 using detail::CopyEntry;
-using detail::CopyFile;
 using detail::CopyFolder;
 using detail::CopyJob;
 using detail::escaped;
 using detail::FileId;
 using detail::id_of;
+using detail::OwnFile;
 
 std::string in_quotes(std::string_view name) {
   std::string text("'");  // not by operator+: g++ 12 warns of a copy that cannot be
@@ -157,13 +157,13 @@ class Sources {
       error = job_.folders().pin(*found->second);
       return error == 0 ? found->second : nullptr;
     }
-    CopyFile from(calls_, calls_.open(AT_FDCWD, way.from_folder.c_str(), detail::kOpenRoot));
+    OwnFile from(calls_.tap(), calls_.open(AT_FDCWD, way.from_folder.c_str(), detail::kOpenRoot));
     struct statx there{};
     error = from.get() < 0 ? from.get() : calls_.stat(from.get(), "", there);
     if (error < 0) return nullptr;
     auto root = std::make_unique<CopyFolder>();
     root->from_id = id_of(there);
-    CopyFile to(calls_, calls_.open(AT_FDCWD, way.to_folder.c_str(), detail::kOpenRoot));
+    OwnFile to(calls_.tap(), calls_.open(AT_FDCWD, way.to_folder.c_str(), detail::kOpenRoot));
     if (to.get() < 0) {
       refusal = in_quotes(way.to_folder) + " cannot be opened: " + reason(to.get());
       return nullptr;
@@ -211,7 +211,7 @@ class Sources {
   long again(int folder) const { return calls_.open(folder, ".", O_PATH | O_DIRECTORY); }
 
   bool is_directory() const {
-    const CopyFile folder(calls_, calls_.open(AT_FDCWD, to_.c_str(), O_PATH | O_DIRECTORY));
+    const OwnFile folder(calls_.tap(), calls_.open(AT_FDCWD, to_.c_str(), O_PATH | O_DIRECTORY));
     return folder.get() >= 0;
   }
 

@@ -6,7 +6,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "file_call.hpp"
 #include "path.hpp"
 #include "rights.hpp"
 
@@ -17,17 +16,9 @@ FileId id_of(const struct statx& attributes) noexcept {
           attributes.stx_ino};
 }
 
-// `function` makes the call as the C library does.
 template <class Function>
-long CopyCalls::other(const char* call, int file, const char* path,
-                      Function&& function) const noexcept {
-  for (;;) {
-    const long result = perform_other(call, file, path, tap_, [&]() -> long {
-      const long said = function();
-      return said < 0 ? -static_cast<long>(errno) : said;
-    });
-    if (result != -EINTR) return result;
-  }
+long CopyCalls::other(const char* call, FileRef file, const Function& function) const noexcept {
+  return perform_other(call, file.file, file.name, tap_, function);
 }
 
 long CopyCalls::open(int in, const char* path, int flags, unsigned mode) const noexcept {
@@ -36,11 +27,7 @@ long CopyCalls::open(int in, const char* path, int flags, unsigned mode) const n
       tap_);
 }
 
-long CopyCalls::close(int file) const noexcept {
-  // After EINTR the descriptor is gone: never again.
-  const long result = perform({.kind = FileCallKind::close, .descriptor = file}, tap_);
-  return result == -EINTR ? 0 : result;
-}
+long CopyCalls::close(int file) const noexcept { return OwnFile(tap_, file).close(); }
 
 long CopyCalls::stat(int in, const char* name, struct statx& attributes) const noexcept {
   return perform_whole({.kind = FileCallKind::stat,
@@ -108,7 +95,7 @@ long CopyCalls::reserve(int file, std::uint64_t bytes) const noexcept {
 }
 
 long CopyCalls::go_direct(int file, bool direct) const noexcept {
-  return other("fcntl", file, nullptr, [&]() -> long {
+  return other("fcntl", {file}, [&]() -> long {
     const int flags = ::fcntl(file, F_GETFL);
     if (flags < 0) return flags;
     return ::fcntl(file, F_SETFL, direct ? flags | O_DIRECT : flags & ~O_DIRECT);
@@ -116,14 +103,14 @@ long CopyCalls::go_direct(int file, bool direct) const noexcept {
 }
 
 long CopyCalls::seek(int file, std::uint64_t& offset, int whence) const noexcept {
-  return other("lseek", file, nullptr, [&]() -> long { return seek_in(file, offset, whence); });
+  return other("lseek", {file}, [&]() -> long { return seek_in(file, offset, whence); });
 }
 
 long CopyCalls::write_back(int file, std::uint64_t offset, std::uint64_t bytes,
                            bool wait) const noexcept {
   const unsigned all =
       SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-  return other("sync_file_range", file, nullptr, [&] {
+  return other("sync_file_range", {file}, [&] {
     return ::sync_file_range(file, static_cast<off_t>(offset), static_cast<off_t>(bytes),
                              wait ? all : SYNC_FILE_RANGE_WRITE);
   });
@@ -131,7 +118,7 @@ long CopyCalls::write_back(int file, std::uint64_t offset, std::uint64_t bytes,
 
 long CopyCalls::advise(int file, std::uint64_t offset, std::uint64_t bytes,
                        int advice) const noexcept {
-  return other("posix_fadvise", file, nullptr, [&]() -> long {
+  return other("posix_fadvise", {file}, [&]() -> long {
     errno = ::posix_fadvise(file, static_cast<off_t>(offset), static_cast<off_t>(bytes), advice);
     return errno == 0 ? 0 : -1;
   });
@@ -141,18 +128,14 @@ long CopyCalls::cached(int file, std::uint64_t offset, std::uint64_t bytes) cons
   constexpr long number = 451;  // of cachestat, everywhere; older headers do not know it
   const std::uint64_t range[2] = {offset, bytes};
   std::uint64_t pages[5] = {};  // in the cache, and of those: dirty, on their way, two of the past
-  return other("cachestat", file, nullptr, [&]() -> long {
+  return other("cachestat", {file}, [&]() -> long {
     const long result = ::syscall(number, file, range, pages, 0u);
     return result < 0 ? result : static_cast<long>(pages[0]);
   });
 }
 
 long CopyCalls::sync_file_system(int file) const noexcept {
-  return other("syncfs", file, nullptr, [&] { return ::syncfs(file); });
-}
-
-long CopyCalls::fsync(int file) const noexcept {
-  return perform_whole({.kind = FileCallKind::fsync, .descriptor = file}, tap_);
+  return other("syncfs", {file}, [&] { return ::syncfs(file); });
 }
 
 long CopyCalls::make_directory(int in, const char* name, unsigned mode) const noexcept {
@@ -188,35 +171,35 @@ long CopyCalls::remove_directory(int in, const char* name) const noexcept {
 }
 
 long CopyCalls::read_link(int in, const char* name, char* into, std::size_t bytes) const noexcept {
-  return other("readlinkat", in, name, [&] { return ::readlinkat(in, name, into, bytes); });
+  return other("readlinkat", {in, name}, [&] { return ::readlinkat(in, name, into, bytes); });
 }
 
 long CopyCalls::make_link(const char* target, int in, const char* name) const noexcept {
-  return other("symlinkat", in, name, [&] { return ::symlinkat(target, in, name); });
+  return other("symlinkat", {in, name}, [&] { return ::symlinkat(target, in, name); });
 }
 
 long CopyCalls::make_node(int in, const char* name, unsigned mode, dev_t device) const noexcept {
-  return other("mknodat", in, name, [&] { return ::mknodat(in, name, mode, device); });
+  return other("mknodat", {in, name}, [&] { return ::mknodat(in, name, mode, device); });
 }
 
 long CopyCalls::entries(int directory, void* into, std::size_t bytes) const noexcept {
-  return other("getdents64", directory, nullptr,
+  return other("getdents64", {directory},
                [&] { return ::syscall(SYS_getdents64, directory, into, bytes); });
 }
 
 long CopyCalls::change_owner(FileRef file, unsigned user, unsigned group) const noexcept {
   if (file.name == nullptr) {
-    return other("fchown", file.file, nullptr, [&] { return ::fchown(file.file, user, group); });
+    return other("fchown", file, [&] { return ::fchown(file.file, user, group); });
   }
-  return other("fchownat", file.file, file.name,
+  return other("fchownat", file,
                [&] { return ::fchownat(file.file, file.name, user, group, AT_SYMLINK_NOFOLLOW); });
 }
 
 long CopyCalls::change_mode(FileRef file, unsigned mode) const noexcept {
   if (file.name == nullptr) {
-    return other("fchmod", file.file, nullptr, [&] { return ::fchmod(file.file, mode); });
+    return other("fchmod", file, [&] { return ::fchmod(file.file, mode); });
   }
-  return other("fchmodat", file.file, file.name, [&]() -> long {
+  return other("fchmodat", file, [&]() -> long {
     constexpr long number = 452;  // of fchmodat2, everywhere but on Alpha; since Linux 6.6
     const long result = ::syscall(number, file.file, file.name, mode, AT_SYMLINK_NOFOLLOW);
     if (result == 0 || (errno != ENOSYS && errno != EPERM)) return result;
@@ -230,38 +213,35 @@ long CopyCalls::change_times(FileRef file, const struct statx& as) const noexcep
   };
   const timespec times[2] = {as_timespec(as.stx_atime), as_timespec(as.stx_mtime)};
   if (file.name == nullptr) {
-    return other("futimens", file.file, nullptr, [&] { return ::futimens(file.file, times); });
+    return other("futimens", file, [&] { return ::futimens(file.file, times); });
   }
-  return other("utimensat", file.file, file.name,
+  return other("utimensat", file,
                [&] { return ::utimensat(file.file, file.name, times, AT_SYMLINK_NOFOLLOW); });
 }
 
 long CopyCalls::list_attributes(FileRef file, char* into, std::size_t bytes) const noexcept {
   if (file.name == nullptr) {
-    return other("flistxattr", file.file, nullptr,
-                 [&] { return ::flistxattr(file.file, into, bytes); });
+    return other("flistxattr", file, [&] { return ::flistxattr(file.file, into, bytes); });
   }
-  return other("llistxattr", file.file, file.name,
+  return other("llistxattr", file,
                [&] { return list_attributes_at(file.file, file.name, into, bytes); });
 }
 
 long CopyCalls::get_attribute(FileRef file, const char* key, void* into,
                               std::size_t bytes) const noexcept {
   if (file.name == nullptr) {
-    return other("fgetxattr", file.file, nullptr,
-                 [&] { return ::fgetxattr(file.file, key, into, bytes); });
+    return other("fgetxattr", file, [&] { return ::fgetxattr(file.file, key, into, bytes); });
   }
-  return other("lgetxattr", file.file, file.name,
+  return other("lgetxattr", file,
                [&] { return get_attribute_at(file.file, file.name, key, into, bytes); });
 }
 
 long CopyCalls::set_attribute(FileRef file, const char* key, const void* from,
                               std::size_t bytes) const noexcept {
   if (file.name == nullptr) {
-    return other("fsetxattr", file.file, nullptr,
-                 [&] { return ::fsetxattr(file.file, key, from, bytes, 0); });
+    return other("fsetxattr", file, [&] { return ::fsetxattr(file.file, key, from, bytes, 0); });
   }
-  return other("lsetxattr", file.file, file.name,
+  return other("lsetxattr", file,
                [&] { return set_attribute_at(file.file, file.name, key, from, bytes); });
 }
 

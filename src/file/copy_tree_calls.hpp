@@ -4,15 +4,13 @@
 // are made again.
 #pragma once
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/file/detail/file_tap.hpp>
-#include <utility>
+
+#include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -34,6 +32,8 @@ struct FileRef {
 class CopyCalls {
  public:
   explicit CopyCalls(FileTap* tap) noexcept : tap_(tap) {}
+
+  FileTap* tap() const noexcept { return tap_; }
 
   long open(int in, const char* path, int flags, unsigned mode = 0) const noexcept;
   long close(int file) const noexcept;
@@ -58,7 +58,6 @@ class CopyCalls {
   // How many pages of it are in the page cache.
   long cached(int file, std::uint64_t offset, std::uint64_t bytes) const noexcept;
   long sync_file_system(int file) const noexcept;
-  long fsync(int file) const noexcept;
 
   long make_directory(int in, const char* name, unsigned mode) const noexcept;
   long rename(int in, const char* from, const char* to) const noexcept;
@@ -81,29 +80,11 @@ class CopyCalls {
                      std::size_t bytes) const noexcept;
 
  private:
+  // `function` makes the call as the C library does.
   template <class Function>
-  long other(const char* call, int file, const char* path, Function&& function) const noexcept;
+  long other(const char* call, FileRef file, const Function& function) const noexcept;
 
   FileTap* tap_;
-};
-
-// A descriptor of its own.
-class CopyFile {
- public:
-  CopyFile(const CopyCalls& calls, long number) noexcept
-      : calls_(calls), number_(static_cast<int>(number)) {}
-  CopyFile(const CopyFile&) = delete;
-  CopyFile& operator=(const CopyFile&) = delete;
-  ~CopyFile() { (void)close(); }
-
-  // Negative: there is none.
-  int get() const noexcept { return number_; }
-  int release() noexcept { return std::exchange(number_, -1); }
-  long close() noexcept { return number_ < 0 ? 0 : calls_.close(release()); }
-
- private:
-  const CopyCalls& calls_;
-  int number_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

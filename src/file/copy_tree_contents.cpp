@@ -25,21 +25,6 @@ constexpr std::uint64_t kStep = std::uint64_t{8} << 20;
 // For a file whose size says nothing about its end.
 constexpr std::uint64_t kNoEnd = ~std::uint64_t{0} >> 1;
 
-// The call says that this does not work between these two, not that the copy is impossible.
-bool means_not_here(long error) noexcept {
-  switch (error) {
-    case -EOPNOTSUPP:
-    case -EXDEV:
-    case -EINVAL:
-    case -ENOSYS:
-    case -ENOTTY:
-    case -EPERM:
-    case -ETXTBSY:
-    case -EBADF: return true;
-    default: return false;
-  }
-}
-
 CopyWhat reading(const char* what, std::uint64_t offset) noexcept {
   return {.said = what, .offset = offset};
 }
@@ -271,7 +256,7 @@ void CopyJob::moved(int to, std::uint64_t begin, std::uint64_t end) {
 void CopyJob::verify(CopyFolder& folder, std::vector<CopiedFile>& files,
                      CopyWorker& worker) noexcept {
   for (const CopiedFile& file : files) {
-    const CopyFile to(calls_, open_written(folder, file));
+    const OwnFile to(calls_.tap(), open_written(folder, file));
     if (to.get() >= 0) (void)calls_.write_back(to.get(), 0, 0, false);  // else told when compared
   }
   std::erase_if(files, [&](CopiedFile& file) {
@@ -300,14 +285,14 @@ long CopyJob::open_written(CopyFolder& folder, const CopiedFile& file) noexcept 
 bool CopyJob::verify_file(CopyFolder& folder, CopiedFile& file, CopyWorker& worker) noexcept {
   const CopySpot source = from_path(folder, *file.entry);
   const CopySpot copy = to_path(folder, *file.entry);
-  const CopyFile from(calls_, open_source(folder.from, file.entry->name.c_str(), O_RDONLY));
+  const OwnFile from(calls_.tap(), open_source(folder.from, file.entry->name.c_str(), O_RDONLY));
   if (from.get() < 0) return problem(source, {"open to verify"}, from.get()), false;
   struct statx now{};
   if (calls_.stat(from.get(), "", now) == 0 && has_changed(file.attributes, now)) {
     problem(source, {"changed before it was verified"}, 0);
     return true;
   }
-  const CopyFile to(calls_, open_written(folder, file));
+  const OwnFile to(calls_.tap(), open_written(folder, file));
   if (to.get() < 0) return problem(copy, {"open to verify"}, to.get()), false;
   // What is on its way cannot be dropped; what was dropped is read from the device.
   const long written = calls_.write_back(to.get(), 0, 0, true);

@@ -31,7 +31,8 @@ void CopyCount::count() noexcept {
         add(attributes);
         continue;
       }
-      const CopyFile folder(calls_, calls_.open(AT_FDCWD, source.c_str(), O_RDONLY | O_DIRECTORY));
+      const OwnFile folder(calls_.tap(),
+                           calls_.open(AT_FDCWD, source.c_str(), O_RDONLY | O_DIRECTORY));
       if (folder.get() >= 0) count_below(folder.get(), 0);
     }
     if (!over_.stop_requested()) job_.counted(files_, bytes_, true);
@@ -64,7 +65,7 @@ void CopyCount::count_below(int folder, std::size_t depth) {
       if (!S_ISDIR(attributes.stx_mode)) {
         add(attributes);
       } else if (depth < deepest_) {
-        const CopyFile below(calls_, calls_.open(folder, one->d_name, kOpenFolder));
+        const OwnFile below(calls_.tap(), calls_.open(folder, one->d_name, kOpenFolder));
         if (below.get() >= 0) count_below(below.get(), depth + 1);
       }
     }

@@ -54,7 +54,7 @@ void CopyJob::copy_entry(CopyFolder& folder, const CopyEntry& entry, CopyWorker&
                          std::vector<CopiedFile>& copied) {
   constexpr unsigned char file_type = S_IFREG >> 12;
   if (entry.type == file_type) {
-    const CopyFile from(calls_, open_source(folder.from, entry.name.c_str(), O_RDONLY));
+    const OwnFile from(calls_.tap(), open_source(folder.from, entry.name.c_str(), O_RDONLY));
     if (from.get() == -ELOOP || from.get() == -ENXIO) {
       return problem(from_path(folder, entry), {"was replaced while it was copied"}, 0);
     }
@@ -124,8 +124,8 @@ void CopyJob::copy_file(CopyFolder& folder, const CopyEntry& entry, int from, Co
 bool CopyJob::write_file(CopyFolder& folder, const CopyEntry& entry, int from, CopyWorker& worker,
                          CopiedFile& file) {
   const std::string& name = new_name(folder, entry, file.temporary);
-  CopyFile to(calls_, open(folder.to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-                           made_mode(folder, file.attributes)));
+  OwnFile to(calls_.tap(), open(folder.to, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+                                made_mode(folder, file.attributes)));
   if (to.get() < 0) return problem(to_path(folder, entry), {"create"}, to.get()), false;
   bool whole = false;
   call_safely(from_path(folder, entry),
@@ -192,6 +192,12 @@ void CopyJob::copy_special(CopyFolder& folder, const CopyEntry& entry,
   settle_node(folder, entry, attributes, temporary, first, worker);
 }
 
+// Under the mutex.
+std::uint64_t& CopyJob::count_of(const struct statx& attributes) noexcept {
+  if (S_ISREG(attributes.stx_mode)) return result_.files;
+  return S_ISLNK(attributes.stx_mode) ? result_.links : result_.special_files;
+}
+
 // A link or special file that was made.
 void CopyJob::settle_node(CopyFolder& folder, const CopyEntry& entry,
                           const struct statx& attributes, std::string& temporary, FirstName& first,
@@ -209,7 +215,7 @@ void CopyJob::settle_node(CopyFolder& folder, const CopyEntry& entry,
   if (!give_name(folder, entry, temporary)) return;
   publish(folder, entry, temporary, first.release(), worker);
   sync::SeenLock lock(mutex_);
-  ++(S_ISLNK(attributes.stx_mode) ? result_.links : result_.special_files);
+  ++count_of(attributes);
 }
 
 // A file that is whole, and verified if that was asked for.

@@ -62,12 +62,11 @@ void CopyFolders::open_parent(CopyFolder& folder) noexcept {
   if (parent->parent == nullptr) return;  // a root: by its path, when it is needed
   bool is_path = false;
   const long from = calls_.open(folder.from, "..", kOpenFolder);
-  const long to = from < 0 ? -1 : open_copy_as(Mutex::held, folder.to, "..", is_path);
+  const long to = from < 0 ? -1 : open_copy(folder.to, "..", is_path, Mutex::held);
   if (adopt(*parent, from, to, is_path)) idle(*parent);  // else from above, when it is needed
 }
 
-long CopyFolders::open_as(Mutex mutex, int in, const char* name, int flags,
-                          unsigned mode) noexcept {
+long CopyFolders::open(int in, const char* name, int flags, unsigned mode, Mutex mutex) noexcept {
   for (;;) {
     const long result = calls_.open(in, name, flags, mode);
     if (result != -EMFILE && result != -ENFILE) return result;
@@ -75,22 +74,14 @@ long CopyFolders::open_as(Mutex mutex, int in, const char* name, int flags,
   }
 }
 
-long CopyFolders::open(int in, const char* name, int flags, unsigned mode) noexcept {
-  return open_as(Mutex::free, in, name, flags, mode);
-}
-
-long CopyFolders::open_copy_as(Mutex mutex, int in, const char* name, bool& is_path) noexcept {
+long CopyFolders::open_copy(int in, const char* name, bool& is_path, Mutex mutex) noexcept {
   is_path = false;
-  long result = open_as(mutex, in, name, kOpenFolder);
+  long result = open(in, name, kOpenFolder, 0, mutex);
   if (result == -EACCES) {
-    result = open_as(mutex, in, name, kOpenRoot | O_NOFOLLOW);
+    result = open(in, name, kOpenRoot | O_NOFOLLOW, 0, mutex);
     is_path = result >= 0;
   }
   return result;
-}
-
-long CopyFolders::open_copy(int in, const char* name, bool& is_path) noexcept {
-  return open_copy_as(Mutex::free, in, name, is_path);
 }
 
 void CopyFolders::retain(CopyFolder& folder) noexcept {
@@ -133,19 +124,13 @@ void CopyFolders::named(CopyFolder& folder) noexcept {
   folder.temporary.clear();
 }
 
-std::string CopyFolders::from_path(const CopyFolder& folder, std::string_view name) {
+std::string CopyFolders::path(const CopyFolder& folder, bool in_copy, std::string_view name) {
   std::vector<const CopyFolder*> chain;
   for (const CopyFolder* at = &folder; at != nullptr; at = at->parent) chain.push_back(at);
   std::string path(".");
-  for (; !chain.empty(); chain.pop_back()) path = joined(path, chain.back()->from_name);
-  return joined(path, name);
-}
-
-std::string CopyFolders::to_path(const CopyFolder& folder, std::string_view name) {
-  std::vector<const CopyFolder*> chain;
-  for (const CopyFolder* at = &folder; at != nullptr; at = at->parent) chain.push_back(at);
-  std::string path(".");
-  for (; !chain.empty(); chain.pop_back()) path = joined(path, chain.back()->name);
+  for (; !chain.empty(); chain.pop_back()) {
+    path = joined(path, in_copy ? chain.back()->name : chain.back()->from_name);
+  }
   return joined(path, name);
 }
 
@@ -178,12 +163,12 @@ long CopyFolders::open_by_name(CopyFolder& folder) noexcept {
   const bool root = parent == nullptr;
   const int flags = root ? kOpenRoot : kOpenFolder;
   const long from =
-      open_as(Mutex::held, root ? AT_FDCWD : parent->from, folder.from_name.c_str(), flags);
+      open(root ? AT_FDCWD : parent->from, folder.from_name.c_str(), flags, 0, Mutex::held);
   if (from < 0) return from;
   bool is_path = root;
   const auto open_to = [&](const std::string& name) {
-    if (root) return open_as(Mutex::held, AT_FDCWD, name.c_str(), flags);
-    return open_copy_as(Mutex::held, parent->to, name.c_str(), is_path);
+    if (root) return open(AT_FDCWD, name.c_str(), flags, 0, Mutex::held);
+    return open_copy(parent->to, name.c_str(), is_path, Mutex::held);
   };
   long to = open_to(folder.disk_name());
   // The thread that finishes it has renamed it and is about to say so (named()).
@@ -246,10 +231,7 @@ void CopyFolders::close(CopyFolder& folder) noexcept {
 }
 
 void CopyFolders::close_some() noexcept {
-  while (open_ > most_ && oldest_ != nullptr) {
-    CopyFolder& folder = *oldest_;
-    busy(folder);
-    close(folder);
+  while (open_ > most_ && spare()) {
   }
 }
 

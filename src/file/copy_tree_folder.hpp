@@ -63,8 +63,6 @@ class CopyFolders {
  public:
   // Keeps about `most` directories open.
   CopyFolders(const CopyCalls& calls, std::size_t most) noexcept : calls_(calls), most_(most) {}
-  CopyFolders(const CopyFolders&) = delete;
-  CopyFolders& operator=(const CopyFolders&) = delete;
 
   // A new folder with its descriptors, which are the book's from now on; it is pinned, has one
   // piece of work and one reference, and is one more piece of work of its parent's.
@@ -81,10 +79,12 @@ class CopyFolders {
   // The parent of a pinned folder is likely to be used next: opens it from below.
   void open_parent(CopyFolder& folder) noexcept;
 
+  enum class Mutex : bool { free, held };
   // Where there are too few descriptors, those of directories that rest are given up first.
-  long open(int in, const char* name, int flags, unsigned mode = 0) noexcept;
+  long open(int in, const char* name, int flags, unsigned mode = 0,
+            Mutex mutex = Mutex::free) noexcept;
   // The directory that is to be, or is, the copy's; `is_path`: it cannot be read.
-  long open_copy(int in, const char* name, bool& is_path) noexcept;
+  long open_copy(int in, const char* name, bool& is_path, Mutex mutex = Mutex::free) noexcept;
 
   void retain(CopyFolder& folder) noexcept;
   // The last one ends it; a root is not its.
@@ -95,13 +95,9 @@ class CopyFolders {
   void named(CopyFolder& folder) noexcept;
 
   // For messages. A new directory may be gone under its temporary name by the time they are read.
-  std::string from_path(const CopyFolder& folder, std::string_view name = {});
-  std::string to_path(const CopyFolder& folder, std::string_view name = {});
+  static std::string path(const CopyFolder& folder, bool in_copy, std::string_view name = {});
 
  private:
-  enum class Mutex : bool { free, held };
-  long open_as(Mutex mutex, int in, const char* name, int flags, unsigned mode = 0) noexcept;
-  long open_copy_as(Mutex mutex, int in, const char* name, bool& is_path) noexcept;
   bool spare_one() noexcept;
   // All with the mutex held. False: there is none that is not in use.
   bool spare() noexcept;

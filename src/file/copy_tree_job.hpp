@@ -90,12 +90,10 @@ bool has_changed(const struct statx& before, const struct statx& after) noexcept
 class CopyJob {
  public:
   CopyJob(CopyTreeOptions& options, std::size_t folders_open);
-  CopyJob(const CopyJob&) = delete;
-  CopyJob& operator=(const CopyJob&) = delete;
   ~CopyJob();
 
   // Takes over where sources are and where their copies go, with their descriptors. Pinned.
-  CopyFolder& add_root(std::unique_ptr<CopyFolder> root, CopyFile& from, CopyFile& to);
+  CopyFolder& add_root(std::unique_ptr<CopyFolder> root, OwnFile& from, OwnFile& to);
   // `entry` of a root is to be copied.
   void begin(CopyFolder& root, CopyEntry entry);
   // Copies what was begun. Once. Throws std::bad_alloc before it began.
@@ -255,7 +253,10 @@ class CopyJob {
   static CopySpot to_path(CopyFolder& folder, const CopyEntry& entry) noexcept {
     return {&folder, entry.target(), true};
   }
+  template <class Add>
+  void tell(const Add& add) noexcept;
   void add_problem(std::string path, CopyWhat what, long error);
+  std::uint64_t& count_of(const struct statx& attributes) noexcept;
   long open(int in, const char* name, int flags, unsigned mode = 0) noexcept {
     return folders_.open(in, name, flags, mode);
   }

@@ -41,13 +41,7 @@ void CopyJob::link_to(const Place& place, CopyFolder& folder, const CopyEntry& e
   if (result < 0) return problem(to_path(folder, entry), {"link"}, result);
   if (!give_name(folder, entry, temporary)) return;
   sync::SeenLock lock(mutex_);
-  if (S_ISREG(attributes.stx_mode)) {
-    ++result_.files;
-  } else if (S_ISLNK(attributes.stx_mode)) {
-    ++result_.links;
-  } else {
-    ++result_.special_files;
-  }
+  ++count_of(attributes);
 }
 
 // The copy stands, whole, under `temporary`, or its own name.

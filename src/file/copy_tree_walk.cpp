@@ -38,20 +38,21 @@ CopyJob::~CopyJob() {
   for (const auto& root : roots_) folders_.rest(*root);
 }
 
-void CopyJob::problem(CopySpot where, CopyWhat what, long error) noexcept {
-  const bool told = attempt([&] {
-    add_problem(where.in_copy ? folders_.to_path(*where.folder, where.name)
-                              : folders_.from_path(*where.folder, where.name),
-                what, error);
-  });
+template <class Add>
+void CopyJob::tell(const Add& add) noexcept {
+  const bool told = attempt(add);
   sync::SeenLock lock(mutex_);
   some_untold_ = some_untold_ || !told;
 }
 
+void CopyJob::problem(CopySpot where, CopyWhat what, long error) noexcept {
+  tell([&] {
+    add_problem(CopyFolders::path(*where.folder, where.in_copy, where.name), what, error);
+  });
+}
+
 void CopyJob::problem(std::string_view path, CopyWhat what, long error) noexcept {
-  const bool told = attempt([&] { add_problem(std::string(path), what, error); });
-  sync::SeenLock lock(mutex_);
-  some_untold_ = some_untold_ || !told;
+  tell([&] { add_problem(std::string(path), what, error); });
 }
 
 // There is always room for one more.
@@ -106,7 +107,7 @@ bool CopyJob::cut_off() noexcept {
   return result_.stopped = true;
 }
 
-CopyFolder& CopyJob::add_root(std::unique_ptr<CopyFolder> root, CopyFile& from, CopyFile& to) {
+CopyFolder& CopyJob::add_root(std::unique_ptr<CopyFolder> root, OwnFile& from, OwnFile& to) {
   roots_.push_back(std::move(root));
   CopyFolder& added = *roots_.back();
   added.from = from.release();
@@ -158,7 +159,7 @@ void CopyJob::add_file_system(CopyFolder& folder) noexcept {
   };
   long own = -ENOMEM;
   (void)attempt([&] {
-    std::string path = folders_.to_path(folder);
+    std::string path = CopyFolders::path(folder, true);
     sync::SeenLock lock(mutex_);
     own = is_known() ? 0 : -ENOMEM;
     if (own == 0) return;
@@ -186,25 +187,19 @@ void CopyJob::run_folder(CopyFolder& parent, const CopyEntry& entry, CopyWorker&
 
 // Pinned, with its copy; null: it cannot be, which was told.
 CopyFolder* CopyJob::open_folder(CopyFolder& parent, const CopyEntry& entry) {
-  CopyFile from(calls_, open_source(parent.from, entry.name.c_str(), kOpenFolder));
+  OwnFile from(calls_.tap(), open_source(parent.from, entry.name.c_str(), kOpenFolder));
+  const CopySpot spot = from_path(parent, entry);
   if (from.get() == -ELOOP || from.get() == -ENOTDIR) {
-    problem(from_path(parent, entry), {"was replaced while it was copied"}, 0);
-    return nullptr;
+    return problem(spot, {"was replaced while it was copied"}, 0), nullptr;
   }
-  if (from.get() < 0) {
-    problem(from_path(parent, entry), {"open"}, from.get());
-    return nullptr;
-  }
+  if (from.get() < 0) return problem(spot, {"open"}, from.get()), nullptr;
   auto folder = std::make_unique<CopyFolder>();
   folder->parent = &parent;
   folder->from_name = entry.name;
   folder->name = entry.target();
   const long result = calls_.stat(from.get(), "", folder->attributes);
   folder->from_id = id_of(folder->attributes);
-  if (result < 0) {
-    problem(from_path(parent, entry), {"look at"}, result);
-    return nullptr;
-  }
+  if (result < 0) return problem(spot, {"look at"}, result), nullptr;
   if (!open_target(parent, *folder)) return nullptr;
   folder->from = from.release();
   folders_.add(*folder);
@@ -233,7 +228,7 @@ bool CopyJob::open_target(CopyFolder& parent, CopyFolder& folder) {
     to = make_target(parent, folder);
     if (to < 0) return problem(spot, {"create"}, to), false;
   }
-  CopyFile opened(calls_, to);
+  OwnFile opened(calls_.tap(), to);
   folder.to = opened.get();
   if (!know_target(parent, folder)) {
     if (folder.made) calls_.remove_directory(parent.to, folder.disk_name().c_str());

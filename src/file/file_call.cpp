@@ -115,48 +115,7 @@ long make_and_say(const FileCall& call) noexcept {
   return result < 0 ? -static_cast<long>(errno) : result;
 }
 
-// The first `most` bytes of it.
-long make_shortened(const FileCall& call, std::uint64_t most) noexcept {
-  FileCall shorter = call;
-  shorter.bytes = std::min(call.bytes, most);
-  std::array<iovec, 64> pieces;
-  if (call.pieces != nullptr) {
-    std::size_t count = 0;
-    for (std::uint64_t left = most; left > 0 && count < call.piece_count && count < pieces.size();
-         ++count) {
-      pieces[count] = call.pieces[count];
-      pieces[count].iov_len = std::min<std::size_t>(pieces[count].iov_len, left);
-      left -= pieces[count].iov_len;
-    }
-    shorter.pieces = pieces.data();
-    shorter.piece_count = count;
-  }
-  return make_and_say(shorter);
-}
-
 }  // namespace
-
-const char* to_string(FileCallKind kind) noexcept {
-  switch (kind) {
-    case FileCallKind::open: return "open";
-    case FileCallKind::close: return "close";
-    case FileCallKind::read: return "read";
-    case FileCallKind::write: return "write";
-    case FileCallKind::fsync: return "fsync";
-    case FileCallKind::fdatasync: return "fdatasync";
-    case FileCallKind::preallocate: return "preallocate";
-    case FileCallKind::truncate: return "truncate";
-    case FileCallKind::rename: return "rename";
-    case FileCallKind::link: return "link";
-    case FileCallKind::unlink: return "unlink";
-    case FileCallKind::stat: return "stat";
-    case FileCallKind::copy_range: return "copy_range";
-    case FileCallKind::clone: return "clone";
-    case FileCallKind::make_directory: return "make_directory";
-    case FileCallKind::other: break;
-  }
-  return "other";
-}
 
 FileCallView view(const FileCall& call) noexcept {
   return {.kind = call.kind,
@@ -179,6 +138,19 @@ int seek_in(int file, std::uint64_t& offset, int whence) noexcept {
   return 0;
 }
 
+void shorten(FileCall& call, std::uint64_t most, std::span<iovec> room) noexcept {
+  call.bytes = std::min(call.bytes, most);
+  if (call.pieces == nullptr) return;
+  std::size_t count = 0;
+  for (; most > 0 && count < call.piece_count && count < room.size(); ++count) {
+    room[count] = call.pieces[count];
+    room[count].iov_len = std::min<std::size_t>(room[count].iov_len, most);
+    most -= room[count].iov_len;
+  }
+  call.pieces = room.data();
+  call.piece_count = count;
+}
+
 long perform(const FileCall& call, FileTap* tap) noexcept {
   const probe::Slice slice(probe::Kind::file, name_of(call));
   if (tap == nullptr) return make_and_say(call);
@@ -187,13 +159,47 @@ long perform(const FileCall& call, FileTap* tap) noexcept {
   long result = 0;
   switch (verdict.kind) {
     case FileTap::Verdict::proceed: result = make_and_say(call); break;
-    case FileTap::Verdict::shorten:
-      result = make_shortened(call, static_cast<std::uint64_t>(std::max(verdict.value, 1L)));
+    case FileTap::Verdict::shorten: {
+      FileCall shorter = call;
+      std::array<iovec, 64> room;
+      shorten(shorter, static_cast<std::uint64_t>(std::max(verdict.value, 1L)), room);
+      result = make_and_say(shorter);
       break;
+    }
     case FileTap::Verdict::answer: result = verdict.value; break;
   }
   tap->after(seen, result);
   return result;
+}
+
+long perform_whole(const FileCall& call, FileTap* tap) noexcept {
+  for (;;) {
+    const long result = perform(call, tap);
+    if (result != -EINTR || call.kind == FileCallKind::close) return result;
+  }
+}
+
+long stat_of(int descriptor, struct statx& attributes, FileTap* tap) noexcept {
+  return perform_whole({.kind = FileCallKind::stat,
+                        .descriptor = descriptor,
+                        .path = "",
+                        .flags = AT_EMPTY_PATH,
+                        .attributes = &attributes},
+                       tap);
+}
+
+bool means_not_here(long result) noexcept {
+  switch (-result) {
+    case EOPNOTSUPP:
+    case EXDEV:
+    case EINVAL:
+    case ENOSYS:
+    case ENOTTY:
+    case EPERM:
+    case ETXTBSY:
+    case EBADF: return true;
+    default: return false;
+  }
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

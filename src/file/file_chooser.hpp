@@ -22,8 +22,6 @@ class FileChooser {
  public:
   FileChooser(FileHost& host, const FileEngineOptions& options);
   ~FileChooser() { close(); }
-  FileChooser(const FileChooser&) = delete;
-  FileChooser& operator=(const FileChooser&) = delete;
 
   // Gives the task its driver.
   void choose(FileTask& task) noexcept;

@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <handoff/core/internal/attempt.hpp>
+#include <handoff/core/internal/status_of.hpp>
 #include <handoff/core/internal/workplace.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/probe/internal/hook.hpp>
@@ -136,7 +137,7 @@ Status FileCore::find_room(FileTask& task, const Until& until, bool may_wait) {
     const sync::Wakeup why = wait_for_room(until);
     if (why == sync::Wakeup::notified) continue;
     ++refused_;
-    return why == sync::Wakeup::stopped ? Status::stopped : Status::timed_out;
+    return status_of(why);
   }
   return Status::closed;
 }
@@ -391,12 +392,7 @@ Status FileCore::wait(const Until& until) {
   }
   const sync::StopToken stop = until.stop_token();  // may throw
   const Lending lending;
-  switch (watch_until_over(last, until.deadline(), stop)) {
-    case sync::Wakeup::notified: return Status::ok;
-    case sync::Wakeup::stopped: return Status::stopped;
-    case sync::Wakeup::timed_out: break;
-  }
-  return Status::timed_out;
+  return status_of(watch_until_over(last, until.deadline(), stop));
 }
 
 Tally FileCore::close(Closing how) {

@@ -10,19 +10,9 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
-FileRequest of_file(const OpenFile& file, FileOperation operation) {
+const OpenFile& checked(const OpenFile& file) {
   if (!file.valid()) misuse("FileEngine: an empty OpenFile was named; see OpenFile::open()");
-  FileRequest request;
-  request.operation = operation;
-  request.file = file;
-  return request;
-}
-
-FileRequest of_path(std::string&& path, FileOperation operation) {
-  FileRequest request;
-  request.operation = operation;
-  request.path = std::move(path);
-  return request;
+  return file;
 }
 
 }  // namespace
@@ -44,80 +34,74 @@ Status FileEngine::try_post(FileRequest&& request, Callback&& callback) {
 }
 
 Future<FileResult> FileEngine::read(std::string path) {
-  return submit(of_path(std::move(path), FileOperation::read));
+  return submit({.operation = FileOperation::read, .path = std::move(path)});
 }
 Future<FileResult> FileEngine::read(std::string path, std::span<std::byte> into,
                                     std::uint64_t offset) {
-  FileRequest request = of_path(std::move(path), FileOperation::read);
-  request.into = into;
-  request.offset = offset;
-  return submit(std::move(request));
+  return submit(
+      {.operation = FileOperation::read, .path = std::move(path), .offset = offset, .into = into});
 }
 Future<FileResult> FileEngine::write(std::string path, std::span<const std::byte> bytes,
                                      const FileWriteOptions& options) {
-  FileRequest request = of_path(std::move(path), FileOperation::write);
-  request.from = bytes;
-  request.offset = options.offset;
-  request.durable = options.durable;
-  request.truncate = options.truncate;
-  request.preallocate = options.preallocate;
-  request.direct = options.direct;
-  request.mode = options.mode;
-  return submit(std::move(request));
+  return submit({.operation = FileOperation::write,
+                 .path = std::move(path),
+                 .offset = options.offset,
+                 .from = bytes,
+                 .durable = options.durable,
+                 .truncate = options.truncate,
+                 .preallocate = options.preallocate,
+                 .direct = options.direct,
+                 .mode = options.mode});
 }
 Future<FileResult> FileEngine::replace(std::string path, std::span<const std::byte> bytes,
                                        const FileReplaceOptions& options) {
-  FileRequest request = of_path(std::move(path), FileOperation::replace);
-  request.from = bytes;
-  request.durable = options.durable;
-  request.direct = options.direct;
-  request.mode = options.mode;
-  return submit(std::move(request));
+  return submit({.operation = FileOperation::replace,
+                 .path = std::move(path),
+                 .from = bytes,
+                 .durable = options.durable,
+                 .direct = options.direct,
+                 .mode = options.mode});
 }
 Future<FileResult> FileEngine::append(std::string path, std::span<const std::byte> bytes,
                                       const FileSyncOptions& options) {
-  FileRequest request = of_path(std::move(path), FileOperation::append);
-  request.from = bytes;
-  request.durable = options.durable;
-  return submit(std::move(request));
+  return submit({.operation = FileOperation::append,
+                 .path = std::move(path),
+                 .from = bytes,
+                 .durable = options.durable});
 }
 Future<FileResult> FileEngine::copy(std::string from, std::string to,
                                     const FileSyncOptions& options) {
-  FileRequest request = of_path(std::move(from), FileOperation::copy);
-  request.to = std::move(to);
-  request.durable = options.durable;
-  request.mode = 0777;  // what the source allows
-  return submit(std::move(request));
+  return submit({.operation = FileOperation::copy,
+                 .path = std::move(from),
+                 .to = std::move(to),
+                 .durable = options.durable});
 }
 Future<FileResult> FileEngine::remove(std::string path, const FileSyncOptions& options) {
-  FileRequest request = of_path(std::move(path), FileOperation::remove);
-  request.durable = options.durable;
-  return submit(std::move(request));
+  return submit(
+      {.operation = FileOperation::remove, .path = std::move(path), .durable = options.durable});
 }
 Future<FileResult> FileEngine::stat(std::string path) {
-  return submit(of_path(std::move(path), FileOperation::stat));
+  return submit({.operation = FileOperation::stat, .path = std::move(path)});
 }
 Future<FileResult> FileEngine::sync(std::string path) {
-  return submit(of_path(std::move(path), FileOperation::sync));
+  return submit({.operation = FileOperation::sync, .path = std::move(path)});
 }
 
 Future<FileResult> FileEngine::read(const OpenFile& file, std::span<std::byte> into,
                                     std::uint64_t offset) {
-  FileRequest request = of_file(file, FileOperation::read);
-  request.into = into;
-  request.offset = offset;
-  return submit(std::move(request));
+  return submit(
+      {.operation = FileOperation::read, .file = checked(file), .offset = offset, .into = into});
 }
 Future<FileResult> FileEngine::write(const OpenFile& file, std::span<const std::byte> bytes,
                                      std::uint64_t offset, const FileSyncOptions& options) {
-  FileRequest request = of_file(file, FileOperation::write);
-  request.from = bytes;
-  request.offset = offset;
-  request.durable = options.durable;
-  return submit(std::move(request));
+  return submit({.operation = FileOperation::write,
+                 .file = checked(file),
+                 .offset = offset,
+                 .from = bytes,
+                 .durable = options.durable});
 }
 Future<FileResult> FileEngine::sync(const OpenFile& file) {
-  return submit(of_file(file, FileOperation::sync));
+  return submit({.operation = FileOperation::sync, .file = checked(file)});
 }
 
 Status FileEngine::wait(const Until& until) { return core_->wait(until); }

@@ -399,13 +399,8 @@ class FileRun {
 template <class Function>
 long FileRun::other(const char* name, int descriptor, Function&& function) noexcept {
   for (unsigned again = 0;; ++again) {
-    const long result =
-        perform_other(name, descriptor, nullptr, services_.tap(), [&function]() -> long {
-          const long said = function();
-          return said < 0 ? -static_cast<long>(errno) : said;
-        });
-    const bool repeat = result == -EINTR || (result == -EAGAIN && again < kMostAgain);
-    if (!repeat) return result;
+    const long result = perform_other(name, descriptor, nullptr, services_.tap(), function);
+    if (result != -EAGAIN || again >= kMostAgain) return result;
   }
 }
 

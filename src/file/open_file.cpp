@@ -19,27 +19,6 @@ namespace handoff { inline namespace HANDOFF_ABI {
 namespace detail {
 namespace {
 
-// Closes what was opened, unless it is kept.
-class HeldFile {
- public:
-  explicit HeldFile(FileTap* tap) noexcept : tap_(tap) {}
-  ~HeldFile() {
-    if (number_ >= 0) {
-      (void)perform_whole({.kind = FileCallKind::close, .descriptor = number_}, tap_);
-    }
-  }
-  HeldFile(const HeldFile&) = delete;
-  HeldFile& operator=(const HeldFile&) = delete;
-
-  void set(long number) noexcept { number_ = static_cast<int>(number); }
-  int get() const noexcept { return number_; }
-  int release() noexcept { return std::exchange(number_, -1); }
-
- private:
-  FileTap* tap_;
-  int number_ = -1;
-};
-
 [[noreturn]] void fail(const std::string& path, int error, const char* step = "open") {
   raise(call_failed(error, "OpenFile " + escaped(path) + ": " + step));
 }
@@ -53,18 +32,17 @@ int flags_of(const OpenFileOptions& options) noexcept {
 }
 
 // The directory that the path must not leave, for the time of the call.
-void open_beneath(HeldFile& directory, const OpenFileOptions& options) {
-  if (options.beneath.empty()) return;
+OwnFile open_beneath(const OpenFileOptions& options) {
+  if (options.beneath.empty()) return OwnFile(options.tap);
   if (has_zero_byte(options.beneath)) fail(options.beneath, EINVAL, kZeroByte);
   const long result = perform_whole(
       {.kind = FileCallKind::open, .path = options.beneath.c_str(), .flags = O_PATH | O_DIRECTORY},
       options.tap);
   if (result < 0) fail(options.beneath, static_cast<int>(-result), "open `beneath`");
-  directory.set(result);
+  return OwnFile(options.tap, result);
 }
 
-void open_in(int directory, HeldFile& file, const std::string& path,
-             const OpenFileOptions& options) {
+OwnFile open_in(int directory, const std::string& path, const OpenFileOptions& options) {
   FileCall call{.kind = FileCallKind::open,
                 .descriptor = directory,
                 .path = path.c_str(),
@@ -77,7 +55,7 @@ void open_in(int directory, HeldFile& file, const std::string& path,
   }
   if (result == -ENOSYS && call.resolve != 0) result = open_by_steps(call, options.tap);
   if (result < 0) fail(path, refusal_of_open(result), step_of_open(result));
-  file.set(result);
+  return OwnFile(options.tap, result);
 }
 
 }  // namespace
@@ -108,24 +86,17 @@ OpenFile OpenFile::open(const std::string& path, const OpenFileOptions& options)
   auto state = std::make_unique<OpenFileState>();
   state->path = path;
   state->tap = options.tap;
-  HeldFile beneath(options.tap);
-  HeldFile file(options.tap);
-  open_beneath(beneath, options);
-  open_in(beneath.get() < 0 ? AT_FDCWD : beneath.get(), file, path, options);
+  const OwnFile beneath = open_beneath(options);
+  OwnFile file = open_in(beneath.get() < 0 ? AT_FDCWD : beneath.get(), path, options);
   state->opened = opened_now();
   struct statx attributes{};
-  const long known = perform_whole({.kind = FileCallKind::stat,
-                                    .descriptor = file.get(),
-                                    .path = "",
-                                    .flags = AT_EMPTY_PATH,
-                                    .attributes = &attributes},
-                                   options.tap);
+  const long known = stat_of(file.get(), attributes, options.tap);
   if (known < 0) detail::fail(path, static_cast<int>(-known));
   const int refused = options.allow_special ? 0 : refusal_of(attributes);
   if (refused != 0) detail::fail(path, refused, kNotRegular);
   // O_NONBLOCK was for a FIFO; io_uring would take it for a wish.
-  const long settled = perform_other("fcntl", file.get(), path.c_str(), options.tap, [&]() -> long {
-    return ::fcntl(file.get(), F_SETFL, options.direct ? O_DIRECT : 0) < 0 ? -errno : 0;
+  const long settled = perform_other("fcntl", file.get(), path.c_str(), options.tap, [&] {
+    return ::fcntl(file.get(), F_SETFL, options.direct ? O_DIRECT : 0);
   });
   if (settled < 0) detail::fail(path, static_cast<int>(-settled));
   if (options.truncate) {

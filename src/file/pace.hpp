@@ -31,8 +31,6 @@ class FilePace {
 
   FilePace(std::uint64_t bytes_per_second, const std::string& name);
   ~FilePace() { close(); }
-  FilePace(const FilePace&) = delete;
-  FilePace& operator=(const FilePace&) = delete;
 
   // False: not yet; if `park`, the run is started when it has its share, or has been stopped.
   bool spend(FileTask& task, std::uint64_t bytes, bool park) noexcept;

@@ -103,25 +103,13 @@ const char* step_of_open(long result) noexcept {
 
 std::uint64_t resolve_beneath() noexcept { return RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS; }
 
-long perform_whole(const FileCall& call, FileTap* tap) noexcept {
-  for (;;) {
-    const long result = perform(call, tap);
-    if (result != -EINTR || call.kind == FileCallKind::close) return result;
-  }
-}
-
 namespace {
 
 // With O_PATH, O_NOFOLLOW opens a link itself, which is not what was asked for.
 long refuse_link(const FileCall& call, int file, FileTap* tap) noexcept {
   if ((call.flags & O_PATH) == 0 || (call.flags & O_NOFOLLOW) != 0) return file;
   struct statx attributes{};
-  const long known = perform_whole({.kind = FileCallKind::stat,
-                                    .descriptor = file,
-                                    .path = "",
-                                    .flags = AT_EMPTY_PATH,
-                                    .attributes = &attributes},
-                                   tap);
+  const long known = stat_of(file, attributes, tap);
   if (known >= 0 && !S_ISLNK(attributes.stx_mode)) return file;
   (void)perform_whole({.kind = FileCallKind::close, .descriptor = file}, tap);
   return known < 0 ? known : -ELOOP;
@@ -134,12 +122,8 @@ long open_by_steps(const FileCall& call, FileTap* tap) noexcept {
   std::string_view left(call.path);
   if (left.empty()) return -ENOENT;
   if (left.front() == '/') return -EXDEV;
-  int directory = call.descriptor;
+  OwnFile directory(tap);  // none: that of the call
   long result = -ENOENT;
-  const auto close_directory = [&] {
-    if (directory == call.descriptor) return;
-    (void)perform_whole({.kind = FileCallKind::close, .descriptor = directory}, tap);
-  };
   while (!left.empty()) {
     const std::string_view part = take_part(left);
     const bool last = left.empty();
@@ -151,16 +135,16 @@ long open_by_steps(const FileCall& call, FileTap* tap) noexcept {
       if (part.empty()) name[0] = '.';
       result = perform_whole(
           {.kind = FileCallKind::open,
-           .descriptor = directory,
+           .descriptor = directory.get() < 0 ? call.descriptor : directory.get(),
            .path = name.data(),
            .flags = last ? call.flags | O_NOFOLLOW : O_PATH | O_DIRECTORY | O_NOFOLLOW,
            .mode = call.mode},
           tap);
     }
-    close_directory();
     if (last && result >= 0) return refuse_link(call, static_cast<int>(result), tap);
     if (result < 0) return result;
-    directory = static_cast<int>(result);
+    OwnFile next(tap, result);
+    directory.swap(next);
   }
   return result;
 }

@@ -48,7 +48,4 @@ long open_by_steps(const FileCall& call, FileTap* tap) noexcept;
 // openat2's flags for a path that must not leave its directory.
 std::uint64_t resolve_beneath() noexcept;
 
-// perform() until it was not interrupted.
-long perform_whole(const FileCall& call, FileTap* tap) noexcept;
-
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -5,12 +5,8 @@
 
 #if defined(HANDOFF_HAS_URING)
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
-
-#include "../sync/internal/descriptor.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 namespace {
@@ -86,22 +82,6 @@ void prepare_rest(const FileCall& call, io_uring_sqe* entry) noexcept {
 }
 
 }  // namespace
-
-RingBell::~RingBell() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-int RingBell::open() noexcept {
-  descriptor_ = descriptors::of_event(0);
-  return descriptor_ < 0 ? errno : 0;
-}
-
-void RingBell::ring() noexcept {
-  constexpr std::uint64_t once = 1;
-  // A bell that rings already cannot be full: it counts to 2^64 - 2.
-  while (::write(descriptor_, &once, sizeof once) < 0 && errno == EINTR) {
-  }
-}
 
 int Ring::open(unsigned calls) noexcept {
   if (const int error = set_up(calls); error != 0) return error;

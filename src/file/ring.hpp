@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <handoff/config.hpp>
 
+#include "../sync/internal/descriptor.hpp"
 #include "file_call.hpp"
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -29,17 +30,15 @@ struct RingCall {
 // Wakes the thread of a ring, which reads it through the ring. Any thread may ring it.
 class RingBell {
  public:
-  RingBell() noexcept = default;
-  RingBell(const RingBell&) = delete;
-  RingBell& operator=(const RingBell&) = delete;
-  ~RingBell();
-
-  int open() noexcept;  // 0 or an errno
-  void ring() noexcept;
-  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  int open() noexcept {  // 0 or an errno
+    event_ = Descriptor(descriptors::of_event(0));
+    return event_.is_open() ? 0 : errno;
+  }
+  void ring() noexcept { descriptors::ring(event_.get()); }
+  [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
 
  private:
-  int descriptor_ = -1;
+  Descriptor event_;
 };
 
 class Ring {

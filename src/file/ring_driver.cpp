@@ -26,12 +26,13 @@
 #include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
+#include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "../sync/internal/descriptor.hpp"
 #include "../sync/internal/seen_sanitizer.hpp"
-#include "call_slots.hpp"
 #include "open_file_state.hpp"
 #include "ring.hpp"
 #include "ring_arrivals.hpp"
@@ -46,6 +47,49 @@ constexpr std::uint64_t kBellLabel = 0;  // slots have others
 constexpr std::size_t kFewRuns = 2;
 constexpr unsigned kMostInTurn = 64;  // runs that are driven
 constexpr std::uint64_t kQuick = 64 << 10;  // bytes that are copied in some microseconds
+
+// One call that is out.
+struct RingSlot {
+  FileRun* run = nullptr;
+  FileCall call;  // as the run wants it
+  RingCall handed;  // as it is made: shorter, if the tap says so
+  long result = 0;  // of one that a thread made
+  RingSlot* next = nullptr;
+  std::vector<iovec> shorter;
+};
+
+// Those that are free, those that are not.
+class CallSlots {
+ public:
+  explicit CallSlots(std::size_t count) : slots_(std::make_unique<RingSlot[]>(count)) {
+    for (std::size_t i = 0; i < count; ++i) give_back(slots_[i]);
+    out_ = 0;
+  }
+
+  [[nodiscard]] bool any_free() const noexcept { return free_ != nullptr; }
+  [[nodiscard]] bool any_out() const noexcept { return out_ != 0; }
+  RingSlot& take() noexcept {
+    RingSlot& slot = *free_;
+    free_ = slot.next;
+    ++out_;
+    return slot;
+  }
+  void give_back(RingSlot& slot) noexcept {
+    slot.next = free_;
+    free_ = &slot;
+    --out_;
+  }
+  // What goes through the ring as the label of a call, and comes back.
+  [[nodiscard]] std::uint64_t label(const RingSlot& slot) const noexcept {
+    return static_cast<std::uint64_t>(&slot - slots_.get()) + 1;
+  }
+  [[nodiscard]] RingSlot& with_label(std::uint64_t label) noexcept { return slots_[label - 1]; }
+
+ private:
+  std::unique_ptr<RingSlot[]> slots_;
+  RingSlot* free_ = nullptr;
+  std::size_t out_ = 0;
+};
 
 class RingDriver final : public FileDriver {
  public:
@@ -66,7 +110,6 @@ class RingDriver final : public FileDriver {
   void drive(FileRun& run) noexcept;
   void issue(FileRun& run, const FileCall& call) noexcept;
   bool read_at_once(FileRun& run, const FileCall& call) noexcept;
-  void shorten(RingSlot& slot, std::uint64_t most) noexcept;
   void came_back(RingSlot& slot, long result) noexcept;
   bool give_to_thread(RingSlot& slot) noexcept;
   void take_from_threads() noexcept;
@@ -252,8 +295,11 @@ void RingDriver::issue(FileRun& run, const FileCall& call) noexcept {
   slot.run = &run;
   slot.call = call;
   slot.handed.call = call;
-  if (verdict.kind == FileTap::Verdict::shorten)
-    shorten(slot, static_cast<std::uint64_t>(std::max(verdict.value, 1L)));
+  if (verdict.kind == FileTap::Verdict::shorten) {
+    slot.shorter.resize(call.piece_count);  // under a tap alone, so it may allocate
+    shorten(slot.handed.call, static_cast<std::uint64_t>(std::max(verdict.value, 1L)),
+            slot.shorter);
+  }
   if (ring_.takes(call)) return ring_.add(slot.handed, slots_.label(slot));
   if (give_to_thread(slot)) return;
   const long result = perform(slot.handed.call, nullptr);
@@ -280,23 +326,6 @@ bool RingDriver::read_at_once(FileRun& run, const FileCall& call) noexcept {
   if (tap_ != nullptr) tap_->after(view(call), result);
   run.completed(call, result);
   return true;
-}
-
-// Under a tap alone, so it may allocate.
-void RingDriver::shorten(RingSlot& slot, std::uint64_t most) noexcept {
-  FileCall& call = slot.handed.call;
-  call.bytes = std::min(call.bytes, most);
-  slot.shorter.assign(call.pieces, call.pieces + call.piece_count);
-  std::uint64_t left = most;
-  std::size_t count = 0;
-  for (iovec& piece : slot.shorter) {
-    if (left == 0) break;
-    piece.iov_len = static_cast<std::size_t>(std::min<std::uint64_t>(piece.iov_len, left));
-    left -= piece.iov_len;
-    ++count;
-  }
-  call.pieces = slot.shorter.data();
-  call.piece_count = count;
 }
 
 void RingDriver::came_back(RingSlot& slot, long result) noexcept {

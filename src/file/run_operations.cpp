@@ -23,20 +23,6 @@ constexpr unsigned kMostNames = 16;
 constexpr std::size_t kAttributeMost = std::size_t{64} << 10;  // of a value, and of all keys
 constexpr const char* kTooLong = "longer than FileRequest::limit";
 
-// What says that the kernel does not copy between these two, not that copying failed.
-bool says_by_hand(long result) noexcept {
-  switch (-result) {
-    case EXDEV:
-    case EOPNOTSUPP:
-    case EINVAL:
-    case ENOSYS:
-    case EPERM:
-    case EBADF:
-    case ETXTBSY: return true;
-    default: return false;
-  }
-}
-
 }  // namespace
 
 FileRun::Steps FileRun::read() noexcept {
@@ -246,12 +232,7 @@ std::uint32_t FileRun::temporary_mode() noexcept {
 // that cannot be kept are taken away. False: it failed.
 bool FileRun::keep_rights() noexcept {
   struct statx made{};
-  const long asked = perform_whole({.kind = FileCallKind::stat,
-                                    .descriptor = fd_,
-                                    .path = "",
-                                    .flags = AT_EMPTY_PATH,
-                                    .attributes = &made},
-                                   services_.tap());
+  const long asked = stat_of(fd_, made, services_.tap());
   if (asked < 0) return fail(asked, "statx");
   std::uint32_t mode = seen_.stx_mode & kModeBits;
   bool group_kept = made.stx_gid == seen_.stx_gid;
@@ -367,7 +348,7 @@ FileRun::Steps FileRun::copy_contents() noexcept {
                .bytes = bytes};
       (void)co_await made();
       // Nothing is no proof of the end: a read shows it.
-      by_hand = said_ == 0 || says_by_hand(said_);
+      by_hand = said_ == 0 || means_not_here(said_);
       if (!by_hand && said_ < 0) co_return call_failed();
       if (!by_hand) bytes = static_cast<std::uint64_t>(said_);
     }

@@ -121,29 +121,11 @@ std::span<std::byte> c_behind(const handoff_memory& memory, std::size_t offset) 
   return bytes.subspan(offset);
 }
 
-}}}  // namespace handoff::HANDOFF_ABI::detail
-
-using handoff::detail::c_attach_options;
-using handoff::detail::c_behind;
-using handoff::detail::c_call;
-using handoff::detail::c_check;
-using handoff::detail::c_check_answer;
-using handoff::detail::c_check_place;
-using handoff::detail::c_checked;
-using handoff::detail::c_consumer;
-using handoff::detail::c_done;
-using handoff::detail::c_failed;
-using handoff::detail::c_give_back;
-using handoff::detail::c_make_memory;
-using handoff::detail::c_outcome;
-using handoff::detail::c_producer;
-using handoff::detail::c_until;
-
 extern "C" {
 
 int handoff_shared_version(void) { return HANDOFF_SHARED_VERSION; }
 
-const char* handoff_last_error(void) { return handoff::detail::c_error_text(); }
+const char* handoff_last_error(void) { return c_error_text(); }
 
 // --- Memory. ---
 
@@ -153,7 +135,7 @@ int handoff_memory_create(const char* name, size_t bytes, uint64_t layout, unsig
     constexpr unsigned known = HANDOFF_HUGE_PAGES | HANDOFF_ONLY_CREATOR_WRITES;
     c_check((flags & ~known) == 0, "a flag that this call does not have");
     c_check(name == nullptr || *name != '\0', "the name is empty: null is memory without one");
-    return handoff::SharedMemory::create(
+    return SharedMemory::create(
         {.name = name == nullptr ? std::string() : std::string(name),
          .bytes = bytes,
          .layout = layout,
@@ -165,7 +147,7 @@ int handoff_memory_create(const char* name, size_t bytes, uint64_t layout, unsig
 int handoff_memory_attach(int descriptor, uint64_t layout, size_t bytes, unsigned flags,
                           handoff_memory** out) {
   return c_make_memory(out, [&] {
-    return handoff::SharedMemory::attach(descriptor, c_attach_options(layout, bytes, flags));
+    return SharedMemory::attach(descriptor, c_attach_options(layout, bytes, flags));
   });
 }
 
@@ -173,7 +155,7 @@ int handoff_memory_open(const char* name, uint64_t layout, size_t bytes, unsigne
                         handoff_memory** out) {
   return c_make_memory(out, [&] {
     c_check(name != nullptr, "the name is null");
-    return handoff::SharedMemory::open(name, c_attach_options(layout, bytes, flags));
+    return SharedMemory::open(name, c_attach_options(layout, bytes, flags));
   });
 }
 
@@ -182,7 +164,7 @@ int handoff_memory_free(handoff_memory* memory) {
   return c_call([&] {
     handoff_memory& mine = c_checked(memory);
     {
-      const handoff::sync::SeenLock lock(handoff::detail::c_users);
+      const sync::SeenLock lock(c_users);
       c_check(!std::exchange(mine.is_given_back, true), "the handle was given back before");
     }
     c_give_back(mine);
@@ -193,7 +175,7 @@ int handoff_memory_free(handoff_memory* memory) {
 int handoff_memory_remove(const char* name) {
   return c_call([&] {
     c_check(name != nullptr, "the name is null");
-    if (handoff::SharedMemory::remove(name)) return int{HANDOFF_OK};
+    if (SharedMemory::remove(name)) return int{HANDOFF_OK};
     return c_failed(ENOENT, "there is no memory of this name");
   });
 }
@@ -224,7 +206,7 @@ int handoff_memory_descriptor(handoff_memory* memory, int* descriptor) {
 
 int handoff_memory_read_only_descriptor(handoff_memory* memory, int* descriptor) {
   return c_call([&] {
-    const handoff::SharedMemory& mine = c_checked(memory).memory;
+    const SharedMemory& mine = c_checked(memory).memory;
     c_check_answer(descriptor);
     *descriptor = mine.read_only_descriptor();
     return HANDOFF_OK;
@@ -236,24 +218,24 @@ int handoff_memory_read_only_descriptor(handoff_memory* memory, int* descriptor)
 int handoff_ring_bytes(size_t capacity, size_t* bytes) {
   return c_call([&] {
     c_check_answer(bytes);
-    *bytes = handoff::SharedByteRing::bytes_for(capacity);
+    *bytes = SharedByteRing::bytes_for(capacity);
     return HANDOFF_OK;
   });
 }
 
 int handoff_ring_create(handoff_memory* memory, size_t offset, size_t capacity) {
   return c_call([&] {
-    (void)handoff::SharedByteRing::create(c_behind(c_checked(memory), offset), capacity);
+    (void)SharedByteRing::create(c_behind(c_checked(memory), offset), capacity);
     return HANDOFF_OK;
   });
 }
 
 int handoff_ring_attach(handoff_memory* memory, size_t offset, int role, handoff_ring** out) {
-  return handoff::detail::c_attach(
-      out, role, [&] { return std::make_unique<handoff_ring>(c_checked(memory), offset); });
+  return c_attach(out, role,
+                  [&] { return std::make_unique<handoff_ring>(c_checked(memory), offset); });
 }
 
-int handoff_ring_free(handoff_ring* ring) { return handoff::detail::c_free(ring); }
+int handoff_ring_free(handoff_ring* ring) { return c_free(ring); }
 
 int handoff_ring_claim(handoff_ring* ring, size_t bytes, void** place, int64_t timeout_ns) {
   return c_call([&] {
@@ -265,9 +247,9 @@ int handoff_ring_claim(handoff_ring* ring, size_t bytes, void** place, int64_t t
       return c_failed(EMSGSIZE, "the record is longer than the ring takes");
     }
     std::span<std::byte> room;
-    const handoff::Status status =
+    const Status status =
         timeout_ns == 0 ? end.try_claim(bytes, room) : end.claim(bytes, room, c_until(timeout_ns));
-    ring->is_claimed = status == handoff::Status::ok;
+    ring->is_claimed = status == Status::ok;
     *place = room.data();
     return c_outcome(status, end.damaged());
   });
@@ -277,7 +259,7 @@ int handoff_ring_publish(handoff_ring* ring, size_t bytes) {
   return c_call([&] {
     auto& end = c_producer(ring);
     c_check(ring->is_claimed, "nothing is claimed");
-    const handoff::Status status = end.publish(bytes);
+    const Status status = end.publish(bytes);
     ring->is_claimed = false;
     return c_outcome(status, end.damaged());
   });
@@ -302,7 +284,7 @@ int handoff_ring_peek(handoff_ring* ring, const void** record, size_t* bytes, in
     *bytes = 0;
     auto& end = c_consumer(ring);
     std::span<const std::byte> found;
-    const handoff::Status status =
+    const Status status =
         timeout_ns == 0 ? end.try_peek(found) : end.peek(found, c_until(timeout_ns));
     *record = found.data();
     *bytes = found.size();
@@ -354,9 +336,11 @@ int handoff_ring_look(handoff_ring* ring, handoff_ring_state* state) {
 }
 
 int handoff_ring_descriptor(handoff_ring* ring, int* descriptor) {
-  return handoff::detail::c_descriptor(ring, descriptor);
+  return c_descriptor(ring, descriptor);
 }
 
-int handoff_ring_arm(handoff_ring* ring) { return handoff::detail::c_arm(ring); }
+int handoff_ring_arm(handoff_ring* ring) { return c_arm(ring); }
 
 }  // extern "C"
+
+}}}  // namespace handoff::HANDOFF_ABI::detail

@@ -28,8 +28,6 @@ class EarlyThread {
   }
   // Without begin() it has done nothing.
   ~EarlyThread() { join(); }
-  EarlyThread(const EarlyThread&) = delete;
-  EarlyThread& operator=(const EarlyThread&) = delete;
 
   // Calls work(of) in the thread, once.
   void begin(void (*work)(void* of) noexcept, void* of) noexcept {

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,10 +45,6 @@ bool await(int first, int second, sync::Deadline deadline) noexcept {
   }
 }
 
-int send_by(int pidfd, int signal) noexcept {
-  return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
-}
-
 // Waits as await() does. A server that does not answer may have been stopped, with or without
 // intent: it is told to go on. That is no harm to one that is only slow.
 bool await_nudging(int first, int pidfd, sync::Deadline late) noexcept {
@@ -57,7 +52,7 @@ bool await_nudging(int first, int pidfd, sync::Deadline late) noexcept {
     if (await(first, pidfd, std::min(late, sync::deadline_after(kNudgePause)))) return true;
     const bool is_dead = pidfd != first && await(pidfd, -1, sync::clock::now());
     if (is_dead || sync::clock::now() >= late) return false;
-    (void)send_by(pidfd, SIGCONT);
+    (void)descriptors::send_signal(pidfd, SIGCONT);
   }
 }
 
@@ -66,8 +61,8 @@ bool await_nudging(int first, int pidfd, sync::Deadline late) noexcept {
 Descriptor pidfd_of_child(pid_t child) noexcept {
   Descriptor pidfd(descriptors::of_process(child));
   siginfo_t info;
-  if (pidfd.is_open() && ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd.get()),
-                                  &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+  if (pidfd.is_open() &&
+      descriptors::wait_for(pidfd.get(), info, WEXITED | WNOHANG | WNOWAIT) != 0) {
     pidfd.close();
   }
   return pidfd;
@@ -124,7 +119,7 @@ bool ForkServer::await_first_word(pid_t server) const noexcept {
   const sync::Deadline late = sync::deadline_after(kServerPatience);
   if (!pidfd.is_open()) return await(socket_.get(), -1, late);
   if (await_nudging(socket_.get(), pidfd.get(), late)) return true;
-  (void)send_by(pidfd.get(), SIGKILL);
+  (void)descriptors::send_signal(pidfd.get(), SIGKILL);
   return false;
 }
 
@@ -144,30 +139,21 @@ void ForkServer::stop() noexcept {
 
 void ForkServer::kill() noexcept {
   if (!is_running()) return;
-  (void)send_by(pidfd_.get(), SIGKILL);
+  (void)descriptors::send_signal(pidfd_.get(), SIGKILL);
   (void)await(pidfd_.get(), -1, sync::deadline_after(kServerPatience));
-  reap();
-  close();
+  siginfo_t info;
+  // If the program ignores SIGCHLD, or has waited for any child, there is nothing to reap.
+  (void)descriptors::wait_for(pidfd_.get(), info, WEXITED | WNOHANG);
+  forget();
   ends_.clear();
 }
 
 // Its spare ends with it.
-void ForkServer::close() noexcept {
+void ForkServer::forget() noexcept {
   socket_.close();
   pidfd_.close();
   spare_ = {};
 }
-
-// If the program ignores SIGCHLD, or has waited for any child, there is nothing to reap.
-void ForkServer::reap() noexcept {
-  siginfo_t info;
-  while (::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd_.get()), &info,
-                  WEXITED | WNOHANG) != 0 &&
-         errno == EINTR) {
-  }
-}
-
-void ForkServer::forget() noexcept { close(); }
 
 bool ForkServer::receive(ServerAnswer& answer, Forked& passed) noexcept {
   Descriptor all[2];
@@ -189,15 +175,10 @@ void ForkServer::keep(const ServerAnswer& answer) noexcept {
   if (answer.kind == ServerAnswer::ended && ends_.size() < most_ends()) ends_.push_back(answer);
 }
 
-// What the server has said by now.
-void ForkServer::hear() noexcept {
+bool ForkServer::has_spare() noexcept {
   ServerAnswer answer;
   Forked passed;
-  while (receive(answer, passed)) keep(answer);
-}
-
-bool ForkServer::has_spare() noexcept {
-  hear();
+  while (receive(answer, passed)) keep(answer);  // what it has said by now
   if (spare_.door.is_open() && await(spare_.pidfd.get(), -1, sync::clock::now())) spare_ = {};
   return spare_.door.is_open();
 }

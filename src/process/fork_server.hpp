@@ -77,10 +77,7 @@ struct ServerPlan {
   int asks = -1;  // a socket, by which they ask it for memory
 
   // By a worker.
-  void tell_master() const noexcept {
-    const std::uint64_t one = 1;
-    (void)!::write(event, &one, sizeof one);
-  }
+  void tell_master() const noexcept { descriptors::ring(event); }
   void tell_step(const char* step, std::uint32_t slot) const noexcept {
     if (tap != nullptr) tap->at(step, slot);
   }
@@ -162,12 +159,9 @@ class ForkServer {
 
   bool await_first_word(pid_t server) const noexcept;
   bool receive(ServerAnswer& answer, Forked& passed) noexcept;
-  void hear() noexcept;
   void keep(const ServerAnswer& answer) noexcept;
   bool has_spare() noexcept;
   bool hire(std::uint32_t slot, std::uint32_t serial, Descriptor& pidfd) noexcept;
-  void close() noexcept;
-  void reap() noexcept;
   std::size_t most_ends() const noexcept { return std::size_t{2} * plan_.width; }
 
   const ServerPlan& plan_;

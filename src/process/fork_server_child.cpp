@@ -56,10 +56,6 @@ void block_signals() noexcept {
 // does with a job, leaves it time to take away the names.
 pid_t the_programs_group = 0;  // written once, by the only thread there is
 
-void kill_by(int pidfd) noexcept {
-  (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
-}
-
 // A stream that the program has closed leads nowhere here: else a file that a kernel opens would
 // get its number, and with it what is printed.
 void fill_closed_streams() noexcept {
@@ -190,8 +186,7 @@ void Server::obey() noexcept {
     start(request);
   }
   // The master may know already that the last one has ended.
-  pollfd polled{.fd = spare_.pidfd, .events = POLLIN, .revents = 0};
-  if (::poll(&polled, 1, 0) > 0) bury_spare();
+  if (descriptors::is_ready(spare_.pidfd)) bury_spare();
   may_want_another_ = request.wants_spare != 0;
   wants_spare_ = request.wants_spare != 0 && spare_.pidfd < 0;
 }
@@ -226,10 +221,8 @@ void Server::start(const ServerRequest& request) noexcept {
 // it, which closed that worker's door.
 void Server::end_unheard(std::uint32_t slot) noexcept {
   if (children_[slot].pidfd < 0) return;
-  kill_by(children_[slot].pidfd);
-  pollfd polled{.fd = children_[slot].pidfd, .events = POLLIN, .revents = 0};
-  while (::poll(&polled, 1, -1) < 0 && errno == EINTR) {
-  }
+  (void)descriptors::send_signal(children_[slot].pidfd, SIGKILL);
+  (void)descriptors::is_ready(children_[slot].pidfd, -1);
   bury(slot);
 }
 
@@ -302,11 +295,7 @@ void Server::bury(std::uint32_t slot) noexcept {
 // afterwards).
 WorkerEnd Server::reap(const Child& child) noexcept {
   siginfo_t info{};
-  int result = -1;
-  do {
-    result = ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(child.pidfd), &info,
-                      WEXITED | WNOHANG);
-  } while (result != 0 && errno == EINTR);
+  const int result = descriptors::wait_for(child.pidfd, info, WEXITED | WNOHANG);
   ::close(child.pidfd);
   if (result == 0 && info.si_code == CLD_EXITED) {
     return {.kind = WorkerEnd::Kind::exited, .code = info.si_status};
@@ -319,35 +308,25 @@ WorkerEnd Server::reap(const Child& child) noexcept {
 
 // The master closes its socket a moment before it is gone; if it is not it has them still.
 void Server::take_away_names() const noexcept {
-  pollfd polled{.fd = master_, .events = POLLIN, .revents = 0};
-  int ready = -1;
-  do {
-    ready = ::poll(&polled, 1, 1000);
-  } while (ready < 0 && errno == EINTR);
-  if (ready > 0) take_away_names_of(program_);
+  if (descriptors::is_ready(master_, 1000)) take_away_names_of(program_);
 }
 
 // Workers that have been dismissed get a moment to end by themselves.
 void Server::end(bool asked) noexcept {
-  if (spare_.pidfd >= 0) kill_by(spare_.pidfd);
+  if (spare_.pidfd >= 0) (void)descriptors::send_signal(spare_.pidfd, SIGKILL);
   int patience = asked ? 100 : 0;  // milliseconds
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
     const int pidfd = children_[slot].pidfd;
     if (pidfd < 0) continue;
-    pollfd polled{.fd = pidfd, .events = POLLIN, .revents = 0};
-    if (::poll(&polled, 1, patience) == 0) {
+    if (!descriptors::is_ready(pidfd, patience)) {
       patience = 0;
-      kill_by(pidfd);
+      (void)descriptors::send_signal(pidfd, SIGKILL);
     }
   }
   if (!asked) take_away_names();
   const auto await_end = [](int pidfd) noexcept {
     siginfo_t info;
-    while (pidfd >= 0 &&
-           ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info, WEXITED) !=
-               0 &&
-           errno == EINTR) {
-    }
+    if (pidfd >= 0) (void)descriptors::wait_for(pidfd, info, WEXITED);
   };
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) await_end(children_[slot].pidfd);
   await_end(spare_.pidfd);

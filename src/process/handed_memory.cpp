@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 
 #include <span>
 
@@ -35,8 +34,7 @@ int ask_the_master(std::uint64_t key, Descriptor& file, bool& writable) noexcept
   int error = 0;
   // The master takes them one by one: there may be no room for a moment.
   while ((error = send_message(the_asks, &ask, sizeof ask, passed)) == EAGAIN) {
-    pollfd polled{.fd = the_asks, .events = POLLOUT, .revents = 0};
-    (void)::poll(&polled, 1, 100);
+    (void)descriptors::is_ready(the_asks, 100, POLLOUT);
   }
   if (error != 0) return error;
   masters.close();  // if the master goes, or closes the other copy, the wait ends

@@ -59,6 +59,8 @@ class InheritedPages {
   }
 
  private:
+  int take(std::size_t bytes, int flags, int file) noexcept;
+
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
   char* next_ = nullptr;

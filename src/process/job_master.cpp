@@ -222,7 +222,7 @@ bool JobMaster::bury(const TeamCrew::Death& death) noexcept {
     }
   }
   const bool was_to_end = life_.arena().slot(death.slot).take_retired();
-  if (was_to_end && !had_job) (void)workers_.restart(death.slot);
+  if (was_to_end && !had_job) (void)workers_.start_worker(death.slot);
   return had_job || was_to_end;
 }
 

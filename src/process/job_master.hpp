@@ -38,8 +38,6 @@ class JobMaster final : ProcessMaster::Work {
   // The options have been checked. Throws as ProcessPool does.
   explicit JobMaster(const ProcessPoolOptions& options);
   ~JobMaster();  // finishes
-  JobMaster(const JobMaster&) = delete;
-  JobMaster& operator=(const JobMaster&) = delete;
 
   std::int64_t owner() const noexcept { return owner_; }
   std::size_t width() const noexcept { return workers_.width(); }

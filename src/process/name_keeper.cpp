@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "name_keeper.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -21,8 +20,7 @@ struct KeepingServer {
   ForkServer server{plan};
 
   [[nodiscard]] bool is_alive() const noexcept {
-    pollfd polled{.fd = server.pidfd(), .events = POLLIN, .revents = 0};
-    return server.is_running() && ::poll(&polled, 1, 0) == 0;
+    return server.is_running() && !descriptors::is_ready(server.pidfd());
   }
 };
 

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <sys/eventfd.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -34,10 +33,7 @@ PipeWait::PipeWait(const Until& until) : until_(until), stop_(until.stop_token()
 }
 
 void PipeWait::ring(void* self) noexcept {
-  const std::uint64_t one = 1;
-  // It fails only if it has rung often enough.
-  [[maybe_unused]] const ssize_t written =
-      ::write(static_cast<PipeWait*>(self)->bell_.get(), &one, sizeof one);
+  descriptors::ring(static_cast<PipeWait*>(self)->bell_.get());
 }
 
 bool PipeWait::over() const noexcept {

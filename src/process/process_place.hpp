@@ -33,8 +33,6 @@ template <class T>
 class ProcessPlace {
  public:
   constexpr ProcessPlace() noexcept : state_(0) {}
-  ProcessPlace(const ProcessPlace&) = delete;
-  ProcessPlace& operator=(const ProcessPlace&) = delete;
 
   // 0: it is there; or what start() said, and the next call tries again; ECANCELED after end().
   int need(std::uint64_t process) noexcept {

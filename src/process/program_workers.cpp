@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <chrono>
@@ -104,8 +103,7 @@ int ProgramWorkers::try_start(std::uint32_t slot, std::unique_ptr<ProgramWorker>
 int ProgramWorkers::attend(ProgramWorker& worker) noexcept {
   using State = ProgramWorker::State;
   try {
-    pollfd polled{.fd = worker.socket(), .events = POLLIN, .revents = 0};
-    if (worker.socket_.is_open() && ::poll(&polled, 1, 0) > 0) {
+    if (worker.socket_.is_open() && descriptors::is_ready(worker.socket())) {
       const int error = worker.state_ == State::starts ? hear_hello(worker) : hear_ready(worker);
       if (error != 0 || worker.is_ready()) return error;
     }

@@ -84,8 +84,6 @@ class ProgramWorkers {
   // Why the last one that would not do did not; a part of a sentence.
   [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
 
-  // The kernels that all have: those of the first that was ready to work.
-  [[nodiscard]] const std::vector<KernelSignature>& kernels() const noexcept { return kernels_; }
   // Throws std::system_error unless they have it.
   void check(const KernelSignature& wanted) const;
 
@@ -100,7 +98,7 @@ class ProgramWorkers {
   const ProcessTeamOptions& options_;
   const ProgramPlan plan_;
   std::string program_;  // as texts name it
-  std::vector<KernelSignature> kernels_;
+  std::vector<KernelSignature> kernels_;  // that all have: those of the first that was ready
   bool has_kernels_ = false;
   std::string refusal_;
 };

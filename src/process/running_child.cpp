@@ -27,10 +27,6 @@ namespace {
 constexpr std::size_t kPipeBytes = std::size_t{64} << 10;  // what a pipe holds
 constexpr unsigned kProcessGroup = 1U << 2;  // PIDFD_SIGNAL_PROCESS_GROUP, Linux 6.9
 
-long send_signal(int pidfd, int number, unsigned flags) noexcept {
-  return ::syscall(SYS_pidfd_send_signal, pidfd, number, nullptr, flags);
-}
-
 // What SYS_waitid fills in. It is the C library's rusage only where time_t is a long.
 struct KernelUsage {
   struct Time {
@@ -144,7 +140,7 @@ long write_quietly(int descriptor, std::string_view bytes) noexcept {
 int lack_of_pidfds() noexcept {
   const Descriptor self(descriptors::of_process(::getpid()));
   if (!self.is_open()) return errno;
-  if (send_signal(self.get(), 0, 0) != 0) return errno;
+  if (descriptors::send_signal(self.get(), 0) != 0) return errno;
   siginfo_t ignored{};
   if (wait_by(self.get(), ignored, WEXITED | WNOHANG, nullptr) == 0 || errno == ECHILD) return 0;
   return errno == EINVAL ? ENOSYS : errno;
@@ -174,8 +170,7 @@ RunningChild::~RunningChild() {
   if (!pidfd_.is_open() || exit_.has_value() || ::getpid() != owner_) return;
   kill();
   while (!exit_.has_value()) {
-    pollfd end{.fd = pidfd_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&end, 1, -1) > 0) reap();
+    if (descriptors::is_ready(pidfd_.get(), -1)) reap();
   }
 }
 
@@ -297,18 +292,18 @@ void RunningChild::reap() noexcept {
 }
 
 bool RunningChild::signal(int number) {
-  if (send_signal(pidfd_.get(), number, 0) == 0) return true;
+  if (descriptors::send_signal(pidfd_.get(), number) == 0) return true;
   if (errno != ESRCH) fail("send a signal", errno);
   return false;
 }
 
 void RunningChild::kill() noexcept {
   if (own_group_) signal_group(SIGKILL);
-  (void)send_signal(pidfd_.get(), SIGKILL, 0);
+  (void)descriptors::send_signal(pidfd_.get(), SIGKILL);
 }
 
 bool RunningChild::signal_group(int number) noexcept {
-  if (send_signal(pidfd_.get(), number, kProcessGroup) == 0) return true;
+  if (descriptors::send_signal(pidfd_.get(), number, kProcessGroup) == 0) return true;
   if (errno != EINVAL) return false;
   // A kernel that does it by number only.
   const sync::SeenLock lock(mutex_);

@@ -47,8 +47,6 @@ class RunningChild {
  public:
   RunningChild(const SubprocessOptions& options, const std::string& program);
   ~RunningChild();
-  RunningChild(const RunningChild&) = delete;
-  RunningChild& operator=(const RunningChild&) = delete;
 
   // Takes a child that was just made.
   void begin(Spawned& spawned, ChildRequest& request) noexcept;

@@ -21,10 +21,6 @@ std::uint64_t check_of_words(const SharedHeaderWords& words) noexcept {
   return ByteHash().add(bytes.first(offsetof(SharedHeaderWords, check))).value();
 }
 
-SharedRefusal header_refused(int error, const char* why) noexcept {
-  return {.error = error, .why = why};
-}
-
 }  // namespace
 
 void SharedHeader::publish() noexcept {
@@ -50,34 +46,31 @@ SharedHeaderWords shared_header_words(std::uint64_t bytes, std::uint64_t total,
   return words;
 }
 
-SharedRefusal refusal_of(const SharedHeaderCopy& header,
+SharedFailure refusal_of(const SharedHeaderCopy& header,
                          const SharedHeaderWanted& wanted) noexcept {
   const SharedHeaderWords& words = header.words;
   if (header.ready == 0 && (words.magic == 0 || words.magic == kSharedMagic)) {
-    return header_refused(EAGAIN, "its creator has not published it, or ended before it could");
+    return {"header", EAGAIN, "its creator has not published it, or ended before it could"};
   }
   if (header.ready != kSharedReady || words.magic != kSharedMagic) {
-    return header_refused(EPROTO, "its first page is not that of shared memory of this library");
+    return {"header", EPROTO, "its first page is not that of shared memory of this library"};
   }
-  if (words.version != kSharedVersion)
-    return header_refused(EPROTO, "it was made by another version");
+  if (words.version != kSharedVersion) return {"header", EPROTO, "it was made by another version"};
   if (words.check != check_of_words(words) || words.key == 0 || words.huge > 1) {
-    return header_refused(EPROTO, "its first page is damaged");
+    return {"header", EPROTO, "its first page is damaged"};
   }
-  if (words.total != wanted.file_bytes)
-    return header_refused(EPROTO, "its size is not as it was made");
+  if (words.total != wanted.file_bytes) return {"header", EPROTO, "its size is not as it was made"};
   if (words.bytes == 0 || words.total < kSharedHeaderBytes ||
       words.bytes > words.total - kSharedHeaderBytes) {
-    return header_refused(EPROTO, "it says that it has more bytes than there are");
+    return {"header", EPROTO, "it says that it has more bytes than there are"};
   }
   if (words.total > std::numeric_limits<std::size_t>::max()) {
-    return header_refused(EOVERFLOW, "it has more bytes than this process can map");
+    return {"header", EOVERFLOW, "it has more bytes than this process can map"};
   }
   if (words.layout != wanted.layout) {
-    return header_refused(EPROTO, "its layout is another one than is wanted");
+    return {"header", EPROTO, "its layout is another one than is wanted"};
   }
-  if (words.bytes < wanted.bytes)
-    return header_refused(EPROTO, "it has fewer bytes than are wanted");
+  if (words.bytes < wanted.bytes) return {"header", EPROTO, "it has fewer bytes than are wanted"};
   return {};
 }
 

@@ -67,11 +67,15 @@ struct SharedHeaderWanted {
   std::uint64_t bytes = 0;  // at least
   std::uint64_t file_bytes = 0;  // as the kernel says
 };
-struct SharedRefusal {
-  int error = 0;  // 0: none
-  const char* why = nullptr;
+// What failed. No step: nothing did.
+struct SharedFailure {
+  const char* step = nullptr;
+  int error = 0;
+  const char* why = "";  // where the errno alone does not say it
+  explicit operator bool() const noexcept { return step != nullptr; }
 };
-SharedRefusal refusal_of(const SharedHeaderCopy& header, const SharedHeaderWanted& wanted) noexcept;
+
+SharedFailure refusal_of(const SharedHeaderCopy& header, const SharedHeaderWanted& wanted) noexcept;
 
 // The size of a file for `bytes` in pages of `page`; 0: no file can be as large.
 std::uint64_t shared_file_bytes(std::uint64_t bytes, std::uint64_t page) noexcept;

@@ -65,9 +65,6 @@ std::uint64_t new_key(const FileFacts& facts) noexcept {
 namespace detail {
 
 struct SharedMapping {
-  SharedMapping() = default;
-  SharedMapping(const SharedMapping&) = delete;
-  SharedMapping& operator=(const SharedMapping&) = delete;
   ~SharedMapping();
 
   std::byte* begin() const noexcept { return pages.data() + kSharedHeaderBytes; }
@@ -331,11 +328,9 @@ SharedFailure take_memory(const AttachOptions& options, SharedMapping& mapping,
   if (const auto failure = detail::read_header(file, header)) return failure;
   if (handed) header.ready = detail::kSharedReady;
   const std::uint64_t layout = handed ? header.words.layout : options.layout;
-  const detail::SharedRefusal refusal = detail::refusal_of(
+  const SharedFailure refusal = detail::refusal_of(
       header, {.layout = layout, .bytes = options.bytes, .file_bytes = mapping.facts.bytes});
-  if (refusal.error != 0) {
-    return {.step = "header", .error = refusal.error, .why = refusal.why};
-  }
+  if (refusal) return refusal;
   const auto total = static_cast<std::size_t>(header.words.total);
   if (const auto failure = mapping.pages.map(file, total, options.writable)) return failure;
   // The load that what the creator wrote comes before.

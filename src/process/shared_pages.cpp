@@ -38,10 +38,6 @@ constexpr int kSharedSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 SharedFailure call_failed(const char* step, const char* why = "") noexcept {
   return {.step = step, .error = errno, .why = why};
 }
-SharedFailure refused_as(const char* step, int error, const char* why) noexcept {
-  return {.step = step, .error = error, .why = why};
-}
-
 // Until it was not interrupted.
 template <class Call>
 auto uninterrupted(const Call& call) noexcept {
@@ -50,24 +46,16 @@ auto uninterrupted(const Call& call) noexcept {
   return result;
 }
 
-SharedFailure limit_of_files(std::uint64_t bytes) noexcept {
-  if (bytes > most_file_bytes()) {
-    return refused_as("ftruncate", EFBIG,
-                      "this process may not make a file as large (RLIMIT_FSIZE)");
-  }
-  return {};
-}
-
 SharedFailure check_named(const FileFacts& facts) noexcept {
-  if (!S_ISREG(facts.mode)) return refused_as("owner", EPROTO, "what has the name is no memory");
+  if (!S_ISREG(facts.mode)) return {"owner", EPROTO, "what has the name is no memory"};
   if (facts.owner != ::geteuid()) {
-    return refused_as("owner", EACCES, "what has the name is another user's");
+    return {"owner", EACCES, "what has the name is another user's"};
   }
   if ((facts.mode & 07777U & ~0600U) != 0) {
-    return refused_as("owner", EACCES, "what has the name is open to other users");
+    return {"owner", EACCES, "what has the name is open to other users"};
   }
-  if (facts.links == 0) return refused_as("owner", ENOENT, "the name was removed meanwhile");
-  if (facts.links != 1) return refused_as("owner", EACCES, "what has the name has another one too");
+  if (facts.links == 0) return {"owner", ENOENT, "the name was removed meanwhile"};
+  if (facts.links != 1) return {"owner", EACCES, "what has the name has another one too"};
   return {};
 }
 
@@ -143,7 +131,7 @@ SharedFailure make_named(const std::string& name, Descriptor& file, FileFacts& f
     failure = facts_of(number, facts);
   }
   if (!failure && facts.links == 0) {
-    failure = refused_as("shm_open", ENOENT, "the name was removed meanwhile");
+    failure = {"shm_open", ENOENT, "the name was removed meanwhile"};
   }
   if (failure) remove_named(name.c_str(), facts);
   return failure;
@@ -173,7 +161,7 @@ void remove_named(const char* name, const FileFacts& facts) noexcept {
 
 SharedFailure remove_left_behind(const std::string& name, int file) noexcept {
   if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EWOULDBLOCK) return refused_as("flock", EBUSY, "its creator has it still");
+    if (errno == EWOULDBLOCK) return {"flock", EBUSY, "its creator has it still"};
     return call_failed("flock");
   }
   FileFacts facts;
@@ -183,11 +171,12 @@ SharedFailure remove_left_behind(const std::string& name, int file) noexcept {
 }
 
 SharedFailure set_size(int file, std::uint64_t bytes, PageKind kind) noexcept {
-  if (const SharedFailure failure = limit_of_files(bytes)) return failure;
+  if (bytes > most_file_bytes()) {
+    return {"ftruncate", EFBIG, "this process may not make a file as large (RLIMIT_FSIZE)"};
+  }
   if (kind != PageKind::huge && !is_memory_there(bytes)) {
     // The kernel would take pages as long as there are some, and then kill a process.
-    return refused_as("size", ENOMEM,
-                      "the system, or a cgroup of this process, has not so much memory left");
+    return {"size", ENOMEM, "the system, or a cgroup of this process, has not so much memory left"};
   }
   if (uninterrupted([&] { return ::ftruncate(file, static_cast<off_t>(bytes)); }) != 0) {
     return call_failed("ftruncate");
@@ -238,10 +227,9 @@ SharedFailure seal(int file, bool for_reading) noexcept {
 
 SharedFailure check_seals(int file) noexcept {
   const int seals = ::fcntl(file, F_GET_SEALS);
-  if (seals < 0) return refused_as("seals", EPROTO, "it is no memory that can be sealed");
+  if (seals < 0) return {"seals", EPROTO, "it is no memory that can be sealed"};
   if ((seals & kSharedSeals) != kSharedSeals) {
-    return refused_as("seals", EPROTO,
-                      "its size is not sealed: another process could cut it short");
+    return {"seals", EPROTO, "its size is not sealed: another process could cut it short"};
   }
   return {};
 }
@@ -255,7 +243,7 @@ SharedFailure read_header(int file, SharedHeaderCopy& header) noexcept {
       uninterrupted([&] { return ::pread(file, &header.words, sizeof header.words, 0); });
   if (words < 0) return call_failed("pread");
   if (ready != sizeof header.ready || words != sizeof header.words) {
-    return refused_as("header", EPROTO, "it ends within its first page");
+    return {"header", EPROTO, "it ends within its first page"};
   }
   return {};
 }

@@ -16,14 +16,6 @@
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
-// What failed. No step: nothing did.
-struct SharedFailure {
-  const char* step = nullptr;
-  int error = 0;
-  const char* why = "";  // where the errno alone does not say it
-  explicit operator bool() const noexcept { return step != nullptr; }
-};
-
 // A mapping that ends with its owner.
 class Pages {
  public:

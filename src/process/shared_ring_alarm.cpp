@@ -45,8 +45,6 @@ class SharedRingAlarm::Watchman {
     stop_.request_stop();
     thread_.join();
   }
-  Watchman(const Watchman&) = delete;
-  Watchman& operator=(const Watchman&) = delete;
 
   [[nodiscard]] int descriptor() const noexcept { return event_.get(); }
 
@@ -98,8 +96,7 @@ class SharedRingAlarm::Watchman {
     const sync::SeenLock lock(mutex_);
     is_at_bell_ = false;
     if (!std::exchange(armed_, false)) return;
-    constexpr std::uint64_t one = 1;
-    (void)!::write(event_.get(), &one, sizeof one);  // never full: it is 0 or 1
+    detail::descriptors::ring(event_.get());
   }
 
   detail::Descriptor event_;

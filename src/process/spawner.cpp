@@ -93,10 +93,7 @@ void leave_out_own_cpus(ChildPlan& plan) noexcept {
 // without a signal for its end, and is none of those that a wait for any child means.
 void reap(int pidfd) noexcept {
   siginfo_t ignored{};
-  while (::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &ignored,
-                  WEXITED | __WALL) != 0 &&
-         errno == EINTR) {
-  }
+  (void)descriptors::wait_for(pidfd, ignored, WEXITED | __WALL);
 }
 
 Spawned make_child(ChildPlan& plan, void* stack) noexcept {
@@ -127,7 +124,7 @@ Spawned make_child(ChildPlan& plan, void* stack) noexcept {
     }
     plan.error = errno;  // as if it had not been made
     plan.failed = "make a process";
-    (void)::syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
+    (void)descriptors::send_signal(pidfd, SIGKILL);
   }
   reap(pidfd);
   made.error = plan.error;
@@ -140,7 +137,6 @@ class Spawner {
   // 0, or an errno.
   int start() noexcept {
     if (!stack_.is_there()) return ENOMEM;
-#if defined(__cpp_exceptions)
     try {
       thread_ = sync::Thread({.name = "spawner"}, [this] { run(); });
     } catch (const std::system_error& error) {
@@ -148,9 +144,6 @@ class Spawner {
     } catch (const std::bad_alloc&) {
       return ENOMEM;
     }
-#else
-    thread_ = sync::Thread({.name = "spawner"}, [this] { run(); });
-#endif
     return 0;
   }
 

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,11 +33,6 @@ constexpr std::chrono::milliseconds kEndPatienceOfPrograms = 300ms;
 constexpr std::uint32_t kMostReplacements = 20'000;
 // Descriptors that are polled beside the workers'.
 constexpr std::size_t kPolledBefore = 3;
-
-bool is_ready(int descriptor) noexcept {
-  pollfd polled{.fd = descriptor, .events = POLLIN, .revents = 0};
-  return ::poll(&polled, 1, 0) > 0;
-}
 
 }  // namespace
 
@@ -130,9 +124,8 @@ TeamCrew::~TeamCrew() {
   // If the server was dead already its workers are so, or will be at once.
   for (const Worker& worker : workers_) {
     if (!worker.pidfd.is_open()) continue;
-    (void)::syscall(SYS_pidfd_send_signal, worker.pidfd.get(), SIGKILL, nullptr, 0);
-    pollfd polled{.fd = worker.pidfd.get(), .events = POLLIN, .revents = 0};
-    (void)::poll(&polled, 1, 5000);
+    (void)descriptors::send_signal(worker.pidfd.get(), SIGKILL);
+    (void)descriptors::is_ready(worker.pidfd.get(), 5000);
   }
 }
 
@@ -141,9 +134,7 @@ void TeamCrew::end_programs() noexcept {
   const sync::Deadline late = sync::deadline_after(kEndPatienceOfPrograms);
   for (Worker& worker : workers_) {
     if (worker.program == nullptr || !worker.program->is_ready()) continue;
-    while (!is_ready(worker.end()) && sync::clock::now() < late) {
-      pollfd polled{.fd = worker.end(), .events = POLLIN, .revents = 0};
-      (void)::poll(&polled, 1, 10);
+    while (sync::clock::now() < late && !descriptors::is_ready(worker.end(), 10)) {
     }
   }
   for (Worker& worker : workers_) {
@@ -185,7 +176,10 @@ int TeamCrew::start_server() noexcept {
 int TeamCrew::start_worker(std::uint32_t slot) noexcept {
   Worker& worker = workers_[slot];
   worker.overdue = false;
-  if (programs_) return start_program(slot);
+  if (programs_) {
+    const int error = plan_.tap == nullptr ? 0 : plan_.tap->before_start(slot);
+    return refused(error != 0 ? error : programs_->start(slot, worker.program));
+  }
   for (int tries = 3;; --tries) {
     refused_ = server_.is_running() ? 0 : start_server();
     if (refused_ == 0) {
@@ -195,12 +189,6 @@ int TeamCrew::start_worker(std::uint32_t slot) noexcept {
     // A server that was just killed is no reason: there is another one.
     if (refused_ != EPIPE || tries == 1) return refused_;
   }
-}
-
-int TeamCrew::start_program(std::uint32_t slot) noexcept {
-  const int error = plan_.tap == nullptr ? 0 : plan_.tap->before_start(slot);
-  if (error != 0) return refused(error);
-  return refused(programs_->start(slot, workers_[slot].program));
 }
 
 // Why a program was refused; 0: it was not, but is not ready either.
@@ -235,8 +223,6 @@ int TeamCrew::refill() noexcept {
   return programs_ ? refused_ : 0;  // a program was refused until one is ready
 }
 
-int TeamCrew::restart(std::uint32_t slot) noexcept { return start_worker(slot); }
-
 sync::Deadline TeamCrew::next_refill() const noexcept {
   const bool is_full = std::all_of(workers_.begin(), workers_.begin() + plan_.width,
                                    [](const Worker& worker) noexcept { return worker.is_there(); });
@@ -249,20 +235,17 @@ void TeamCrew::kill(std::uint32_t slot, bool overdue) noexcept {
   if (!worker.is_there()) return;
   worker.overdue = worker.overdue || overdue;
   if (worker.program != nullptr) return worker.program->kill();
-  (void)::syscall(SYS_pidfd_send_signal, worker.pidfd.get(), SIGKILL, nullptr, 0);
+  (void)descriptors::send_signal(worker.pidfd.get(), SIGKILL);
 }
 
-void TeamCrew::wake() noexcept {
-  const std::uint64_t one = 1;
-  (void)!::write(event_.get(), &one, sizeof one);
-}
+void TeamCrew::wake() noexcept { descriptors::ring(event_.get()); }
 
 // The deaths that there are by now.
 void TeamCrew::look(std::vector<Death>& deaths) {
-  if (server_.is_running() && is_ready(server_.pidfd())) server_.kill();
+  if (server_.is_running() && descriptors::is_ready(server_.pidfd())) server_.kill();
   for (std::uint32_t slot = 0; slot < plan_.width; ++slot) {
     Worker& worker = workers_[slot];
-    if (!worker.is_there() || !is_ready(worker.end())) continue;
+    if (!worker.is_there() || !descriptors::is_ready(worker.end())) continue;
     const bool was_alive = worker.is_alive();
     WorkerEnd end;
     if (worker.program != nullptr) {

@@ -52,7 +52,6 @@ class TeamCrew {
 
   std::uint32_t width() const noexcept { return plan_.width; }
   std::size_t alive() const noexcept;
-  bool is_alive(std::uint32_t slot) const noexcept { return workers_[slot].is_alive(); }
 
   // The kernels by name; null: workers are forks.
   const ProgramWorkers* programs() const noexcept { return programs_.get(); }
@@ -73,9 +72,8 @@ class TeamCrew {
   // Starts workers in the slots that have none, while the rate allows. What the last one refused
   // said, or 0.
   int refill() noexcept;
-  // Starts a worker in a slot that has none, whatever the rate; 0, or the errno. For one that ended
-  // because it was to.
-  int restart(std::uint32_t slot) noexcept;
+  // Starts a worker in a slot that has none, whatever the rate; 0, or the errno.
+  int start_worker(std::uint32_t slot) noexcept;
   // When a slot is empty for want of rate: when it gets its worker. Else never.
   sync::Deadline next_refill() const noexcept;
 
@@ -101,8 +99,6 @@ class TeamCrew {
   void start_programs(OnFewerWorkers on_fewer);
   void end_programs() noexcept;
   int start_server() noexcept;
-  int start_worker(std::uint32_t slot) noexcept;
-  int start_program(std::uint32_t slot) noexcept;
   int refused(int error) noexcept;
   bool is_any_starting() const noexcept;
   void attend_starts() noexcept;

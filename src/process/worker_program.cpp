@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -106,11 +105,7 @@ void work(const Place& place, std::span<const NamedKernel> kernels) {
         }
         (*named)(arguments, range);
       },
-      [](const char*) noexcept {},
-      [event]() noexcept {
-        const std::uint64_t one = 1;
-        (void)!::write(event, &one, sizeof one);
-      });
+      [](const char*) noexcept {}, [event]() noexcept { detail::descriptors::ring(event); });
 }
 
 }  // namespace

@@ -85,14 +85,10 @@ unsigned CpuBudget::width() const noexcept {
 
 [[gnu::cold]] CpuBudget cpu_budget(const CpuBudgetSource& source) noexcept {
   CpuBudget budget{source.affinity != 0 ? source.affinity : read_affinity(0), kUnlimited};
-#if defined(__cpp_exceptions)
   try {
     budget.quota = read_quota(source.root);
   } catch (...) {  // out of memory: the affinity alone is an answer
   }
-#else
-  budget.quota = read_quota(source.root);
-#endif
   return budget;
 }
 

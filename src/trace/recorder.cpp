@@ -158,15 +158,11 @@ class Recording {
 
  private:
   void run() noexcept {
-#if defined(__cpp_exceptions)
     try {
       write();
     } catch (const std::bad_alloc&) {
       give_up(std::make_error_code(std::errc::not_enough_memory));
     }
-#else
-    write();
-#endif
   }
 
   void write() {
@@ -286,7 +282,6 @@ void forget_parent() noexcept {
   if (recorder.recording.read() != nullptr) {
     return std::make_error_code(std::errc::device_or_resource_busy);
   }
-#if defined(__cpp_exceptions)
   try {
     return start_recording(recorder, path, asked);
   } catch (const std::system_error& error) {
@@ -294,9 +289,6 @@ void forget_parent() noexcept {
   } catch (const std::bad_alloc&) {
     return std::make_error_code(std::errc::not_enough_memory);
   }
-#else
-  return start_recording(recorder, path, asked);
-#endif
 }
 
 [[gnu::cold]] Tally finish(Recorder& recorder) noexcept {

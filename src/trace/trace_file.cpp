@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace trace {
 
 namespace {
 
+constexpr int kPatience = 10'000;  // milliseconds, until a pipe that is full has been read
 constexpr mode_t kMode = 0666;  // less what the user's mask takes
 
 std::string with_process(std::string path) {
@@ -48,17 +48,6 @@ int open_locked(const std::string& path, bool& is_taken) noexcept {
   is_taken =
       file >= 0 && is_plain(file) && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   return file;
-}
-
-// Whether a pipe has room again, before its reader has had long enough.
-bool has_room(int file) noexcept {
-  constexpr int patience_ms = 10'000;
-  pollfd asked{file, POLLOUT, 0};
-  int ready = 0;
-  do {
-    ready = ::poll(&asked, 1, patience_ms);
-  } while (ready < 0 && errno == EINTR);
-  return ready > 0;
 }
 
 }  // namespace
@@ -93,7 +82,9 @@ std::error_code TraceFile::write(std::string_view text) noexcept {
     const std::uint64_t before = written_;
     const int error = detail::write_fully(file_, bytes, written_);
     if (error != EAGAIN) return {error, std::generic_category()};
-    if (!has_room(file_)) return std::make_error_code(std::errc::timed_out);
+    if (!detail::descriptors::is_ready(file_, kPatience, POLLOUT)) {
+      return std::make_error_code(std::errc::timed_out);
+    }
     bytes = bytes.subspan(written_ - before);
   }
 }

@@ -137,20 +137,12 @@ class BasicMessageBus
   // f(message, sequence, end_of_batch).
   template <class T, class F>
   ListenerHandle subscribe(F&& function, const ListenerOptions& options = {}) {
-    static_assert(Types::template kHas<T>, "subscribe: this type is none of the bus's messages");
-    static_assert(kSubscribes<F, T>,
-                  "a subscriber takes the message, which it shares with others and so is const; "
-                  "then its meta data, or sequence and end of batch");
     return subscribers_.template add<T>([](const auto&) { return true; }, std::forward<F>(function),
                                         options);
   }
   // With those whose topic passes.
   template <class T, class F>
   ListenerHandle subscribe(TopicFilter filter, F&& function, const ListenerOptions& options = {}) {
-    static_assert(Types::template kHas<T>, "subscribe: this type is none of the bus's messages");
-    static_assert(kSubscribes<F, T>,
-                  "a subscriber takes the message, which it shares with others and so is const; "
-                  "then its meta data, or sequence and end of batch");
     static_assert(Policies::topics,
                   "messages of this bus have no topics: set topics = true in its policies");
     return subscribers_.template add<T>(
@@ -287,8 +279,6 @@ class BasicMessageBus
   Core& core() noexcept { return core_; }
   typename Core::Port port() const noexcept { return core_.shared_port(); }
 
-  template <class F, class T>
-  static constexpr bool kSubscribes = detail::kHandles<std::decay_t<F>, const T, Meta>;
   template <class Visitor>
   static consteval void check_visitor() {
     static_assert((detail::kHandles<std::remove_reference_t<Visitor>, Messages, Meta> && ...),

@@ -75,14 +75,10 @@ class CallbackList<R(Args...), Policies> {
   // Behind, or in front of, all of its priority.
   template <class F>
   ListenerHandle append(F&& function, ListenerOptions options = {}) {
-    static_assert(Functions::template kTakes<F>,
-                  "a listener takes the arguments of the list's signature: see adapt() for others");
     return add(Functions::make(std::forward<F>(function), options), detail::AddedAt::back);
   }
   template <class F>
   ListenerHandle prepend(F&& function, ListenerOptions options = {}) {
-    static_assert(Functions::template kTakes<F>,
-                  "a listener takes the arguments of the list's signature: see adapt() for others");
     return add(Functions::make(std::forward<F>(function), options), detail::AddedAt::front);
   }
 
@@ -90,8 +86,6 @@ class CallbackList<R(Args...), Policies> {
   // longer in this list, or never was.
   template <class F>
   ListenerHandle insert(const ListenerHandle& before, F&& function, ListenerOptions options = {}) {
-    static_assert(Functions::template kTakes<F>,
-                  "a listener takes the arguments of the list's signature: see adapt() for others");
     return add(Functions::make(std::forward<F>(function), options), detail::AddedAt::before,
                detail::ListenerAccess::listener(before));
   }

@@ -54,21 +54,15 @@ class EventDispatcher<Key, R(Args...), Policies> {
   // As their namesakes in CallbackList, for one key.
   template <class F>
   ListenerHandle append_listener(const Key& key, F&& function, ListenerOptions options = {}) {
-    static_assert(Functions::template kTakes<F>,
-                  "a listener takes the arguments of the signature: see adapt() for others");
     return add(key, Functions::make(std::forward<F>(function), options), detail::AddedAt::back);
   }
   template <class F>
   ListenerHandle prepend_listener(const Key& key, F&& function, ListenerOptions options = {}) {
-    static_assert(Functions::template kTakes<F>,
-                  "a listener takes the arguments of the signature: see adapt() for others");
     return add(key, Functions::make(std::forward<F>(function), options), detail::AddedAt::front);
   }
   template <class F>
   ListenerHandle insert_listener(const Key& key, const ListenerHandle& before, F&& function,
                                  ListenerOptions options = {}) {
-    static_assert(Functions::template kTakes<F>,
-                  "a listener takes the arguments of the signature: see adapt() for others");
     return add(key, Functions::make(std::forward<F>(function), options), detail::AddedAt::before,
                detail::ListenerAccess::listener(before));
   }

@@ -458,7 +458,13 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   detail::Arrivals& arrivals() const noexcept { return store_->arrivals(); }
 
   template <class Any>
-  Status wait_for_any(const Any& any, const Until& until);
+  Status wait_for_any(const Any& any, const Until& until) {
+    bool found = false;
+    const auto ready = [&] { return (found = any()) || store_->over(); };
+    const Status waited = arrivals().wait(ready, spin_for_, until);
+    if (waited != Status::ok) return waited;
+    return found ? Status::ok : Status::closed;
+  }
 
   static Store* make_store([[maybe_unused]] const Options& options) {
     if constexpr (!kBounded) {
@@ -479,16 +485,6 @@ class EventQueue<Key, R(Args...), Policies> : public EventDispatcher<Key, R(Args
   Store* const store_;
   const std::chrono::nanoseconds spin_for_;
 };
-
-template <class Key, class R, class... Args, class Policies>
-template <class Any>
-Status EventQueue<Key, R(Args...), Policies>::wait_for_any(const Any& any, const Until& until) {
-  bool found = false;
-  const auto ready = [&] { return (found = any()) || store_->over(); };
-  const Status waited = arrivals().wait(ready, spin_for_, until);
-  if (waited != Status::ok) return waited;
-  return found ? Status::ok : Status::closed;
-}
 
 static_assert(Deferred<EventQueue<int, void()>>);
 

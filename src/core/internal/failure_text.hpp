@@ -11,7 +11,6 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // keep(text) for the exception that is being handled.
 template <class Keep>
 void keep_failure_text(const Keep& keep) noexcept {
-#if defined(__cpp_exceptions)
   try {
     throw;
   } catch (const std::exception& error) {
@@ -19,9 +18,6 @@ void keep_failure_text(const Keep& keep) noexcept {
   } catch (...) {
     keep("an exception that is no std::exception");
   }
-#else
-  keep("an exception");
-#endif
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

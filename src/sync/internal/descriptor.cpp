@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 // Newer than some headers.
 #ifndef MFD_NOEXEC_SEAL
@@ -81,8 +82,35 @@ int of_memory(const char* name, unsigned flags) noexcept {
 
 int of_event(int flags) noexcept { return above_streams(::eventfd(0, flags | EFD_CLOEXEC)); }
 
+void ring(int event) noexcept {
+  constexpr std::uint64_t once = 1;
+  while (::write(event, &once, sizeof once) < 0 && errno == EINTR) {
+  }
+}
+
 int of_process(pid_t process) noexcept {
   return above_streams(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+}
+
+int send_signal(int pidfd, int number, unsigned flags) noexcept {
+  return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, number, nullptr, flags));
+}
+
+int wait_for(int pidfd, siginfo_t& info, int options) noexcept {
+  int result = -1;
+  do {
+    result = ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd), &info, options);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
+bool is_ready(int number, int milliseconds, short events) noexcept {
+  pollfd polled{.fd = number, .events = events, .revents = 0};
+  int ready = -1;
+  do {
+    ready = ::poll(&polled, 1, milliseconds);
+  } while (ready < 0 && errno == EINTR);
+  return ready > 0;
 }
 
 int of_pipe(std::array<int, 2>& ends) noexcept {

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -60,8 +62,16 @@ int of_shared_file(const char* name, int flags, mode_t mode = 0) noexcept;  // s
 // A file in memory that can be sealed and not be executed.
 int of_memory(const char* name, unsigned flags = 0) noexcept;
 int of_event(int flags) noexcept;
+// One more on an event, so that it is readable. More than it can count is nothing new.
+void ring(int event) noexcept;
 int of_process(pid_t process) noexcept;
+// Of a process: pidfd_send_signal(2), and waitid(2) until it was not interrupted.
+int send_signal(int pidfd, int number, unsigned flags = 0) noexcept;
+int wait_for(int pidfd, siginfo_t& info, int options) noexcept;
 int copy_of(int number) noexcept;
+// Whether it is readable, or as the events say, or can no more be, within this time; -1: however
+// long that takes.
+bool is_ready(int number, int milliseconds = 0, short events = POLLIN) noexcept;
 // -1, or 0 and two descriptors.
 int of_pipe(std::array<int, 2>& ends) noexcept;
 int of_socket_pair(std::array<int, 2>& ends) noexcept;  // of whole messages

@@ -27,7 +27,7 @@ SharedHeaderCopy right() {
   return published(shared_header_words(kBytes, kTotal, kLayout, 5, false));
 }
 std::string why(const SharedHeaderCopy& header, const SharedHeaderWanted& wanted = kWanted) {
-  const SharedRefusal refusal = refusal_of(header, wanted);
+  const SharedFailure refusal = refusal_of(header, wanted);
   return refusal.error == 0 ? "" : refusal.why;
 }
 

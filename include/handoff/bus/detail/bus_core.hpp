@@ -18,10 +18,9 @@
 
 #include <handoff/bus/admission.hpp>
 #include <handoff/bus/bus_policies.hpp>
-#include <handoff/bus/detail/bus_figures.hpp>
+#include <handoff/bus/detail/bus_consumer.hpp>
 #include <handoff/bus/detail/bus_memory.hpp>
 #include <handoff/bus/detail/bus_order.hpp>
-#include <handoff/bus/detail/bus_taker.hpp>
 #include <handoff/bus/detail/message_ring.hpp>
 #include <handoff/bus/detail/message_slot.hpp>
 #include <handoff/bus/detail/message_types.hpp>
@@ -99,8 +98,6 @@ class BusCore {
     std::destroy_n(lanes_taken_, layout_.rings);  // equivalent(delete): nothing to give back
     std::destroy_n(rings_, layout_.rings);        // equivalent(delete): nothing to give back
   }
-  BusCore(const BusCore&) = delete;
-  BusCore& operator=(const BusCore&) = delete;
 
   // --- Producers. ---
 

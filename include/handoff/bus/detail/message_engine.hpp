@@ -50,8 +50,6 @@ class MessageEngine {
   // Nothing runs until start().
   MessageEngine(const MessageWorkersOptions& options, const MessageOps& ops);
   ~MessageEngine();
-  MessageEngine(const MessageEngine&) = delete;
-  MessageEngine& operator=(const MessageEngine&) = delete;
 
   bool is_started() const noexcept;
   // Once. The handlers outlive this.

@@ -96,8 +96,6 @@ class MessageRing {
   }
   // equivalent(delete): the destructor of a place has nothing to give back
   ~MessageRing() { std::destroy_n(slots_, capacity()); }
-  MessageRing(const MessageRing&) = delete;
-  MessageRing& operator=(const MessageRing&) = delete;
 
   std::size_t capacity() const noexcept { return mask_ + 1; }
   Slot& slot(Ticket ticket) const noexcept {

@@ -33,10 +33,6 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class Parked {
  public:
-  Parked() noexcept = default;
-  Parked(const Parked&) = delete;
-  Parked& operator=(const Parked&) = delete;
-
   // Called by the thread that changed something, after the change.
   void tell() noexcept {
     if (sleepers_.anybody()) [[unlikely]]

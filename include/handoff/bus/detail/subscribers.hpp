@@ -48,6 +48,10 @@ class Subscribers {
   template <class T, class Passes, class F>
   ListenerHandle add(Passes&& passes, F&& function, const ListenerOptions& options) {
     using Function = std::decay_t<F>;
+    static_assert(Types::template kHas<T>, "subscribe: this type is none of the bus's messages");
+    static_assert(kHandles<Function, const T, Meta>,
+                  "a subscriber takes the message, which it shares with others and so is const; "
+                  "then its meta data, or sequence and end of batch");
     if (is_empty_function(function)) {
       misuse("an empty function was subscribed; test it first");
     }

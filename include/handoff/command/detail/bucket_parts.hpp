@@ -32,13 +32,6 @@ struct BucketParts {
   using Recorder = typename Bucket::Recorder;
   using Key = typename Bucket::key_type;
 
-  static CommandStore& store_of(Bucket& bucket) noexcept { return bucket.store_; }
-  static Recorder begin_chunk(CommandStore& store, CommandNode& node,
-                              CommandCursor cursor) noexcept {
-    return Recorder(store, node, cursor, false);
-  }
-  static CommandCursor finish_chunk(Recorder& recorder) noexcept { return recorder.finish(); }
-
   // What one thread has of it for some chunks: each recorder goes on where the one before has
   // ended.
   class Lane {
@@ -52,9 +45,9 @@ struct BucketParts {
     Lane& operator=(const Lane&) = delete;
 
     Recorder begin(std::size_t chunk) noexcept {
-      return begin_chunk(store_, batch_.nodes[chunk], std::exchange(cursor_, {}));
+      return Recorder(store_, batch_.nodes[chunk], std::exchange(cursor_, {}), false);
     }
-    void finish(Recorder& recorder) noexcept { cursor_ = finish_chunk(recorder); }
+    void finish(Recorder& recorder) noexcept { cursor_ = recorder.finish(); }
 
    private:
     CommandStore& store_;
@@ -66,7 +59,7 @@ struct BucketParts {
   class Batch {
    public:
     Batch(Bucket& bucket, std::size_t chunks)
-        : store_(store_of(bucket)), batch_(store_.begin_batch(chunks)) {}
+        : store_(bucket.store_), batch_(store_.begin_batch(chunks)) {}
     ~Batch() { store_.end_batch(batch_); }
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;

@@ -237,10 +237,6 @@ class CommandOrder {
   };
   class Parts;
 
-  bool is_wide() const noexcept {
-    if constexpr (sizeof(Key) <= sizeof(std::uint32_t)) return false;
-    return entries_ != nullptr;
-  }
   const CommandNode** collect_nodes(const CommandStore& store, std::size_t& count);
   Seen gather_nodes(const CommandNode* const* nodes, std::size_t count, std::size_t at) const;
   void take_room(bool wide, std::size_t count);

@@ -90,8 +90,6 @@ class CommandStore {
   // In the frame's memory; null: in memory of its own. `entry_bytes`: of an entry.
   CommandStore(Frame* frame, std::size_t memory_most, std::size_t entry_bytes);
   ~CommandStore();
-  CommandStore(const CommandStore&) = delete;
-  CommandStore& operator=(const CommandStore&) = delete;
 
   // --- Recorders. ---
 

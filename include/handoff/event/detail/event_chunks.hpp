@@ -24,6 +24,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/books.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/memory/internal/chunk_pool.hpp>
@@ -95,8 +96,6 @@ class EventChunks {
   EventChunks() : head_{make_chunk(0), 0}, tail_(word(head_.chunk)) {}
   // All places must have been given back.
   ~EventChunks() { free_chunk(head_.chunk); }
-  EventChunks(const EventChunks&) = delete;
-  EventChunks& operator=(const EventChunks&) = delete;
 
   // A place for a producer, which then fills it; none, without a chunk, once the row is closed.
   // Throws std::bad_alloc, and there is none.
@@ -123,18 +122,12 @@ class EventChunks {
   template <class... Args>
   void fill(const ChunkPlace& place, Args&&... args) {
     Slot& slot = place.slot();
-    struct Guard {  // for an event that cannot be made
-      EventChunks* chunks;
-      const ChunkPlace& place;
-      ~Guard() {
-        if (chunks == nullptr) return;
-        chunks->voids_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number alone
-        // order: release pairs with the acquire in ready(), as below.
-        place.slot().state.store(place.stamp(kVoid), sync::order::release);
-      }
-    } guard{this, place};
-    slot.construct(std::forward<Args>(args)...);
-    guard.chunks = nullptr;
+    call_or([&] { slot.construct(std::forward<Args>(args)...); },
+            [&] {
+              voids_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number alone
+              // order: release pairs with the acquire in ready(), as below.
+              slot.state.store(place.stamp(kVoid), sync::order::release);
+            });
     probe::hand_over(probe::Kind::event, &slot);
     // order: release pairs with the acquire in ready(): the event is whole.
     slot.state.store(place.stamp(kReady), sync::order::release);
@@ -364,17 +357,11 @@ class EventChunks {
   // By the one producer that found the chunk just full: makes the next one and takes its first
   // place.
   Chunk* append(Chunk* full) {
-    struct Guard {  // without memory another producer has to try
-      EventChunks* chunks;
-      Chunk* full;
-      ~Guard() {
-        if (chunks == nullptr) return;
-        // order: release, as below: the next one to try must see the chunk too.
-        chunks->tail_.store(word(full) + kPlaces, sync::order::release);
-      }
-    } guard{this, full};
-    Chunk* const next = make_chunk(full->first_index.read() + kPlaces);
-    guard.chunks = nullptr;
+    Chunk* next = nullptr;
+    // Without memory another producer has to try.
+    // order: release, as below: the next one to try must see the chunk too.
+    call_or([&] { next = make_chunk(full->first_index.read() + kPlaces); },
+            [&] { tail_.store(word(full) + kPlaces, sync::order::release); });
     // order: relaxed, read by consumers after the release of the word that names the next one.
     full->next.store(next, sync::order::relaxed);
     if (LoneProducer* const lone = alone_so_far(); lone != nullptr) {

@@ -14,7 +14,9 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <queue>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -25,19 +27,141 @@
 #include <handoff/core/internal/books.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/internal/raw_box.hpp>
+#include <handoff/core/internal/take_one.hpp>
 #include <handoff/core/on_full.hpp>
 #include <handoff/core/tally.hpp>
+#include <handoff/core/until.hpp>
 #include <handoff/event/detail/arrivals.hpp>
 #include <handoff/event/detail/event_chunks.hpp>
-#include <handoff/event/detail/event_slot.hpp>
-#include <handoff/event/detail/room.hpp>
 #include <handoff/event/event_policies.hpp>
+#include <handoff/event/queued_event.hpp>
 #include <handoff/memory/internal/epochs.hpp>
 #include <handoff/sync/cache_line.hpp>
+#include <handoff/sync/clock.hpp>
+#include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
+
+// What takes no room. Two members of one type would have two addresses: each has a type of its own.
+template <int Member>
+struct Nothing {};
+
+// A place for an event, and for what a queue's policies add to it. The key stands beside the state,
+// apart from the rest: a small one shares eight bytes with it, and a million events through memory
+// take the less time. EventChunks hands a place from one thread to the next.
+template <class Key, class Policies, class... Args>
+class EventSlot {
+ public:
+  using Event = QueuedEvent<Key, Args...>;
+  using Arguments = std::tuple<std::decay_t<Args>...>;
+  static constexpr bool kOrdered = requires(const Key& key, const std::decay_t<Args>&... args) {
+    Policies::priority(key, args...);
+  };
+  static constexpr bool kExpires = expires<Policies>();
+
+  sync::atomic<std::uint32_t> state{0};  // EventChunks'
+
+  template <class K, class... A>
+  void construct(sync::Deadline deadline, K&& key, A&&... args) {
+    key_.construct(std::forward<K>(key));
+    call_or([&] { rest_.construct(deadline, key_.read(), std::forward<A>(args)...); },
+            [this] { key_.destroy(); });
+  }
+  void destroy() noexcept {
+    rest_.destroy();
+    key_.destroy();
+  }
+
+  // The event must be there for these.
+  const Key& key() const noexcept { return key_.read(); }
+  Arguments& arguments() noexcept { return rest_.write().arguments; }
+  const Arguments& arguments() const noexcept { return rest_.read().arguments; }
+  int priority() const noexcept {
+    if constexpr (kOrdered) return rest_.read().priority;
+    return 0;
+  }
+  bool is_late() const noexcept {
+    if constexpr (kExpires) {
+      const sync::Deadline deadline = rest_.read().deadline;
+      return deadline != sync::no_deadline && deadline <= sync::clock::now();
+    }
+    return false;
+  }
+  void copy_to(std::optional<Event>& event) const {
+    std::apply([&](const auto&... args) { event.emplace(std::in_place, key(), args...); },
+               arguments());
+  }
+  void move_to(std::optional<Event>& event) {
+    std::apply(
+        [&](auto&... args) {
+          event.emplace(std::in_place, std::move(key_.write()), std::move(args)...);
+        },
+        arguments());
+  }
+
+ private:
+  struct Rest {
+    template <class... A>
+    explicit Rest([[maybe_unused]] sync::Deadline until, [[maybe_unused]] const Key& key,
+                  A&&... args)
+        : arguments(std::forward<A>(args)...) {
+      if constexpr (kExpires) deadline = until;
+      if constexpr (kOrdered) {
+        priority = std::apply([&](const auto&... each) { return Policies::priority(key, each...); },
+                              arguments);
+      }
+    }
+
+    Arguments arguments;
+    [[no_unique_address]] std::conditional_t<kExpires, sync::Deadline, Nothing<0>> deadline{};
+    [[no_unique_address]] std::conditional_t<kOrdered, int, Nothing<1>> priority{};
+  };
+
+  sync::raw_cell<Key> key_;
+  sync::raw_cell<Rest> rest_;
+};
+
+// How many events a bounded queue may still take, and what it does beyond. By any thread: what was
+// done before a place was given comes before its taking.
+class Room {
+ public:
+  Room(std::size_t capacity, OnFull on_full) noexcept
+      : capacity_(capacity),
+        on_full_(on_full),
+        left_(static_cast<std::int64_t>(detail::min(capacity, std::size_t{PTRDIFF_MAX}))) {}
+
+  std::size_t capacity() const noexcept { return capacity_; }
+  OnFull on_full() const noexcept { return on_full_; }
+
+  bool take() noexcept { return take_one(left_) != 0; }
+  void give(std::uint32_t count) noexcept {
+    left_.fetch_add(count, sync::order::release);  // order: release pairs with take_one()
+    given_.notify_some(count);
+  }
+  // One more than there are, by a thread that is about to give it back.
+  void overdraw() noexcept {
+    left_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, a number; nothing was freed
+  }
+  // Until `found()` is true, which may have taken; or why not.
+  template <class Found>
+  sync::Wakeup wait(const Found& found, const Until& until) {
+    return given_.await(found, until.deadline(), until.stop_token(), sync::spin_policy(), "full");
+  }
+  // All waiting threads look again.
+  void tell() noexcept { given_.notify_all(); }
+
+ private:
+  template <class>
+  friend struct Books;
+
+  const std::size_t capacity_;
+  const OnFull on_full_;
+  sync::atomic<std::int64_t> left_;
+  sync::EventCount given_;
+};
 
 template <class Key, class Policies, class... Args>
 class EventStore {
@@ -253,19 +377,10 @@ class EventStore {
 
   // By a producer whose event has room: it gives that back if there is no memory for the place.
   ChunkPlace claim() {
-    if constexpr (kBounded) {
-      struct Guard {
-        Room* room;
-        ~Guard() {
-          if (room != nullptr) room->give(1);
-        }
-      } guard{&room_};
-      const ChunkPlace place = chunks_.claim();
-      guard.room = nullptr;
-      return place;
-    } else {
-      return chunks_.claim();
-    }
+    if constexpr (!kBounded) return chunks_.claim();
+    ChunkPlace place{};
+    call_or([&] { place = chunks_.claim(); }, [this] { room_.give(1); });
+    return place;
   }
 
   // By a producer whose event is there, or cannot be made.

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include <handoff/config.hpp>
+#include <handoff/core/internal/attempt.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/event/internal/listeners.hpp>
 #include <handoff/memory/internal/epochs.hpp>
@@ -36,8 +37,6 @@ class ListenerMap {
  public:
   // `owner`: what passes that look up are over.
   explicit ListenerMap(const void* owner) noexcept : owner_(owner) {}
-  ListenerMap(const ListenerMap&) = delete;
-  ListenerMap& operator=(const ListenerMap&) = delete;
 
   // For a pass over the owner, which may then narrow to the list. Null: no such key.
   ListenerList* find(const Key& key) const {
@@ -182,14 +181,7 @@ class ListenerMap {
     }
     if (table == nullptr || (table->used + 1) * 4 > table->size() * 3) table = grow(garbage);
     ListenerList* const list = ListenerList::make(owner_);
-    struct Guard {  // for a key whose copy throws
-      ListenerList* list;
-      ~Guard() {
-        if (list != nullptr) list->release();
-      }
-    } guard{list};
-    table->at(key).fill(key, *list);
-    guard.list = nullptr;
+    call_or([&] { table->at(key).fill(key, *list); }, [list] { list->release(); });
     ++table->used;
     return *list;
   }

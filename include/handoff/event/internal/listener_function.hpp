@@ -123,14 +123,11 @@ template <class R, class... Args>
 struct ListenerFunctions {
   using Call = R (*)(Listener&, ListenerArgument<Args>...);
 
-  // Whether F can be a listener.
-  template <class F>
-  static constexpr bool kTakes =
-      std::is_invocable_r_v<R, std::decay_t<F>&, ListenerArgument<Args>&...>;
-
   template <class F>
   static ListenerRef make(F&& function, const ListenerOptions& options) {
     using Function = std::decay_t<F>;
+    static_assert(std::is_invocable_r_v<R, Function&, ListenerArgument<Args>&...>,
+                  "a listener takes the arguments of the signature: see adapt() for others");
     if (is_empty_function(function)) {
       misuse("an empty function was added as a listener; test it first");
     }

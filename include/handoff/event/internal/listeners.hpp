@@ -41,8 +41,6 @@ class Listener {
 
   Listener(const Kind& kind, Call call, int priority) noexcept
       : kind_(kind), priority_(priority), call_(call) {}
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
 
   // Whether it is in the list that add() has put it into.
   bool attached() const noexcept {

@@ -32,7 +32,6 @@ enum class FileCallKind : std::uint8_t {
   make_directory,
   other,  // modes, times, owners, attributes, holes
 };
-const char* to_string(FileCallKind kind) noexcept;
 
 // One call, as far as it concerns what is in files. Paths are relative to the directory
 // descriptor.

@@ -43,8 +43,6 @@ class ThreadSpaces {
  public:
   explicit ThreadSpaces(const LinearArenaOptions& options) noexcept : options_(options) {}
   ~ThreadSpaces();
-  ThreadSpaces(const ThreadSpaces&) = delete;
-  ThreadSpaces& operator=(const ThreadSpaces&) = delete;
 
   // This thread's. Throws std::bad_alloc.
   ThreadSpace& mine() {

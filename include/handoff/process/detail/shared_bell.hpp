@@ -42,8 +42,6 @@ class SharedBell {
   static constexpr std::uint32_t kClosed = 2;
 
   SharedBell() noexcept : word_(0) {}
-  SharedBell(const SharedBell&) = delete;
-  SharedBell& operator=(const SharedBell&) = delete;
 
   // By the ringer, after its change: 0 if there is nothing else to do; else the word.
   [[nodiscard]] std::uint32_t look() const noexcept {

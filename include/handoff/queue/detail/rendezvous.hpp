@@ -55,10 +55,6 @@ class Rendezvous {
     sync::cell<Party*> previous_;
   };
 
-  Rendezvous() noexcept = default;
-  Rendezvous(const Rendezvous&) = delete;
-  Rendezvous& operator=(const Rendezvous&) = delete;
-
   // ok, closed; full for a push and empty for a pop where nobody of the other side waits.
   Status try_meet(Party& self) noexcept;
   // Waits for one. ok, closed, timed_out or stopped.

@@ -60,8 +60,6 @@ class SegmentPlaces {
     // order: relaxed, nobody else is left.
     free_segment(spare_.load(sync::order::relaxed));
   }
-  SegmentPlaces(const SegmentPlaces&) = delete;
-  SegmentPlaces& operator=(const SegmentPlaces&) = delete;
 
   // --- The end where pushes come: with tail_mutex_ held. ---
 

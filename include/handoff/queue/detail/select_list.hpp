@@ -57,10 +57,6 @@ struct SelectNode {
 // A channel's list: the longest sleeper first.
 class SelectList {
  public:
-  SelectList() noexcept = default;
-  SelectList(const SelectList&) = delete;
-  SelectList& operator=(const SelectList&) = delete;
-
   // By a channel that changed and then passed a seq_cst fence: wakes at most `most`.
   void notify(std::uint32_t most) noexcept {
     // order: relaxed, ordered by the caller's fence; partner: the fence in wait_for_any().

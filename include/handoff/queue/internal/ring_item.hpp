@@ -40,12 +40,9 @@ concept ConvertsToItem =
 template <class T>
 class TakenItem {
  public:
-  TakenItem() noexcept = default;
   ~TakenItem() {
     if (is_full_) place_.destroy();
   }
-  TakenItem(const TakenItem&) = delete;
-  TakenItem& operator=(const TakenItem&) = delete;
   void operator()(T& item) noexcept {
     place_.construct(std::move(item));
     is_full_ = true;  // equivalent(swap): a member of the call alone
