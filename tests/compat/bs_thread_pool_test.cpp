@@ -307,21 +307,17 @@ TEST(BsThreadPool, AMultiFutureTellsOfAll) {
 TEST(BsThreadPool, WithoutMemoryATaskRunsOnceOrTheCallThrows) {
   // As many as make the pool's queue grow, or fewer where each one allocates.
   constexpr int kTasks = BS_THREAD_POOL_VERSION_MAJOR == 4 ? 200 : 5000;
-  handoff::test::until_whole(Call::allocation, 0, [] {
-    try {
-      std::atomic<int> ran = 0;
-      int accepted = 0;
-      PausePool pool(1);
-      pool.pause();
-      try {
-        for (; accepted < kTasks; ++accepted) pool.detach_task([&] { ++ran; });
-      } catch (const std::bad_alloc&) {
-      }
-      pool.unpause();
-      pool.wait();
-      EXPECT_EQ(ran, accepted);
-    } catch (const std::bad_alloc&) {
-    }
+  handoff::test::until_enough_memory([] {
+    std::atomic<int> ran = 0;
+    int accepted = 0;
+    PausePool pool(1);
+    pool.pause();
+    (void)handoff::test::had_memory([&] {
+      for (; accepted < kTasks; ++accepted) pool.detach_task([&] { ++ran; });
+    });
+    pool.unpause();
+    pool.wait();
+    EXPECT_EQ(ran, accepted);
   });
 }
 

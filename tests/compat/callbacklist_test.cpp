@@ -295,19 +295,16 @@ TEST(EventppPolicies, AnyCallableIsACallback) {
 TEST(EventppPolicies, AListMayBeUsedByAnyThreads) {
   eventpp::CallbackList<void(int)> list;
   std::atomic<int> calls{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 2; ++t) {
-    threads.emplace_back([&] {
-      for (int i = 0; i < 2000; ++i) {
-        const auto handle = list.append([&](int) { ++calls; });
-        EXPECT_TRUE(list.remove(handle));
-      }
-    });
-    threads.emplace_back([&] {
-      for (int i = 0; i < 2000; ++i) list(1);
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  handoff::test::Crew changes(2, [&] {
+    for (int i = 0; i < 2000; ++i) {
+      const auto handle = list.append([&](int) { ++calls; });
+      EXPECT_TRUE(list.remove(handle));
+    }
+  });
+  handoff::test::Crew(2, [&] {
+    for (int i = 0; i < 2000; ++i) list(1);
+  }).join();
+  changes.join();
   EXPECT_TRUE(list.empty());
 }
 

@@ -209,18 +209,14 @@ TYPED_TEST(EventppQueueThreads, EventsOfTwoProducersReachTwoConsumersOnce) {
     sum += n;
     ++handled;
   });
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 2; ++t) {
-    threads.emplace_back([&queue] {
-      for (int i = 1; i <= each; ++i) queue.enqueue(1, i);
-    });
-    threads.emplace_back([&, t] {
-      while (handled < 2 * each) {
-        if (queue.waitFor(1ms)) t == 0 ? queue.process() : queue.processOne();
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  const handoff::test::Crew producers(2, [&queue] {
+    for (int i = 1; i <= each; ++i) queue.enqueue(1, i);
+  });
+  handoff::test::Crew(2, [&](int t) {
+    while (handled < 2 * each) {
+      if (queue.waitFor(1ms)) t == 0 ? queue.process() : queue.processOne();
+    }
+  }).join();
   EXPECT_EQ(sum, std::int64_t{each} * (each + 1));
   EXPECT_TRUE(queue.emptyQueue());
 }

@@ -90,18 +90,14 @@ TEST_F(EventppUtilities, AScopedRemoverRemovesNothingElse) {
 TEST_F(EventppUtilities, ThreadsMayShareAScopedRemover) {
   {
     eventpp::ScopedRemover<Dispatcher> remover(dispatcher_);
-    std::vector<std::thread> threads;
-    for (int event = 1; event <= 2; ++event) {
-      threads.emplace_back([&remover, event] {
-        for (int i = 0; i < 200; ++i) {
-          const auto handle = remover.appendListener(event, [] {});
-          if (i % 2 == 0) {
-            EXPECT_TRUE(remover.removeListener(event, handle));
-          }
+    handoff::test::Crew(2, [&remover](int t) {
+      for (int i = 0; i < 200; ++i) {
+        const auto handle = remover.appendListener(t + 1, [] {});
+        if (i % 2 == 0) {
+          EXPECT_TRUE(remover.removeListener(t + 1, handle));
         }
-      });
-    }
-    for (auto& thread : threads) thread.join();
+      }
+    }).join();
     EXPECT_TRUE(dispatcher_.hasAnyListener(1));
   }
   EXPECT_FALSE(dispatcher_.hasAnyListener(1));
@@ -157,14 +153,11 @@ TEST_F(EventppUtilities, ACounterRemoverNeverCallsMoreOftenFromSeveralThreads) {
   for (int round = 0; round < 200; ++round) {
     List list;
     std::atomic<int> calls{0};
-    std::vector<std::thread> threads;
-    for (int t = 0; t < 2; ++t) {
-      threads.emplace_back([&] {
-        for (int i = 0; i < 20; ++i) list(1);
-      });
-    }
+    handoff::test::Crew threads(2, [&] {
+      for (int i = 0; i < 20; ++i) list(1);
+    });
     eventpp::counterRemover(list).append([&](int) { ++calls; }, 3);
-    for (auto& thread : threads) thread.join();
+    threads.join();
     for (int i = 0; i < 3; ++i) list(1);
     EXPECT_EQ(calls, 3);
     EXPECT_TRUE(list.empty());

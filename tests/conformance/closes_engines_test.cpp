@@ -259,7 +259,7 @@ class OfAppendLog : public ServesItself {
 
  private:
   CloseLog& log_;
-  FileFolder folder_{fast_place()};
+  Folder folder_{fast_place()};
   AppendLog records_{folder_ / "log", {.preallocate = false}};
 };
 

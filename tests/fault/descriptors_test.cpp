@@ -6,8 +6,6 @@
 //
 // tools/tidy asks that each file of the library that opens something is named here, beside what
 // reaches it. What is open for a moment only is seen where a tap sees each call.
-#include <dirent.h>
-
 #include <handoff/probe/internal/slice.hpp>
 
 #include "fault/fault_support.hpp"
@@ -19,28 +17,16 @@ namespace descriptors_test { namespace {
 using namespace handoff;
 using namespace test;
 
-std::set<int> open_now() {
-  std::set<int> numbers;
-  DIR* const folder = ::opendir("/proc/self/fd");
-  if (folder == nullptr) return numbers;  // there can be no more descriptors
-  while (const dirent* const entry = ::readdir(folder)) {
-    const int number = std::atoi(entry->d_name);
-    if (entry->d_name[0] != '.' && number != ::dirfd(folder)) numbers.insert(number);
-  }
-  ::closedir(folder);
-  return numbers;
-}
-
 bool goes_into_programs(int number) { return (::fcntl(number, F_GETFD) & FD_CLOEXEC) == 0; }
 
 // What a case sees of the descriptors that were not there when it began, and of each that a tap
 // sees; in the process of the case.
 class Watch final : public test::LookingTap {
  public:
-  explicit Watch(int to) : to_(to), before_(open_now()) {}
+  explicit Watch(int to) : to_(to), before_(open_descriptors()) {}
 
   void look(const char* where) {
-    for (const int number : open_now()) {
+    for (const int number : open_descriptors()) {
       if (!before_.contains(number)) judge(number, where);
     }
   }
@@ -64,24 +50,12 @@ class Watch final : public test::LookingTap {
   const std::set<int> before_;
 };
 
-// As a kernel without openat2.
-class NoOpenat2 final : public test::FileTap {
- public:
-  explicit NoOpenat2(Watch& watch) : watch_(watch) {}
-  Verdict before(const FileCallView& call) noexcept override {
-    const bool is_it = std::string_view(call.name) == "openat2";
-    return is_it ? Verdict{Verdict::answer, -ENOSYS} : Verdict{};
-  }
-  void after(const FileCallView& call, long result) noexcept override {
-    watch_.after(call, result);
-  }
-
- private:
-  Watch& watch_;
-};
-
 void open_files(Watch& watch, const Folder& root) {
-  NoOpenat2 old_kernel(watch);
+  TapOf old_kernel(  // without openat2
+      [](const FileCallView& call) {
+        return answer_if(std::string_view(call.name) == "openat2", -ENOSYS);
+      },
+      [&](const FileCallView& call, long result) { watch.after(call, result); });
   const OpenFile plain = OpenFile::open(root.at("file"), {.write = true, .create = true});
   const OpenFile beneath = OpenFile::open("sub/file", {.beneath = root.path(), .tap = &watch});
   const OpenFile by_steps =
@@ -355,13 +329,13 @@ TEST(ClosedStreams, ALowDescriptorAndOneThatExecKeepsAreFound) {
     (void)::open("/dev/null", O_RDONLY | O_CLOEXEC);
     watch.look("canary");
   };
-  EXPECT_NE(fault_of(low, 1).find("that of a stream"), std::string::npos);
+  EXPECT_TRUE(says(fault_of(low, 1), "that of a stream"));
   EXPECT_EQ(fault_of(low, 0), "");
   const auto kept = [](Watch& watch, const Folder&) {
     (void)::open("/dev/null", O_RDONLY);
     watch.look("canary");
   };
-  EXPECT_NE(fault_of(kept, 0).find("goes into other programs"), std::string::npos);
+  EXPECT_TRUE(says(fault_of(kept, 0), "goes into other programs"));
 }
 
 // As a daemon does: what its libraries print goes nowhere, and not into the log.

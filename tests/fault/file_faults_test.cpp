@@ -160,7 +160,7 @@ class Trial {
     check_left(c, once && fired->kind != FileCallKind::unlink);
     // The ring that a first direct request gets stays.
     const bool may_grow = backend_ == FileBackend::automatic;
-    const std::size_t descriptors = test::open_descriptors();
+    const auto descriptors = test::open_descriptors();
     if (!may_grow) {
       EXPECT_EQ(descriptors, descriptors_) << "one is left or gone";
     }
@@ -270,7 +270,7 @@ class Trial {
   Folder folder_{test::fast_place()};
   FileEngine files_;
   FileBackend backend_;
-  std::size_t descriptors_ = 0;
+  std::set<int> descriptors_;
 };
 
 class FileFaults : public test::EachBackend {};
@@ -283,7 +283,7 @@ constexpr int kCallsMost = 5000;
 int usual_step() { return test::slow && !test::deep() ? 4 : 1; }
 
 void each_call(FileBackend backend, const std::vector<Case>& cases) {
-  const std::size_t descriptors = test::open_descriptors();
+  const auto descriptors = test::open_descriptors();
   std::size_t trials = 0;
   {
     Trial trial(backend);

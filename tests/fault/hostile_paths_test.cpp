@@ -73,7 +73,7 @@ TEST_P(SpecialFiles, AreRefusedAndNothingHangs) {
     EXPECT_EQ(copied.failure().error, error) << "copy " << path;
     EXPECT_FALSE(root.get("copy").has_value()) << path;
   }
-  const std::size_t open = test::open_descriptors();
+  const auto open = test::open_descriptors();
   EXPECT_THROW((void)OpenFile::open(root.at("directory")), std::system_error);
   EXPECT_THROW((void)OpenFile::open("/dev/null"), std::system_error);
   EXPECT_EQ(test::open_descriptors(), open);
@@ -105,7 +105,7 @@ TEST_P(SpecialFiles, AFileThatDoesNotKnowItsLength) {
   FileEngine files({.width = 2, .backend = GetParam()});
   FileResult result = result_of(files.read("/proc/self/status"));
   ASSERT_TRUE(result.ok()) << test::failure_of(result);
-  EXPECT_TRUE(text_of(result.data()).find("VmPeak") != std::string::npos);
+  EXPECT_TRUE(says(text_of(result.data()), "VmPeak"));
   const Folder root;
   EXPECT_TRUE(result_of(files.copy("/proc/cpuinfo", root.at("copy"))).ok());
   EXPECT_GT(root.get("copy")->size(), 100U) << "half a file is not what was asked for";
@@ -164,24 +164,17 @@ TEST(NamesOfFolders, AZeroByteEndsNone) {
   const std::string folder = root.path() + kZeroByte;
   const std::string log = root.at("log") + kZeroByte;
   const auto error_by = [](const auto& call) {
-    try {
-      call();
-    } catch (const std::system_error& error) {
-      return error.code().value();
-    }
-    return 0;
+    const auto error = caught<std::system_error>(call);
+    return error ? error->code().value() : 0;
   };
   EXPECT_EQ(error_by([&] { AppendLog{log}; }), EINVAL);
   EXPECT_EQ(error_by([&] { AppendLogReader{folder}; }), EINVAL);
   EXPECT_EQ(error_by([&] { (void)OpenFile::open(root.at("a") + kZeroByte); }), EINVAL);
   EXPECT_EQ(error_by([&] { (void)OpenFile::open("a", {.beneath = folder}); }), EINVAL);
-  try {
-    const FileEngine files({.beneath = folder});
-    ADD_FAILURE() << "it is beneath another one";
-  } catch (const std::system_error& error) {
-    EXPECT_EQ(error.code(), std::errc::invalid_argument);
-    EXPECT_NE(std::string(error.what()).find("\\x00x'"), std::string::npos) << error.what();
-  }
+  const auto beneath =
+      caught<std::system_error>([&] { const FileEngine files({.beneath = folder}); }).value();
+  EXPECT_EQ(beneath.code(), std::errc::invalid_argument);
+  EXPECT_TRUE(says(beneath, "\\x00x'")) << beneath.what();
   EXPECT_EQ(trace::start(root.at("trace") + kZeroByte), std::errc::invalid_argument);
   EXPECT_EQ(root.names().size(), 1U);
 }

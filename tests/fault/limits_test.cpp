@@ -7,6 +7,7 @@
 
 #include "fault/fault_support.hpp"
 #include "support/file_tap.hpp"
+#include "support/limit.hpp"
 #include "support/test.hpp"
 
 namespace limits_test { namespace {
@@ -38,7 +39,7 @@ class FullDevice : public EachBackend {};
 
 TEST_P(FullDevice, WritersAreToldAndNothingIsSaid) {
   const Folder root;
-  const std::size_t descriptors = test::open_descriptors();
+  const auto descriptors = test::open_descriptors();
   on_small_device(root.path(), "1m", [&] {
     FileEngine files({.width = 4, .backend = GetParam()});
     std::vector<std::string> contents;
@@ -147,24 +148,6 @@ TEST(FullDevice, ALogTakesAPartOfWhatIsLeft) {
 
 // ---- The longest file ----
 
-// A limit of this process, for a while.
-class Limit {
- public:
-  Limit(int which, rlim_t value) : which_(which) {
-    ::getrlimit(static_cast<__rlimit_resource>(which_), &before_);
-    rlimit now = before_;
-    now.rlim_cur = value;
-    ::setrlimit(static_cast<__rlimit_resource>(which_), &now);
-  }
-  ~Limit() { ::setrlimit(static_cast<__rlimit_resource>(which_), &before_); }
-  Limit(const Limit&) = delete;
-  Limit& operator=(const Limit&) = delete;
-
- private:
-  int which_;
-  rlimit before_{};
-};
-
 class LengthOfFile : public EachBackend {};
 
 TEST_P(LengthOfFile, IsReportedAndNothingIsLeft) {
@@ -172,7 +155,7 @@ TEST_P(LengthOfFile, IsReportedAndNothingIsLeft) {
   const Folder root;
   root.put("old", kOld);
   const std::string larger = filled(200'000, 3);
-  const std::size_t descriptors = test::open_descriptors();
+  const auto descriptors = test::open_descriptors();
   {
     const Limit limit(RLIMIT_FSIZE, most);  // the signal would end this process
     FileEngine files({.width = 2, .backend = GetParam()});
@@ -198,7 +181,7 @@ class Descriptors : public EachBackend {};
 
 TEST_P(Descriptors, SixteenForSixtyFourFiles) {
   const Folder root;
-  const std::size_t descriptors = test::open_descriptors();
+  const auto descriptors = test::open_descriptors();
   {
     FileEngine files({.width = 4, .backend = GetParam()});
     const Limit limit(RLIMIT_NOFILE, 16);

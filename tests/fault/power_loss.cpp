@@ -68,7 +68,7 @@ int SimulatedDisk::load(const std::string& path, std::map<std::uint64_t, int>& k
     ::close(file);
   }
   if (S_ISREG(status.st_mode)) {
-    node.start = node.live = read_bytes(path);
+    node.start = node.live = contents(path);
   } else if (S_ISLNK(status.st_mode)) {
     node.type = Type::link;
     node.start = std::filesystem::read_symlink(path).string();
@@ -411,7 +411,7 @@ void SimulatedDisk::changed_somehow(int descriptor, const Pending& call) {
   if (number < 0 || at(number).type != Type::file) return;
   resized(descriptor, call);
   Node& node = at(number);
-  std::string bytes = read_bytes("/proc/self/fd/" + std::to_string(descriptor));
+  std::string bytes = contents("/proc/self/fd/" + std::to_string(descriptor));
   if (bytes == node.live) return;
   bytes.resize(node.live.size());  // somebody else's write may have come meanwhile
   const auto [first, ignored] = std::mismatch(bytes.begin(), bytes.end(), node.live.begin());

@@ -33,6 +33,7 @@
 #include <compare>
 
 #include "support/file_tap.hpp"
+#include "support/files.hpp"
 #include "support/test.hpp"
 
 namespace handoff::test {
@@ -74,7 +75,6 @@ DiskState read_state(const std::string& folder, Watch watch = Watch::contents);
 // Of a file, through its descriptor, or of a name in the directory `descriptor`. Of times only if
 // `times`.
 Attributes read_attributes(int descriptor, const std::string& name, bool times);
-std::string read_bytes(const std::string& path);
 
 // How a loss chooses among what it may leave.
 enum class Loss : std::uint8_t {

@@ -36,12 +36,6 @@ Attributes extended_attributes(const std::string& path, bool follow) {
 
 }  // namespace
 
-std::string read_bytes(const std::string& path) {
-  std::ostringstream text;
-  text << std::ifstream(path, std::ios::binary).rdbuf();
-  return std::move(text).str();
-}
-
 Attributes read_attributes(int descriptor, const std::string& name, bool times) {
   struct stat status{};
   const int flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
@@ -115,7 +109,7 @@ DiskState read_state(const std::string& folder, Watch watch) {
       state.directories.push_back(path);
       continue;
     }
-    if (S_ISREG(status.st_mode)) state.files[path] = read_bytes(whole);
+    if (S_ISREG(status.st_mode)) state.files[path] = contents(whole);
     else if (S_ISLNK(status.st_mode)) state.links[path] = std::filesystem::read_symlink(whole);
     else state.specials[path] = std::to_string(status.st_mode & S_IFMT);
     paths[status.st_ino].push_back(path);

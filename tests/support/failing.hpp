@@ -16,6 +16,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <new>
+#include <utility>
 
 namespace handoff::test {
 
@@ -70,6 +72,22 @@ inline int until_whole(
   }
   ADD_FAILURE() << "a call failed in each of " << places_most << " runs";
   return places_most;
+}
+
+// Runs it; false where it ended with std::bad_alloc.
+template <class F>
+bool had_memory(F&& run) {
+  try {
+    std::forward<F>(run)();
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+// The same for allocations, where a run may end with std::bad_alloc.
+inline int until_enough_memory(const std::function<void()>& scenario) {
+  return until_whole(Call::allocation, 0, [&] { (void)had_memory(scenario); });
 }
 
 }  // namespace handoff::test

@@ -65,4 +65,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/came_to.hpp"
+#include "support/caught.hpp"
+#include "support/crew.hpp"
 #include "support/support.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // ActiveObject: a state, its thread and its bus.
+#include "support/child.hpp"
 #include "support/test.hpp"
 #include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
@@ -9,7 +10,7 @@ namespace active_object_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Gate;
+using namespace test;
 
 struct Number {
   int value = 0;
@@ -17,9 +18,8 @@ struct Number {
 struct Text {
   std::string value;
 };
-struct Hold {
-  Gate* begun;
-  Gate* gate;
+struct Held {
+  Hold* at;
 };
 
 // All plain: only its thread touches it, until it is closed.
@@ -31,24 +31,19 @@ struct Book {
     numbers.push_back(number.value);
   }
   void operator()(Text& text) { texts.push_back(std::move(text.value)); }
-  void operator()(const Hold& hold) {
-    hold.begun->open();
-    hold.gate->wait();
-  }
+  void operator()(const Held& held) { (*held.at)(); }
 
   int sum;
   std::vector<int> numbers;
   std::vector<std::string> texts;
 };
-using BookObject = ActiveObject<Book, Number, Text, Hold>;
+using BookObject = ActiveObject<Book, Number, Text, Held>;
 
 TEST(ActiveObject, HandlesAllInOrderOnItsThread) {
   BookObject book({.name = "keeper"}, 1000);
   for (int i = 0; i < 5000; ++i) ASSERT_EQ(book.publish(Number{i}), Status::ok);
   ASSERT_EQ(book.publish(Text{"end"}), Status::ok);
-  const Tally tally = book.close();
-  EXPECT_EQ(tally.done, 5001U);
-  EXPECT_TRUE(tally.balanced());
+  EXPECT_TRUE(came_to(book.close(), {.done = 5001}));
   EXPECT_EQ(book.state().sum, 1000 + 4999 * 5000 / 2);
   for (int i = 0; i < 5000; ++i) ASSERT_EQ(book.state().numbers[static_cast<std::size_t>(i)], i);
   EXPECT_EQ(book.state().texts, std::vector<std::string>{"end"});
@@ -67,8 +62,7 @@ TEST(ActiveObject, AFailureIsToldAndTheNextMessageHandled) {
     ASSERT_EQ(book.publish(Number{value}), Status::ok);
   }
   const Tally tally = book.close();
-  EXPECT_EQ(tally.done, 3U);
-  EXPECT_EQ(tally.failed, 2U);
+  EXPECT_TRUE(came_to(tally, {.done = 3, .failed = 2}));
   EXPECT_THROW(std::rethrow_exception(tally.first_failure), std::range_error);
   EXPECT_EQ(book.state().sum, 9);
   EXPECT_EQ(told, (std::vector<std::string>{"-2", "-4"}));
@@ -82,22 +76,18 @@ TEST(ActiveObject, ShutItTakesNoMore) {
   book.shut();
   EXPECT_EQ(book.publish(Number{2}), Status::closed);
   for (const Closing& how : {Closing::finish, Closing::abandon}) {
-    const Tally tally = book.close(how);
-    EXPECT_TRUE(tally.balanced());
-    EXPECT_EQ(tally.accepted, 1U);
-    EXPECT_EQ(tally.pending, 0U);
+    EXPECT_TRUE(came_to(book.close(how), {.done = 1}));
   }
 }
 
 // The message behind the one that is handled while it is closed had been taken already.
 TEST(ActiveObject, AClosedOneBeginsNoMore) {
   for (const bool abandons : {true, false}) {
-    Gate begun;
-    Gate gate;
+    Hold hold;
     BookObject book;
-    ASSERT_EQ(book.publish(Hold{&begun, &gate}), Status::ok);
+    ASSERT_EQ(book.publish(Held{&hold}), Status::ok);
     for (int i = 0; i < 3; ++i) ASSERT_EQ(book.publish(Number{1}), Status::ok);
-    begun.wait();
+    hold.begun.wait();
     Tally tally;
     std::atomic<pid_t> closing{0};
     std::jthread closes([&] {
@@ -106,7 +96,7 @@ TEST(ActiveObject, AClosedOneBeginsNoMore) {
     });
     while (book.try_publish(Number{1}) != Status::closed) std::this_thread::yield();
     test::await_long_sleep(closing);  // it has told the thread
-    gate.open();
+    hold.gate.open();
     closes.join();
     EXPECT_TRUE(book.state().numbers.empty());
     EXPECT_EQ(tally.done, 1U);
@@ -200,22 +190,17 @@ TEST(ActiveObject, AStateThatThrowsLeavesNothing) {
 
 // The child of a fork() has no thread that would end what it is at.
 TEST(ActiveObject, EndsInAForkedChildInTheMiddleOfAMessage) {
-  Gate begun;
-  Gate gate;
+  Hold hold;
   auto book = std::make_unique<BookObject>();
-  ASSERT_EQ(book->publish(Hold{&begun, &gate}), Status::ok);
+  ASSERT_EQ(book->publish(Held{&hold}), Status::ok);
   ASSERT_EQ(book->publish(Number{1}), Status::ok);
-  begun.wait();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::alarm(20);
+  hold.begun.wait();
+  const auto end_copy = [&] {
     book.reset();
-    ::_exit(7);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
-  gate.open();
+    return 7;
+  };
+  EXPECT_EQ(test::in_child(end_copy), 7);
+  hold.gate.open();
   EXPECT_EQ(book->close().done, 2U);
 }
 

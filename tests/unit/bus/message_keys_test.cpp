@@ -8,7 +8,7 @@ namespace message_keys_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Gate;
+using namespace test;
 
 struct Step {
   std::uint64_t key = 0;
@@ -36,22 +36,17 @@ TEST(MessageKeys, DifferentKeysDoNotWaitForEachOther) {
   auto random = test::random();
   std::vector<std::uint64_t> others = {1, 2, 1024, 4096, std::uint64_t{1} << 32, ~std::uint64_t{0}};
   for (std::size_t i = 0; i < test::rounds(2000); ++i) others.push_back(random() | 1);
-  Gate begun;
-  Gate gate;
+  Hold hold;
   std::atomic<std::size_t> ran{0};
   BasicMessageWorkers<ByKey, Step> workers({.width = 2}, [&](const Step& step) {
-    if (step.key == 0) {
-      begun.open();
-      gate.wait();
-    } else {
-      ++ran;
-    }
+    if (step.key == 0) return hold();
+    ++ran;
   });
   ASSERT_EQ(workers.publish(Step{0, 0}), Status::ok);
-  begun.wait();
+  hold.begun.wait();
   for (const std::uint64_t key : others) ASSERT_EQ(workers.publish(Step{key, 0}), Status::ok);
   while (ran < others.size()) std::this_thread::yield();
-  gate.open();
+  hold.gate.open();
   EXPECT_EQ(workers.close().done, others.size() + 1);
 }
 
@@ -74,18 +69,14 @@ TEST(MessageKeys, TypesWithoutAKeyRunBesideThem) {
 
 // Waits while it is moved into its place: a publish that is stopped half way.
 struct Stalling {
-  Stalling(std::uint64_t its_key, int its_number, Gate* its_begun = nullptr,
-           Gate* its_gate = nullptr)
-      : key(its_key), number(its_number), begun(its_begun), gate(its_gate) {}
+  Stalling(std::uint64_t its_key, int its_number, Hold* its_hold = nullptr)
+      : key(its_key), number(its_number), hold(its_hold) {}
   Stalling(Stalling&& other) noexcept : key(other.key), number(other.number) {
-    if (other.gate == nullptr) return;
-    other.begun->open();
-    other.gate->wait();
+    if (other.hold != nullptr) (*other.hold)();
   }
   std::uint64_t key;
   int number;
-  Gate* begun = nullptr;
-  Gate* gate = nullptr;
+  Hold* hold = nullptr;
 };
 struct ByStallingKey {
   static std::uint64_t key(const Stalling& step) { return step.key; }
@@ -102,11 +93,9 @@ TEST(MessageKeys, AStalledPublishDelaysNobodyElse) {
                                                          seen[step.key].take(step.number);
                                                          ++ran;
                                                        });
-  Gate begun;
-  Gate gate;
-  std::thread stalled(
-      [&] { EXPECT_EQ(workers.publish(Stalling(0, each, &begun, &gate)), Status::ok); });
-  begun.wait();
+  Hold hold;
+  std::thread stalled([&] { EXPECT_EQ(workers.publish(Stalling(0, each, &hold)), Status::ok); });
+  hold.begun.wait();
   for (int number = 0; number < each; ++number) {
     for (std::uint64_t key = 0; key < seen.size(); ++key) {
       ASSERT_EQ(workers.publish(Stalling(key, number)), Status::ok);
@@ -114,7 +103,7 @@ TEST(MessageKeys, AStalledPublishDelaysNobodyElse) {
   }
   while (ran < 3 * each) std::this_thread::yield();
   EXPECT_EQ(workers.wait(1ms), Status::timed_out);  // it is accepted
-  gate.open();
+  hold.gate.open();
   stalled.join();
   const Tally tally = workers.close();
   EXPECT_EQ(tally.done, 3U * each + 1);
@@ -154,24 +143,21 @@ TEST(MessageKeys, InsideAHandlerTheyAreAcceptedBeyondTheCapacity) {
 }
 
 TEST(MessageKeys, RunHereKeepsTheOrder) {
-  Gate begun;
-  Gate gate;
+  Hold hold;
   Seen seen;
   BasicMessageWorkers<ByKey, Step> workers({.width = 2, .capacity = 1, .on_full = OnFull::run_here},
                                            [&](const Step& step) {
-                                             begun.open();
-                                             gate.wait();
+                                             hold();
                                              seen.take(step.number);
                                            });
   ASSERT_EQ(workers.publish(Step{3, 0}), Status::ok);
-  begun.wait();
-  std::thread opener([&] {
+  hold.begun.wait();
+  const std::jthread opener([&] {
     while (workers.tally().accepted < 2) std::this_thread::yield();
-    gate.open();
+    hold.gate.open();
   });
   EXPECT_EQ(workers.publish(Step{3, 1}), Status::ok);  // waits for its turn
   EXPECT_EQ(workers.publish(Step{3, 2}), Status::ok);
-  opener.join();
   EXPECT_EQ(workers.close().done, 3U);
   EXPECT_EQ(seen.next, 3);
   EXPECT_EQ(seen.overtakings, 0);
@@ -179,48 +165,35 @@ TEST(MessageKeys, RunHereKeepsTheOrder) {
 
 // As any other that was accepted and then dropped.
 TEST(MessageKeys, WhatACloseDropsOnItsCallerWasAccepted) {
-  Gate begun;
-  Gate gate;
+  Hold hold;
   BasicMessageWorkers<ByKey, Step> workers({.width = 1, .capacity = 1, .on_full = OnFull::run_here},
-                                           [&](const Step&) {
-                                             begun.open();
-                                             gate.wait();
-                                           });
+                                           [&](const Step&) { hold(); });
   ASSERT_EQ(workers.publish(Step{3, 0}), Status::ok);
-  begun.wait();
-  std::thread caller([&] { EXPECT_EQ(workers.publish(Step{3, 1}), Status::ok); });
+  hold.begun.wait();
+  const std::jthread caller([&] { EXPECT_EQ(workers.publish(Step{3, 1}), Status::ok); });
   while (workers.tally().accepted < 2) std::this_thread::yield();
-  Tally tally;
-  std::thread closer([&] { tally = workers.close(Closing::abandon); });
-  while (workers.pause(0ms) != Status::closed) std::this_thread::yield();
-  gate.open();
-  caller.join();
-  closer.join();
-  EXPECT_EQ(tally.done, 1U);
-  EXPECT_EQ(tally.cancelled, 1U);
+  EXPECT_TRUE(
+      came_to(close_a_held(workers, hold.gate, Closing::abandon), {.done = 1, .cancelled = 1}));
 }
 
 // ---- publish_and_wait() ------------------------------------------------------------------------
 
 TEST(MessageKeys, PublishAndWaitTakesItsTurn) {
-  Gate begun;
-  Gate gate;
+  Hold hold;
   Seen seen;
   BasicMessageWorkers<ByKey, Step> workers({.width = 1}, [&](const Step& step) {
-    begun.open();
-    gate.wait();
+    hold();
     seen.take(step.number);
     if (step.number == 3) throw std::range_error("told");
   });
   for (int i = 0; i < 3; ++i) ASSERT_EQ(workers.publish(Step{3, i}), Status::ok);
-  begun.wait();
-  std::thread opener([&] {
+  hold.begun.wait();
+  const std::jthread opener([&] {
     while (workers.tally().accepted < 4) std::this_thread::yield();
-    gate.open();
+    hold.gate.open();
   });
   EXPECT_THROW((void)workers.publish_and_wait(Step{3, 3}), std::range_error);
   EXPECT_EQ(seen.next, 4);
-  opener.join();
   EXPECT_EQ(workers.publish_and_wait(Step{3, 4}), Status::ok);  // nobody has the key: here
   EXPECT_EQ(seen.next, 5);
   EXPECT_EQ(workers.close().done, 4U);
@@ -275,9 +248,7 @@ TEST(MessageKeys, AFailureLeavesTheRestOfItsKey) {
   });
   for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.publish(Step{1, i}), Status::ok);
   EXPECT_THROW((void)workers.wait(), std::range_error);
-  const Tally tally = workers.close();
-  EXPECT_EQ(tally.failed, 50U);
-  EXPECT_EQ(tally.done, 50U);
+  EXPECT_TRUE(came_to(workers.close(), {.done = 50, .failed = 50}));
   EXPECT_EQ(seen.overtakings, 0);
 }
 
@@ -285,22 +256,20 @@ TEST(MessageKeys, AFailureLeavesTheRestOfItsKey) {
 // on.
 TEST(MessageKeys, APauseThatAHandlerKeepsWaitingGivesUp) {
   std::optional<BasicMessageWorkers<ByKey, Step>> workers;
-  Gate begun;
-  Gate gate;
+  Hold hold;
   std::atomic<int> ran{0};
   workers.emplace(MessageWorkersOptions{.width = 2}, [&](const Step& step) {
     ++ran;
     if (step.key != 7) return;
-    begun.open();
-    gate.wait();
+    hold();
     EXPECT_EQ(workers->publish_and_wait(Step{8, 1}), Status::ok);
   });
   ASSERT_EQ(workers->publish(Step{7, 0}), Status::ok);
-  begun.wait();
+  hold.begun.wait();
   std::thread opener([&] {
     std::this_thread::sleep_for(5ms);  // until the pause has begun
     EXPECT_EQ(workers->publish(Step{8, 0}), Status::ok);
-    gate.open();
+    hold.gate.open();
   });
   const Status said = workers->pause(20ms);
   opener.join();
@@ -311,26 +280,16 @@ TEST(MessageKeys, APauseThatAHandlerKeepsWaitingGivesUp) {
 }
 
 TEST(MessageKeys, AnExpiredCloseDropsWhatWaitsBehindAKey) {
-  Gate begun;
-  Gate gate;
-  std::atomic<int> ran{0};
+  Hold hold;
+  std::atomic<std::uint64_t> ran{0};
   BasicMessageWorkers<ByKey, Step> workers({.width = 1}, [&](const Step&) {
     ++ran;
-    begun.open();
-    gate.wait();
+    hold();
   });
   for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.publish(Step{1, i}), Status::ok);
-  begun.wait();
-  std::thread opener([&] {
-    while (workers.pause(0ms) != Status::closed) std::this_thread::yield();
-    std::this_thread::sleep_for(5ms);  // until the deadline has been noticed
-    gate.open();
-  });
-  const Tally tally = workers.close(Closing::finish_until(1ms));
-  opener.join();
-  EXPECT_TRUE(tally.balanced());
-  EXPECT_EQ(tally.done, static_cast<std::uint64_t>(ran));
-  EXPECT_EQ(tally.done + tally.expired, 100U);
+  hold.begun.wait();
+  const Tally tally = close_a_held(workers, hold.gate, Closing::finish_until(1ms));
+  EXPECT_TRUE(came_to(tally, {.done = ran, .expired = 100 - ran}));
 }
 
 }}  // namespace message_keys_test

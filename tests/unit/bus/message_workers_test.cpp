@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // MessageWorkers: handing over, bounds, start, pause, failures, closing, misuse.
-#include <sys/types.h>
-
 #include "support/test.hpp"
-#include "support/threads_of_process.hpp"
 #include "unit/pool/modes.hpp"
 
 namespace message_workers_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Gate;
+using namespace test;
 
 struct Number {
   int value = 0;
@@ -29,22 +26,16 @@ struct Enormous {
   std::array<std::byte, (std::size_t{1} << (sizeof(std::size_t) == 8 ? 40 : 30))> bytes;
 };
 
-// Runs until the gate opens; says when it has begun.
-struct Hold {
-  Gate* begun;
-  Gate* gate;
-  void operator()() const {
-    begun->open();
-    gate->wait();
-  }
+struct Held {
+  Hold* at;
 };
-constexpr auto run_hold = [](const Hold& hold) { hold(); };
+constexpr auto run_held = [](const Held& held) { (*held.at)(); };
 
-// Until a close that goes on has decided what becomes of messages that have not begun: from then on
-// it refuses to pause.
+// A worker is busy from here on.
 template <class Workers>
-void await_close_of(Workers& workers) {
-  while (workers.pause(0ms) != Status::closed) std::this_thread::yield();
+void keep_busy(Workers& workers, Hold& hold) {
+  ASSERT_EQ(workers.publish(Held{&hold}), Status::ok);
+  hold.begun.wait();
 }
 
 TEST(MessageWorkers, EachMessageGoesToTheHandlerOfItsType) {
@@ -81,10 +72,7 @@ TEST(MessageWorkers, EachMessageGoesToTheHandlerOfItsType) {
   EXPECT_EQ(owned, 200);
   EXPECT_EQ(words, 6400U);
   EXPECT_EQ(misplaced, 0);
-  const Tally tally = workers.close();
-  EXPECT_EQ(tally.accepted, 400U);
-  EXPECT_EQ(tally.done, 400U);
-  EXPECT_TRUE(tally.balanced());
+  EXPECT_TRUE(came_to(workers.close(), {.done = 400}));
 }
 
 // Also what the compiler would warn of if it were ignored: so a handler may be one call.
@@ -102,16 +90,15 @@ TEST(MessageWorkers, WhatAHandlerReturnsIsIgnored) {
 
 // What lies behind a long message in a batch waits for nobody.
 TEST(MessageWorkers, IdleWorkersTakeWhatABusyOneHasTaken) {
-  Gate begun;
-  Gate gate;
+  Hold hold;
   std::atomic<int> ran{0};
-  MessageWorkers<Hold, Number> workers({.width = 2}, run_hold, [&](const Number&) { ++ran; });
+  MessageWorkers<Held, Number> workers({.width = 2}, run_held, [&](const Number&) { ++ran; });
   EXPECT_EQ(workers.pause(), Status::ok);  // so that one worker may take them all
-  ASSERT_EQ(workers.publish(Hold{&begun, &gate}), Status::ok);
+  ASSERT_EQ(workers.publish(Held{&hold}), Status::ok);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.publish(Number{i}), Status::ok);
   workers.resume();
   while (ran < 100) std::this_thread::yield();
-  gate.open();
+  hold.gate.open();
   EXPECT_EQ(workers.close().done, 101U);
 }
 
@@ -119,18 +106,16 @@ TEST(MessageWorkers, IdleWorkersTakeWhatABusyOneHasTaken) {
 
 TEST(MessageWorkers, TheCapacityIsExact) {
   for (const std::size_t capacity : {1U, 3U, 100U}) {
-    Gate begun;
-    Gate gate;
-    MessageWorkers<Hold, Number> workers(
-        {.width = 1, .capacity = capacity, .on_full = OnFull::reject}, run_hold,
+    Hold hold;
+    MessageWorkers<Held, Number> workers(
+        {.width = 1, .capacity = capacity, .on_full = OnFull::reject}, run_held,
         [](const Number&) {});
-    ASSERT_EQ(workers.publish(Hold{&begun, &gate}), Status::ok);
-    begun.wait();
+    keep_busy(workers, hold);
     for (std::size_t i = 1; i < capacity; ++i) ASSERT_EQ(workers.publish(Number{}), Status::ok);
     EXPECT_EQ(workers.publish(Number{}), Status::full);
     EXPECT_EQ(workers.try_publish(Number{}), Status::full);
     EXPECT_EQ(workers.refused(), 2U);
-    gate.open();
+    hold.gate.open();
     EXPECT_EQ(workers.wait(), Status::ok);
     EXPECT_EQ(workers.publish(Number{}), Status::ok);
     EXPECT_EQ(workers.close().done, capacity + 1);
@@ -229,10 +214,8 @@ TEST(MessageWorkers, NothingBeginsInACloseWhoseTimeIsOver) {
   MessageWorkers<Number> workers({.width = 2}, [&](const Number&) { ++ran; });
   EXPECT_EQ(workers.pause(), Status::ok);
   for (int i = 0; i < 100; ++i) ASSERT_EQ(workers.publish(Number{}), Status::ok);
-  const Tally tally = workers.close(Closing::finish_until(0ms));
+  EXPECT_TRUE(came_to(workers.close(Closing::finish_until(0ms)), {.expired = 100}));
   EXPECT_EQ(ran, 0);
-  EXPECT_EQ(tally.expired, 100U);
-  EXPECT_TRUE(tally.balanced());
 }
 
 TEST(MessageWorkers, AMovedOneGoesOn) {
@@ -300,15 +283,13 @@ TEST(MessageWorkers, PublishAndWaitThrowsWhatTheHandlerThrew) {
 // deadline, does not. The last one does, or this hangs: the worker waits for what only a helper can
 // run.
 TEST(MessageWorkers, OnlyAWaitWithoutALimitHelps) {
-  Gate begun;
-  Gate gate;
+  Hold hold;
   std::thread::id ran_on;
-  MessageWorkers<Hold, Number> workers({.width = 1}, run_hold, [&](const Number&) {
+  MessageWorkers<Held, Number> workers({.width = 1}, run_held, [&](const Number&) {
     ran_on = std::this_thread::get_id();
-    gate.open();
+    hold.gate.open();
   });
-  ASSERT_EQ(workers.publish(Hold{&begun, &gate}), Status::ok);
-  begun.wait();
+  keep_busy(workers, hold);
   ASSERT_EQ(workers.publish(Number{}), Status::ok);
   std::stop_source stop;
   stop.request_stop();
@@ -379,63 +360,32 @@ TEST(MessageWorkers, ATaskThatAPauseHoldsUpLendsItsWorker) {
 // ---- Closing ------------------------------------------------------------------------------------
 
 TEST(MessageWorkers, ThreeStrengthsOfClosing) {
-  for (const int strength : {0, 1, 2}) {
-    Gate begun;
-    Gate gate;
-    std::atomic<int> ran{0};
-    MessageWorkers<Hold, Number> workers({.width = 1}, run_hold, [&](const Number&) { ++ran; });
-    ASSERT_EQ(workers.publish(Hold{&begun, &gate}), Status::ok);
-    begun.wait();
+  struct Strength {
+    Closing how;
+    Tally expected;
+  };
+  const Strength strengths[] = {{Closing::finish, {.done = 6}},
+                                {Closing::finish_until(0ms), {.done = 1, .expired = 5}},
+                                {Closing::abandon, {.done = 1, .cancelled = 5}}};
+  for (const auto& [how, expected] : strengths) {
+    Hold hold;
+    std::atomic<std::uint64_t> ran{0};
+    MessageWorkers<Held, Number> workers({.width = 1}, run_held, [&](const Number&) { ++ran; });
+    keep_busy(workers, hold);
     for (int i = 0; i < 5; ++i) ASSERT_EQ(workers.publish(Number{}), Status::ok);
-    Tally tally;
-    std::atomic<pid_t> closing{0};
-    std::thread closer([&] {
-      closing = gettid();
-      tally = workers.close(strength == 0   ? Closing::finish
-                            : strength == 1 ? Closing::finish_until(0ms)
-                                            : Closing::abandon);
-    });
-    await_close_of(workers);
-    test::await_long_sleep(closing);  // it has noticed a deadline of now
-    gate.open();
-    closer.join();
-    EXPECT_TRUE(tally.balanced());
-    EXPECT_EQ(tally.accepted, 6U);
-    EXPECT_EQ(tally.pending, 0U);
-    EXPECT_EQ(tally.done, static_cast<std::uint64_t>(ran) + 1);
-    if (strength == 0) {
-      EXPECT_EQ(tally.done, 6U);
-    }
-    if (strength == 1) {
-      EXPECT_EQ(tally.expired, 5U);
-    }
-    if (strength == 2) {
-      EXPECT_EQ(tally.cancelled, 5U);
-    }
-    EXPECT_EQ(workers.close(Closing::abandon).done, tally.done);  // a second one says the same
+    EXPECT_TRUE(came_to(close_a_held(workers, hold.gate, how), expected));
+    EXPECT_EQ(expected.done, ran + 1);
+    EXPECT_TRUE(came_to(workers.close(Closing::abandon), expected)) << "the same once more";
   }
 }
 
 // A message that runs on its caller is no task of the workers; it has begun all the same.
 TEST(MessageWorkers, AnExpiredCloseWaitsForWhatRunsOnItsCaller) {
-  Gate begun;
-  Gate gate;
-  MessageWorkers<Hold> workers({.width = 1}, run_hold);
-  std::thread caller([&] { EXPECT_EQ(workers.publish_and_wait(Hold{&begun, &gate}), Status::ok); });
-  begun.wait();
-  Tally tally;
-  std::atomic<pid_t> closing{0};
-  std::thread closer([&] {
-    closing = gettid();
-    tally = workers.close(Closing::finish_until(0ms));
-  });
-  await_close_of(workers);
-  test::await_long_sleep(closing);  // it has noticed the deadline
-  gate.open();
-  closer.join();
-  caller.join();
-  EXPECT_EQ(tally.done, 1U);
-  EXPECT_EQ(tally.pending, 0U);
+  Hold hold;
+  MessageWorkers<Held> workers({.width = 1}, run_held);
+  const std::jthread caller([&] { EXPECT_EQ(workers.publish_and_wait(Held{&hold}), Status::ok); });
+  hold.begun.wait();
+  EXPECT_TRUE(came_to(close_a_held(workers, hold.gate, Closing::finish_until(0ms)), {.done = 1}));
 }
 
 TEST(MessageWorkers, HandlersAreRefusedWhileItDrains) {

@@ -3,14 +3,14 @@
 // Recordings: what is replayed is what was handed out, at any pace; what is no whole recording of
 // these messages is refused before anything is handed out; calls that fail leave nothing behind.
 #include "support/failing.hpp"
-#include "support/fake_root.hpp"
+#include "support/files.hpp"
 #include "support/test.hpp"
 
 namespace recording_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Call;
+using namespace test;
 
 struct Reading {
   int sensor = 0;
@@ -54,16 +54,8 @@ class Digest {
 };
 
 struct RecordingTest : testing::Test {
-  std::string path(const char* name) const { return std::string(root.path()) + "/" + name; }
-  std::string text(const std::string& name) const {
-    std::ifstream file(name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  static std::size_t entries(const char* folder) {
-    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
-  }
-  std::size_t files() const { return entries(root.path()); }
-  static std::size_t open_files() { return entries("/proc/self/fd"); }
+  std::string path(const char* name) const { return folder.at(name); }
+  std::size_t files() const { return folder.names().size(); }
 
   // These messages, each handed out at once.
   template <class B, class... Messages>
@@ -118,20 +110,18 @@ struct RecordingTest : testing::Test {
     return digest.value;
   }
 
-  const test::FakeRoot root{{}};
+  const test::Folder folder;
 };
 
 template <class B, class... Args>
 std::string why_refused(B& bus, const std::string& file, Args&&... args) {
   std::size_t calls = 0;
-  std::string why;
-  try {
-    bus.replay(file.c_str(), [&](const auto&) { ++calls; }, args...);
-  } catch (const std::runtime_error& error) {
-    why = error.what();
-  }
+  const auto count = [&](const auto&) { ++calls; };
+  const auto replay = [&] { return bus.replay(file.c_str(), count, args...); };
+  const auto refused = test::caught<std::runtime_error>(replay);
+  const std::string why = refused ? refused->what() : "";
   EXPECT_EQ(calls, 0U) << "refused before anything is handed out";
-  EXPECT_EQ(why.find('\n'), std::string::npos);
+  EXPECT_FALSE(says(why, "\n"));
   return why;
 }
 
@@ -199,14 +189,14 @@ TEST_F(RecordingTest, OneAtATime) {
 
 // A bus that ends, or whose program does, leaves no file that could be taken for a whole one.
 TEST_F(RecordingTest, UnfinishedThereIsNone) {
-  const std::size_t before = open_files();
+  const auto before = test::open_descriptors();
   {
     Bus bus;
     bus.record(path("unfinished").c_str());
     hand_out(bus, 'a');
   }
   EXPECT_EQ(files(), 0U);
-  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 // Each has a file of its own, and the last that is finished stays.
@@ -246,7 +236,7 @@ TEST_F(RecordingTest, ANameThatIsTakenIsLeftAlone) {
   MessageBus<int> bus;
   record(bus, file);
   EXPECT_EQ(bus.replay(file.c_str()), 0U);
-  EXPECT_EQ(text(path("elsewhere")), "kept");
+  EXPECT_EQ(test::contents(path("elsewhere")), "kept");
   EXPECT_EQ(files(), 4U);
 }
 
@@ -351,12 +341,12 @@ TEST_F(RecordingTest, ATopicThatIsTooLongFailsTheRecording) {
 
 TEST_F(RecordingTest, WhatIsNoneIsRefused) {
   Bus bus;
-  EXPECT_NE(why_refused(bus, path("nothing")).find("opening"), std::string::npos);
-  EXPECT_NE(why_refused(bus, root.path()).find("reading"), std::string::npos) << "a folder";
+  EXPECT_TRUE(says(why_refused(bus, path("nothing")), "opening"));
+  EXPECT_TRUE(says(why_refused(bus, folder.path()), "reading")) << "a folder";
   std::ofstream(path("void")) << "";
-  EXPECT_NE(why_refused(bus, path("void")).find("ends too early"), std::string::npos);
+  EXPECT_TRUE(says(why_refused(bus, path("void")), "ends too early"));
   std::ofstream(path("text")) << std::string(10'000, 'x');
-  EXPECT_NE(why_refused(bus, path("text")).find("is no recording"), std::string::npos);
+  EXPECT_TRUE(says(why_refused(bus, path("text")), "is no recording"));
 }
 
 TEST_F(RecordingTest, OneOfOtherMessagesIsRefused) {
@@ -364,12 +354,11 @@ TEST_F(RecordingTest, OneOfOtherMessagesIsRefused) {
   const std::string file = path("all");
   make_recording(bus, file, 10);
   MessageBus<Reading, Big> fewer;
-  EXPECT_NE(why_refused(fewer, file).find("has 3 types of messages, this bus has 2"),
-            std::string::npos);
+  EXPECT_TRUE(says(why_refused(fewer, file), "has 3 types of messages, this bus has 2"));
   MessageBus<Reading, Big, int> larger;
-  EXPECT_NE(why_refused(larger, file).find("'char' of 1 bytes"), std::string::npos);
+  EXPECT_TRUE(says(why_refused(larger, file), "'char' of 1 bytes"));
   MessageBus<Reading, Big, unsigned char> named;
-  EXPECT_NE(why_refused(named, file).find("'unsigned char'"), std::string::npos);
+  EXPECT_TRUE(says(why_refused(named, file), "'unsigned char'"));
 }
 
 // Names are part of a file, however long the compiler makes them.
@@ -389,7 +378,8 @@ TEST_F(RecordingTest, NamesOfTypesMayBeLong) {
   MessageBus<Deep<7>::Type> bus;
   const std::string file = path("long");
   record(bus, file);
-  EXPECT_GE(text(file).size(), 4096U + 96U) << "the name is shorter than it was meant to be";
+  EXPECT_GE(test::contents(file).size(), 4096U + 96U)
+      << "the name is shorter than it was meant to be";
   EXPECT_EQ(bus.replay(file.c_str()), 0U);
 }
 
@@ -443,16 +433,16 @@ TEST_F(RecordingTest, ADamagedOneIsRefused) {
   }
   bus.drain();
   bus.stop_recording();
-  const std::string whole = text(file);
+  const std::string whole = test::contents(file);
   const std::string other = path("other");
   std::ofstream(other, std::ios::binary) << whole << 'x';
-  EXPECT_NE(why_refused(bus, other).find("something follows"), std::string::npos);
+  EXPECT_TRUE(says(why_refused(bus, other), "something follows"));
   std::string third_type = whole;
   char& type = third_type[whole.size() - 81];  // the last message's: 33 bytes, and 48 of the end
   ASSERT_EQ(type, 1);
   type = 2;
   std::ofstream(other, std::ios::binary) << third_type;
-  EXPECT_NE(why_refused(bus, other).find("has no type"), std::string::npos);
+  EXPECT_TRUE(says(why_refused(bus, other), "has no type"));
   for (std::size_t i = 0; i < whole.size(); ++i) {
     std::ofstream(other, std::ios::binary) << whole.substr(0, i);
     EXPECT_NE(why_refused(bus, other), "") << "cut off at " << i;
@@ -465,7 +455,7 @@ TEST_F(RecordingTest, ADamagedOneIsRefused) {
 
 TEST_F(RecordingTest, CallsThatFailLeaveNothingBehind) {
   const std::string file = path("failing");
-  const std::size_t before = open_files();
+  const auto before = test::open_descriptors();
   for (const Call call : {Call::open, Call::write, Call::close, Call::allocation}) {
     bool whole = false;
     const auto use = [&] {
@@ -486,7 +476,7 @@ TEST_F(RecordingTest, CallsThatFailLeaveNothingBehind) {
     };
     const int places = test::until_whole(call, ENOSPC, use, [&] {
       EXPECT_EQ(files(), whole ? 1U : 0U);
-      EXPECT_EQ(open_files(), before);
+      EXPECT_EQ(test::open_descriptors(), before);
       if (whole) std::filesystem::remove(file);
     });
     EXPECT_GE(places, 1);
@@ -502,7 +492,7 @@ TEST_F(RecordingTest, HostileOnes) {
   bus.record(file.c_str());
   for (int i = 0; i < 5; ++i) hand_out(bus, i, Ints::Given{.topic = "a/topic"});
   bus.stop_recording();
-  const std::string whole = text(file);
+  const std::string whole = test::contents(file);
   auto dice = test::random();
   std::size_t refused = 0;
   const std::size_t tries = test::deep() ? 1'000'000U : test::rounds(3000);
@@ -545,13 +535,9 @@ TEST_F(RecordingTest, FailuresAtTheEndAreSaid) {
     Bus bus;
     bus.record(file.c_str());
     test::fail_after(failure.call, 0, failure.error);
-    try {
-      bus.stop_recording();
-      ADD_FAILURE() << "nothing was said";
-    } catch (const std::system_error& error) {
-      EXPECT_EQ(error.code().value(), failure.said);
-    }
+    const auto said = test::caught<std::system_error>([&] { bus.stop_recording(); });
     EXPECT_TRUE(test::stop_failing(failure.call));
+    EXPECT_EQ(said.value().code().value(), failure.said);
     EXPECT_EQ(files(), 0U);
   }
   std::filesystem::create_directory(file);
@@ -577,7 +563,7 @@ TEST_F(RecordingTest, ReadsThatFailAreSaid) {
   Bus bus;
   const std::string file = path("all");
   make_recording(bus, file, 200);
-  const std::size_t before = open_files();
+  const auto before = test::open_descriptors();
   for (const Call call : {Call::open, Call::read}) {
     const int places = test::until_whole(call, EIO, [&] {
       try {
@@ -588,7 +574,7 @@ TEST_F(RecordingTest, ReadsThatFailAreSaid) {
     });
     EXPECT_GE(places, 1);
   }
-  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(test::open_descriptors(), before);
 }
 
 }}  // namespace recording_test

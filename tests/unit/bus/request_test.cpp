@@ -28,12 +28,8 @@ TYPED_TEST_SUITE(RequestTest, Orders);
 template <class R>
 std::optional<Status> why_not_run(Future<R> future) {
   if (!future.is_ready()) return std::nullopt;
-  try {
-    (void)future.get();
-  } catch (const NotRun& not_run) {
-    return not_run.status();
-  }
-  return Status::ok;
+  const auto not_run = test::caught<NotRun>(future);
+  return not_run ? not_run->status() : Status::ok;
 }
 
 const auto kAnswers = overloaded{
@@ -139,11 +135,7 @@ TYPED_TEST(RequestTest, Late) {
   EXPECT_EQ(why_not_run(std::move(stopped)), Status::stopped);
   EXPECT_EQ(why_not_run(std::move(asked)), Status::stopped);
   EXPECT_EQ(in_time.get(), 16);
-  const Tally tally = bus.tally();
-  EXPECT_EQ(tally.expired, 1U);
-  EXPECT_EQ(tally.cancelled, 2U);
-  EXPECT_EQ(tally.done, 1U);
-  EXPECT_TRUE(tally.balanced());
+  EXPECT_TRUE(test::came_to(bus.tally(), {.done = 1, .cancelled = 2, .expired = 1}));
 }
 
 // What has lapsed does not keep a drain of a few from what has not.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What MessageWorkers::health() notices: a handler that runs too long, and a thread that is gone.
+#include "support/child.hpp"
 #include "support/test.hpp"
 #include "unit/pool/modes.hpp"
 
@@ -8,25 +9,18 @@ namespace worker_health_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Gate;
+using test::Hold;
 using State = WorkerHealth::State;
 
 struct Job {
-  Gate* begun;
-  Gate* gate;
+  Hold* hold;
 };
 struct Other {};
 
 using Workers = MessageWorkers<Job, Other>;
 
 Workers workers_of(const MessageWorkersOptions& options) {
-  return Workers(
-      options,
-      [](const Job& job) {
-        job.begun->open();
-        job.gate->wait();
-      },
-      [](const Other&) {});
+  return Workers(options, [](const Job& job) { (*job.hold)(); }, [](const Other&) {});
 }
 
 // Until the report has so many workers in this state.
@@ -35,12 +29,11 @@ void await(Workers& workers, State state, std::size_t count) {
 }
 
 TEST(WorkerHealth, AStuckWorkerIsNoticedAndNamesItsMessage) {
-  Gate begun;
-  Gate gate;
+  Hold hold;
   Workers workers = workers_of({.width = 2, .stuck_after = 1ms});
   EXPECT_TRUE(workers.health().healthy());
   ASSERT_EQ(workers.health().workers.size(), 2U);
-  ASSERT_EQ(workers.publish(Job{&begun, &gate}), Status::ok);
+  ASSERT_EQ(workers.publish(Job{&hold}), Status::ok);
   await(workers, State::stuck, 1);
   const HealthReport report = workers.health();
   EXPECT_FALSE(report.healthy());
@@ -50,23 +43,22 @@ TEST(WorkerHealth, AStuckWorkerIsNoticedAndNamesItsMessage) {
     EXPECT_GE(worker.busy_for, 1ms);
     EXPECT_NE(std::string(worker.message).find("Job"), std::string::npos) << worker.message;
   }
-  gate.open();
+  hold.gate.open();
   await(workers, State::idle, 2);
   EXPECT_TRUE(workers.health().healthy());
 }
 
 TEST(WorkerHealth, WithoutALimitNobodyIsStuck) {
-  Gate begun;
-  Gate gate;
+  Hold hold;
   Workers workers = workers_of({.width = 1});
-  ASSERT_EQ(workers.publish(Job{&begun, &gate}), Status::ok);
-  begun.wait();
+  ASSERT_EQ(workers.publish(Job{&hold}), Status::ok);
+  hold.begun.wait();
   std::this_thread::sleep_for(2ms);
   const HealthReport report = workers.health();
   EXPECT_EQ(report.count(State::busy), 1U);
   EXPECT_EQ(report.workers.front().busy_for, 0ns);
   EXPECT_TRUE(report.healthy());
-  gate.open();
+  hold.gate.open();
 }
 
 // The limit is each handler's own: many short ones in a row are none that is stuck.
@@ -92,20 +84,18 @@ TEST(WorkerHealth, APausedWorkerIsIdle) {
 
 // It has a seat behind those of the workers.
 TEST(WorkerHealth, WhoHelpsInAWaitIsNoWorker) {
-  Gate first;
-  Gate second;
-  Gate gate;
+  Hold first;
+  Hold second;
   Workers workers = workers_of({.width = 1});
-  ASSERT_EQ(workers.publish(Job{&first, &gate}), Status::ok);
-  first.wait();
-  ASSERT_EQ(workers.publish(Job{&second, &gate}), Status::ok);
-  std::thread helper([&] { EXPECT_EQ(workers.wait(), Status::ok); });
-  second.wait();
+  ASSERT_EQ(workers.publish(Job{&first}), Status::ok);
+  first.begun.wait();
+  ASSERT_EQ(workers.publish(Job{&second}), Status::ok);
+  const std::jthread helper([&] { EXPECT_EQ(workers.wait(), Status::ok); });
+  second.begun.wait();
   const HealthReport report = workers.health();
   EXPECT_EQ(report.workers.size(), 1U);
   EXPECT_EQ(report.count(State::busy), 1U);
-  gate.open();
-  helper.join();
+  for (Hold* const each : {&first, &second}) each->gate.open();
 }
 
 TEST(WorkerHealth, ClosedWorkersAreGone) {
@@ -115,37 +105,24 @@ TEST(WorkerHealth, ClosedWorkersAreGone) {
   EXPECT_FALSE(workers.health().healthy());
 }
 
-// What a process returns that asks its child; -1: that did not end by itself.
-template <class Child>
-int in_child(const Child& child) {
-  const pid_t id = ::fork();
-  if (id == 0) ::_exit(child());
-  int status = 0;
-  if (id < 0 || ::waitpid(id, &status, 0) != id || !WIFEXITED(status)) return -1;
-  return WEXITSTATUS(status);
-}
-
 // The child of a fork() has none of its parent's threads, and nothing there has ended them.
 TEST(WorkerHealth, AForkLeavesTheWorkersBehind) {
-  Gate begun;
-  Gate gate;
+  std::array<Hold, 2> holds;
   Workers workers = workers_of({.width = 2});
-  ASSERT_EQ(workers.publish(Job{&begun, &gate}), Status::ok);
-  begun.wait();
-  // Both threads have told their ids.
-  Gate second;
-  ASSERT_EQ(workers.publish(Job{&second, &gate}), Status::ok);
-  second.wait();
-  const int gone = in_child([&] { return static_cast<int>(workers.health().count(State::gone)); });
-  EXPECT_EQ(gone, 2);
-  EXPECT_EQ(workers.health().count(State::gone), 0U);
-  gate.open();
+  for (Hold& hold : holds) {
+    ASSERT_EQ(workers.publish(Job{&hold}), Status::ok);
+    hold.begun.wait();  // so both threads have told their ids
+  }
+  const auto count_gone = [&] { return static_cast<int>(workers.health().count(State::gone)); };
+  EXPECT_EQ(test::in_child(count_gone), 2);
+  EXPECT_EQ(count_gone(), 0);
+  for (Hold& hold : holds) hold.gate.open();
 }
 
 // A thread that the kernel ends in the middle of a handler runs no destructor and tells nobody.
 TEST(WorkerHealth, AKilledThreadIsGone) {
   if (test::sanitized) GTEST_SKIP() << "their runtimes do not survive it";
-  const int gone = in_child([] {
+  const int gone = test::in_child([] {
     MessageWorkers<Other> workers({.width = 2}, [](const Other&) { ::syscall(SYS_exit, 0); });
     (void)workers.publish(Other{});
     for (int i = 0; i < 10'000; ++i) {

@@ -4,7 +4,7 @@
 // version or lies about its lengths is refused before anything is recorded; calls that fail leave
 // nothing behind.
 #include "support/failing.hpp"
-#include "support/fake_root.hpp"
+#include "support/files.hpp"
 #include "support/test.hpp"
 #include "unit/command/commands.hpp"
 
@@ -89,13 +89,10 @@ std::size_t command_at(const Image& image) {
 // Why a load is refused; "" if it is not.
 template <class Load>
 std::string why_refused_by(const Load& load) {
-  try {
-    load();
-  } catch (const std::runtime_error& error) {
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
-    return error.what();
-  }
-  return {};
+  const auto refused = test::caught<std::runtime_error>(load);
+  if (!refused) return {};
+  EXPECT_FALSE(says(*refused, "\n"));
+  return refused->what();
 }
 std::string why_refused(const Image& image) {
   Bucket bucket;
@@ -104,9 +101,6 @@ std::string why_refused(const Image& image) {
   EXPECT_EQ(bucket.statistics().commands, 0U) << "before anything is recorded";
   EXPECT_TRUE(dispatched(bucket).empty());
   return why;
-}
-bool says(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(CommandImages, WhatIsLoadedIsWhatWasCaptured) {
@@ -338,12 +332,9 @@ TEST(CommandImages, Limits) {
 }
 
 struct CommandFiles : testing::Test {
-  std::string path(const char* name) const { return std::string(root.path()) + "/" + name; }
-  std::size_t files() const {
-    return static_cast<std::size_t>(
-        std::distance(std::filesystem::directory_iterator(root.path()), {}));
-  }
-  const test::FakeRoot root{{}};
+  std::string path(const char* name) const { return folder.at(name); }
+  std::size_t files() const { return folder.names().size(); }
+  const test::Folder folder;
 };
 
 TEST_F(CommandFiles, Whole) {
@@ -362,7 +353,7 @@ TEST_F(CommandFiles, Whole) {
 TEST_F(CommandFiles, WhatIsNotThere) {
   Bucket bucket;
   EXPECT_THROW(bucket.load<Tiny>(path("nothing").c_str()), std::system_error);
-  EXPECT_THROW(bucket.load<Tiny>(root.path()), std::system_error) << "a folder";
+  EXPECT_THROW(bucket.load<Tiny>(folder.path().c_str()), std::system_error) << "a folder";
   EXPECT_THROW(bucket.capture(path("no/folder").c_str()), std::system_error);
   EXPECT_EQ(files(), 0U);
   std::filesystem::create_directory(path("folder"));

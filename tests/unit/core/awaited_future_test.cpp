@@ -251,10 +251,8 @@ TEST(SenderTest, CompletesWhereTheResultIsMade) {
 }
 
 TEST(SenderTest, CompletesInStartIfTheResultIsThere) {
-  Future<void> future;
-  Promise<void>(future).set_value();
   Told told;
-  auto operation = Sender<void>(std::move(future)).connect(Receiver{&told, {}});
+  auto operation = Sender<void>(ready_future()).connect(Receiver{&told, {}});
   EXPECT_EQ(told.values, 0);
   operation.start();
   EXPECT_EQ(told.values, 1);
@@ -306,10 +304,8 @@ TEST(SenderTest, ReferencesAndWhatIsOnlyMovedArrive) {
   auto one = Sender<int&>(std::move(first)).connect(Takes{{}, &reference, &moved});
   one.start();
   EXPECT_EQ(reference, &target);
-  Future<std::unique_ptr<int>> second;
-  Promise<std::unique_ptr<int>>(second).set_value(std::make_unique<int>(8));
-  auto other =
-      Sender<std::unique_ptr<int>>(std::move(second)).connect(Takes{{}, &reference, &moved});
+  auto other = Sender<std::unique_ptr<int>>(ready_future(std::make_unique<int>(8)))
+                   .connect(Takes{{}, &reference, &moved});
   other.start();
   ASSERT_TRUE(moved);
   EXPECT_EQ(*moved, 8);

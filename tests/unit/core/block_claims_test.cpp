@@ -8,11 +8,11 @@
 
 namespace {
 
-using handoff::IndexRange;
-using handoff::detail::BlockClaims;
+using namespace handoff;
+using detail::BlockClaims;
 
 TEST(BlockClaims, TileTheRangeInOrder) {
-  auto random = handoff::test::random();
+  auto random = test::random();
   for (int round = 0; round < 2'000; ++round) {
     const std::size_t count = random() % 5'000;
     const std::size_t members = 1 + random() % 70;

@@ -5,9 +5,7 @@
 
 namespace {
 
-using handoff::Executor;
-using handoff::InlineExecutor;
-using handoff::Status;
+using namespace handoff;
 
 struct Queue {
   template <class F>
@@ -16,7 +14,7 @@ struct Queue {
     return Status::ok;
   }
   std::size_t width() const { return 1; }
-  std::vector<handoff::UniqueFunction<void()>> functions;
+  std::vector<UniqueFunction<void()>> functions;
 };
 static_assert(Executor<Queue>);
 static_assert(Executor<InlineExecutor>);

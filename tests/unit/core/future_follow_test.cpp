@@ -12,11 +12,9 @@
 namespace { namespace follow {
 
 using namespace handoff;
+using namespace test;
 using detail::Outcome;
 using detail::Promise;
-using test::Host;
-using test::Place;
-using test::why_not_run;
 
 // ---- A function that returns a Future -----------------------------------------------------------
 
@@ -36,11 +34,7 @@ TEST(ThenTest, AFutureThatIsReadyIsTakenAtOnce) {
   Host host;
   auto before = host.submit([] {});
   host.run_all();
-  auto text = std::move(before).then([] {
-    Future<std::unique_ptr<int>> ready;
-    Promise<std::unique_ptr<int>>(ready).set_value(std::make_unique<int>(4));
-    return ready;
-  });
+  auto text = std::move(before).then([] { return ready_future(std::make_unique<int>(4)); });
   ASSERT_TRUE(text.is_ready());
   EXPECT_EQ(*text.get(), 4);
 }
@@ -90,11 +84,7 @@ TEST(ThenTest, ALongChainOfThemNeedsNoDeepStack) {
   Host host;
   auto sum = host.submit([] { return 0; });
   for (int i = 0; i < 20'000; ++i) {
-    sum = std::move(sum).then([](int before) {
-      Future<int> next;
-      Promise<int>(next).set_value(before + 1);
-      return next;
-    });
+    sum = std::move(sum).then([](int before) { return ready_future(before + 1); });
   }
   host.run_all();
   EXPECT_EQ(sum.get(), 20'000);
@@ -208,9 +198,7 @@ TEST(RequestStopTest, ARunningTaskHearsOfItThroughWhatFollows) {
   EXPECT_TRUE(hears([](Future<int> task) { return task; }));
   EXPECT_TRUE(hears([&](Future<int> task) { return std::move(task).then(twice); }));
   EXPECT_TRUE(hears([&](Future<int> task) {
-    Future<int> late;
-    Promise<int>(late).set_value(1);
-    return when_all(std::move(late), std::move(task).then(twice).then(twice));
+    return when_all(ready_future(1), std::move(task).then(twice).then(twice));
   }));
   Future<int> never;
   const Promise<int> promise(never);
@@ -220,9 +208,7 @@ TEST(RequestStopTest, ARunningTaskHearsOfItThroughWhatFollows) {
     });
   }));
   EXPECT_TRUE(hears([](Future<int> task) {
-    Future<void> ready;
-    Promise<void>(ready).set_value();
-    return std::move(ready).then([task = std::move(task)]() mutable { return std::move(task); });
+    return ready_future().then([task = std::move(task)]() mutable { return std::move(task); });
   }));
 }
 

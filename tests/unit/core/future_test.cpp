@@ -14,11 +14,9 @@ namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
+using namespace test;
 using detail::Outcome;
 using detail::Promise;
-using test::Host;
-using test::Place;
-using test::why_not_run;
 
 // ---- From elsewhere -----------------------------------------------------------------------------
 
@@ -200,9 +198,7 @@ TEST(FollowingTest, ThenRunsWhereTheResultComes) {
   EXPECT_EQ(where, elsewhere);
   EXPECT_EQ(next.get(), "20");
 
-  Future<void> ready;
-  Promise<void>(ready).set_value();
-  EXPECT_EQ(std::move(ready).then([] { return std::this_thread::get_id(); }).get(),
+  EXPECT_EQ(ready_future().then([] { return std::this_thread::get_id(); }).get(),
             std::this_thread::get_id());
   EXPECT_THROW((void)Future<int>().then([](int) {}), std::logic_error);
 }
@@ -250,16 +246,12 @@ TEST(FollowingTest, BecomesAStandardFuture) {
   Future<void> dropped;
   Promise<void>(dropped).drop(Status::stopped);
   EXPECT_THROW(std::move(dropped).to_std().get(), NotRun);
-  Future<int> failed;
-  Promise<int>(failed).set_exception(std::make_exception_ptr(5));
-  EXPECT_THROW((void)std::move(failed).to_std().get(), int);
+  EXPECT_THROW((void)failed_future<int>(std::make_exception_ptr(5)).to_std().get(), int);
   int target = 0;
   Future<int&> reference;
   Promise<int&>(reference).set_value(target);
   EXPECT_EQ(&std::move(reference).to_std().get(), &target);
-  Future<void> nothing;
-  Promise<void>(nothing).set_value();
-  std::move(nothing).to_std().get();
+  ready_future().to_std().get();
   EXPECT_THROW((void)Future<int>().to_std(), std::logic_error);
 }
 
@@ -274,8 +266,7 @@ struct Stubborn {
 
 TEST(FollowingTest, AResultThatDoesNotMoveIsAFailureOfTheStandardFuture) {
   bool moves = true;
-  Future<Stubborn> value;
-  Promise<Stubborn>(value).set_value(Stubborn(moves));
+  Future<Stubborn> value = ready_future(Stubborn(moves));
   moves = false;
   std::future<Stubborn> standard = std::move(value).to_std();
   EXPECT_THROW((void)standard.get(), std::runtime_error);
@@ -401,9 +392,7 @@ TEST(LendingTest, OnlyOtherExecutorsAreTold) {
 TEST(LendingTest, NobodyIsLentForWhatIsThereSoon) {
   Host host;
   const Place place(host);
-  Future<int> future;
-  Promise<int>(future).set_value(1);
-  EXPECT_EQ(future.get(), 1);
+  EXPECT_EQ(ready_future(1).get(), 1);
   Future<int> with_deadline;
   const Promise<int> promise(with_deadline);
   EXPECT_EQ(with_deadline.wait(2ms), Status::timed_out) << "holds the worker up, as it says";

@@ -10,9 +10,8 @@ namespace { namespace shared {
 
 using namespace handoff;
 using namespace std::chrono_literals;
+using namespace test;
 using detail::Promise;
-using test::Host;
-using test::Place;
 
 TEST(SharedFutureTest, ManyThreadsReadOneResult) {
   Future<std::string> future;
@@ -21,17 +20,14 @@ TEST(SharedFutureTest, ManyThreadsReadOneResult) {
   EXPECT_FALSE(future.valid());
   std::atomic<const std::string*> seen{nullptr};
   std::atomic<int> same{0};
-  std::vector<std::thread> readers;
-  for (int i = 0; i < 64; ++i) {
-    readers.emplace_back([result, &seen, &same] {
-      const std::string* const mine = &result.get();
-      const std::string* none = nullptr;
-      if (seen.compare_exchange_strong(none, mine) || none == mine) ++same;
-    });
-  }
+  test::Crew readers(64, [result, &seen, &same] {
+    const std::string* const mine = &result.get();
+    const std::string* none = nullptr;
+    if (seen.compare_exchange_strong(none, mine) || none == mine) ++same;
+  });
   EXPECT_FALSE(result.is_ready());
   promise.set_value("read by all");
-  for (std::thread& reader : readers) reader.join();
+  readers.join();
   EXPECT_EQ(same.load(), 64);
   EXPECT_EQ(result.get(), "read by all");
 }

@@ -9,10 +9,8 @@
 namespace { namespace first {
 
 using namespace handoff;
+using namespace test;
 using detail::Promise;
-using test::Host;
-using test::Place;
-using test::why_not_run;
 
 TEST(WhenAnyTest, TheFirstThatIsReadyWinsAndTheOthersEndUnread) {
   std::vector<Future<std::shared_ptr<int>>> parts(3);
@@ -63,12 +61,8 @@ TEST(WhenAnyTest, ResultsMayBeNothingReferencesAndMoved) {
   Future<int&> refers;
   Promise<int&>(refers).set_value(target);
   EXPECT_EQ(&when_any(std::move(refers)).get().value, &target);
-  Future<void> nothing;
-  Promise<void>(nothing).set_value();
-  EXPECT_EQ(when_any(std::move(nothing)).get().index, 0U);
-  Future<std::unique_ptr<int>> moved;
-  Promise<std::unique_ptr<int>>(moved).set_value(std::make_unique<int>(5));
-  EXPECT_EQ(*when_any(std::move(moved)).get().value, 5);
+  EXPECT_EQ(when_any(ready_future()).get().index, 0U);
+  EXPECT_EQ(*when_any(ready_future(std::make_unique<int>(5))).get().value, 5);
 }
 
 TEST(WhenAnyTest, OfNoneAndOfEmptyOnesIsMisuse) {

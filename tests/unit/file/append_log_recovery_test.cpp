@@ -4,10 +4,11 @@
 // cannot be read or synced, limits, children that have its lock, files that anybody could have
 // made.
 #include "file/append_log_format.hpp"
+#include "support/child.hpp"
 #include "support/file_tap.hpp"
+#include "support/limit.hpp"
 #include "support/test.hpp"
 #include "unit/file/append_log_support.hpp"
-#include "unit/file/file_support.hpp"
 
 namespace append_log_recovery_test { namespace {
 
@@ -266,21 +267,16 @@ TEST(AppendLogPlace, AFolderAboveThatCannotBeRead) {
     ASSERT_EQ(::chown(folder.log().c_str(), nobody, nobody), 0);
   }
   ASSERT_EQ(::chmod(above.c_str(), is_root ? 0711 : 0311), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    if (is_root && ::setresuid(nobody, nobody, nobody) != 0) ::_exit(2);
-    if (::open(above.c_str(), O_RDONLY | O_DIRECTORY) >= 0) ::_exit(3);
+  const int code = in_child([&] {
+    if (is_root && ::setresuid(nobody, nobody, nobody) != 0) return 2;
+    if (::open(above.c_str(), O_RDONLY | O_DIRECTORY) >= 0) return 3;
     for (int opening = 0; opening < 2; ++opening) {
-      const test::Told failure =
-          failure_of([&] { AppendLog(folder.log(), kPlain).append("kept").check(); });
-      if (failure.error != 0) ::_exit(4);
+      AppendLog(folder.log(), kPlain).append("kept").check();
     }
-    ::_exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
+    return 0;
+  });
   ASSERT_EQ(::chmod(above.c_str(), 0755), 0);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(code, 0);
   EXPECT_EQ(read_all(folder.log()).size(), 2U);
 }
 
@@ -323,12 +319,11 @@ TEST(AppendLogLock, EndsWithCloseThoughAForkedChildLives) {
   ASSERT_EQ(::pipe2(go.data(), O_CLOEXEC), 0);
   AppendLog log(folder.log(), kPlain);
   log.append("a").check();
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const pid_t child = start_child([&] {
     char byte = 0;
     ::close(go[1]);
-    ::_exit(::read(go[0], &byte, 1) == 0 ? 0 : 1);
-  }
+    return ::read(go[0], &byte, 1) == 0 ? 0 : 1;
+  });
   log.append("b").check();
   EXPECT_EQ(failure_of([&] { AppendLog(folder.log()); }).error, EWOULDBLOCK);
   (void)log.close();
@@ -339,8 +334,7 @@ TEST(AppendLogLock, EndsWithCloseThoughAForkedChildLives) {
   }
   ::close(go[0]);
   ::close(go[1]);
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(end_of(child), 0);
   EXPECT_EQ(read_all(folder.log()).size(), 3U);
 }
 
@@ -350,14 +344,11 @@ TEST(AppendLogLock, StaysWhenAForkedChildEndsItsCopy) {
   auto log = std::make_unique<AppendLog>(folder.log(), kPlain);
   log->append("a").check();
   const std::string before = contents(folder.segment());
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const auto end_copy = [&] {
     log.reset();
-    ::_exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return 0;
+  };
+  EXPECT_EQ(in_child(end_copy), 0);
   EXPECT_EQ(contents(folder.segment()), before);
   EXPECT_EQ(failure_of([&] { AppendLog(folder.log()); }).error, EWOULDBLOCK);
   log->append("b").check();
@@ -390,27 +381,23 @@ TEST(AppendLogLimits, RoomThatWasHadInPartIsGivenBack) {
 
 // The signal would end this process: it is not ignored here.
 TEST(AppendLogLimits, ALimitOfFilesIsAnErrorAndNoSignal) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit few{.rlim_cur = 100'000, .rlim_max = before.rlim_max};
   const std::string record(1000, 'x');
   for (const bool limit_first : {true, false}) {
     const LogFolder folder;
-    // A segment is longer than the limit: it does without its room, or has it already.
-    if (limit_first) {
-      ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
-    }
     std::size_t acknowledged = 0;
     {
+      std::optional<test::Limit> limit;
+      const auto set_limit = [&] { limit.emplace(RLIMIT_FSIZE, 100'000U); };
+      // A segment is longer than the limit: it does without its room, or has it already.
+      if (limit_first) set_limit();
       AppendLog log(folder.log());
-      ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
+      if (!limit_first) set_limit();
       AppendResult result = log.append(record);
       for (; result.ok() && acknowledged < 1000; ++acknowledged) result = log.append(record);
       EXPECT_EQ(result.failure().error, EFBIG);
       EXPECT_GT(result.failure().offset, 50'000u);
       EXPECT_EQ(log.append("x").failure().error, EFBIG) << "for good";
     }
-    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
     EXPECT_GT(acknowledged, 90U);
     AppendLog(folder.log()).append("goes on").check();
     const auto all = read_all(folder.log());

@@ -30,7 +30,7 @@ class LogFolder {
     return names;
   }
 
-  FileFolder folder_{fast_place()};
+  Folder folder_{fast_place()};
 };
 
 inline std::vector<std::string> read_all(const std::string& log, std::uint64_t from = 0) {

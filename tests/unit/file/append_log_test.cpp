@@ -5,7 +5,6 @@
 #include "support/file_tap.hpp"
 #include "support/test.hpp"
 #include "unit/file/append_log_support.hpp"
-#include "unit/file/file_support.hpp"
 
 namespace append_log_test { namespace {
 
@@ -34,10 +33,7 @@ TEST(AppendLog, KeepsWhatWasAppended) {
     EXPECT_EQ(log.append(std::string(100'000, 'x')).value(), 3u);
     EXPECT_EQ(log.durable(), 3u);
     EXPECT_EQ(read_all(folder.log()).size(), 3u) << "beside the writer";
-    const Tally tally = log.close();
-    EXPECT_EQ(tally.accepted, 3u);
-    EXPECT_EQ(tally.done, 3u);
-    EXPECT_TRUE(tally.balanced());
+    EXPECT_TRUE(came_to(log.close(), {.done = 3}));
     EXPECT_EQ(log.append("late").failure().error, ECANCELED);
     EXPECT_EQ(log.append_async("late").get().failure().error, ECANCELED);
     EXPECT_EQ(log.close().done, 3u);
@@ -197,13 +193,11 @@ TEST(AppendLog, ThoseWhoComeMeanwhileShareASync) {
   Led led;
   std::vector<std::uint64_t> numbers{1};
   numbers.resize(64);
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < 64; ++i) {
-    threads.emplace_back([&, i] { numbers[i] = led.log.append(record_text(i)).value(); });
-  }
+  Crew crew(63U,
+            [&](std::size_t i) { numbers[i + 1] = led.log.append(record_text(i + 1)).value(); });
   while (led.log.last() < 64) std::this_thread::yield();
   led.let_go();
-  for (std::thread& thread : threads) thread.join();
+  crew.join();
   EXPECT_EQ(led.log.statistics().syncs, 2u);
   EXPECT_EQ(led.log.statistics().batches, 2u);
   EXPECT_EQ(led.log.statistics().records, 64u);
@@ -241,7 +235,7 @@ TEST(AppendLog, AFailedSyncReachesAll) {
       EXPECT_FALSE(result.ok());
       EXPECT_EQ(result.failure().error, EIO);
       EXPECT_EQ(result.failure().operation, FileOperation::sync);
-      EXPECT_NE(result.failure().file.find("0000000000000001.log"), std::string::npos);
+      EXPECT_TRUE(says(result.failure().file, "0000000000000001.log"));
       ++failed;
     };
     threads.emplace_back(append);
@@ -277,10 +271,7 @@ TEST(AppendLog, AnAbandonedRestIsCancelled) {
     log.append("one").check();
     const std::uint64_t second = log.append_later("two").value();
     EXPECT_EQ(log.tally().pending, 1u);
-    const Tally tally = log.close(Closing::abandon);
-    EXPECT_EQ(tally.done, 1u);
-    EXPECT_EQ(tally.cancelled, 1u);
-    EXPECT_TRUE(tally.balanced());
+    EXPECT_TRUE(came_to(log.close(Closing::abandon), {.done = 1, .cancelled = 1}));
     EXPECT_EQ(log.close().cancelled, 1u);
     EXPECT_EQ(log.wait(second).failure().error, ECANCELED);
     EXPECT_EQ(log.append("three").failure().text(),
@@ -382,7 +373,7 @@ TEST(AppendLog, EveryFlippedByteIsFound) {
       EXPECT_EQ(opened.error, read.error);
       if (read.error != 0) {
         EXPECT_EQ(read.error, EBADMSG);
-        EXPECT_NE(read.text.find(".log: "), std::string::npos) << read.text;
+        EXPECT_TRUE(says(read.text, ".log: ")) << read.text;
         EXPECT_LE(damaged_at(read), i) << read.text;
         EXPECT_EQ(contents(file), flipped) << "nothing was cut";
         ++found;
@@ -403,7 +394,7 @@ TEST(AppendLog, DamageBeforeTheNewestSegmentIsFound) {
     test::put(segments[0], flipped);
     const test::Told read = failure_of([&] { (void)made.read(); });
     EXPECT_EQ(read.error, EBADMSG) << i;
-    EXPECT_NE(read.text.find(fs::path(segments[0]).filename()), std::string::npos);
+    EXPECT_TRUE(says(read.text, fs::path(segments[0]).filename().native()));
   }
   for (std::size_t cut = 1; cut < whole.size(); ++cut) {
     test::put(segments[0], whole.substr(0, whole.size() - cut));
@@ -457,8 +448,7 @@ TEST(AppendLog, ASegmentOfAnotherLogDoesNotPass) {
   test::put(second, contents(other.folder.segments().at(1)));
   const test::Told failure = failure_of([&] { (void)one.read(); });
   EXPECT_EQ(failure.error, EBADMSG);
-  EXPECT_NE(failure.text.find(second + ": it is of another log"), std::string::npos)
-      << failure.text;
+  EXPECT_TRUE(says(failure.text, second + ": it is of another log")) << failure.text;
 }
 
 // ---- Calls that fail ----
@@ -480,8 +470,7 @@ std::size_t use_log(const std::string& folder, test::FileTap* tap, std::size_t f
       EXPECT_TRUE(later.ok());
       acknowledged = static_cast<std::size_t>(result.value());
     }
-    const Tally tally = log.close();
-    EXPECT_TRUE(tally.balanced());
+    EXPECT_TRUE(log.close().balanced());
   } catch (const std::system_error& error) {
     EXPECT_NE(error.code().value(), 0);
   }
@@ -489,7 +478,7 @@ std::size_t use_log(const std::string& folder, test::FileTap* tap, std::size_t f
 }
 
 TEST(AppendLog, EveryCallFailsInItsTurn) {
-  const std::size_t files_before = open_descriptors();
+  const auto files_before = open_descriptors();
   for (const test::Fault fault : test::kFaults) {
     const LogFolder folder;
     std::size_t acknowledged = 0;

@@ -9,7 +9,6 @@
 #include "support/file_tap.hpp"
 #include "support/test.hpp"
 #include "unit/file/copy_tree_support.hpp"
-#include "unit/file/file_support.hpp"
 
 namespace {
 
@@ -122,7 +121,7 @@ TEST_F(CopyTreeWithoutMemory, ItThrowsBeforeItBeginsOrTellsAndLeavesNothing) {
   const long step = test::slow && !test::deep() ? 3 : 1;
   for (const bool durable : {false, true}) {
     for (const bool only_once : {true, false}) {
-      const std::size_t before = test::open_descriptors();
+      const auto before = test::open_descriptors();
       long places = 0;
       while (copy_once(durable, places, only_once)) {
         SCOPED_TRACE(testing::Message() << "allocation " << places << ' ' << durable << only_once);

@@ -5,13 +5,11 @@
 // may be entered and not read, file systems that take short names only.
 #include <sys/sysmacros.h>
 
-#include <handoff/file/detail/file_tap.hpp>
-
 #include "support/file_tap.hpp"
+#include "support/limit.hpp"
 #include "support/somebody.hpp"
 #include "support/test.hpp"
 #include "unit/file/copy_tree_support.hpp"
-#include "unit/file/file_support.hpp"
 
 namespace handoff { namespace {
 
@@ -262,7 +260,7 @@ TEST_F(CopyTreeOften, any_number_of_sources_needs_few_descriptors) {
   for (const auto* const sources : {&together, &apart}) {
     fs::remove_all(to);
     fs::create_directory(to);
-    const test::FewDescriptors few(64);
+    const test::Limit few(RLIMIT_NOFILE, 64);
     const CopyTreeResult result = copy_tree(*sources, to);
     EXPECT_TRUE(result.ok()) << told(result);
     EXPECT_EQ(result.files, 150u);
@@ -290,7 +288,7 @@ TEST_F(CopyTreeOften, hard_links_into_directories_that_get_their_names_meanwhile
     if (call.kind != FileCallKind::rename) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(3));
   });
-  const test::FewDescriptors few(100);
+  const test::Limit few(RLIMIT_NOFILE, 100);
   const CopyTreeResult result = copy_tree({(from / ".").string()}, to, {.width = 8, .tap = &tap});
   EXPECT_TRUE(result.ok()) << told(result);
   EXPECT_EQ(contents_below(to).size(), 4u * folders);

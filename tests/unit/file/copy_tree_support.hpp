@@ -43,7 +43,7 @@ class CopyTree : public testing::Test {
     return all;
   }
 
-  FileFolder folder_;
+  Folder folder_;
   const std::filesystem::path base{folder_.path()};
   std::filesystem::path from{base / "from"};
   std::filesystem::path to{base / "to"};
@@ -54,22 +54,6 @@ class CopyTreeOften : public CopyTree {
  protected:
   CopyTreeOften()
       : CopyTree(deep() ? std::filesystem::temp_directory_path().string() : fast_place()) {}
-};
-
-// Fewer descriptors, as long as it lives.
-class FewDescriptors {
- public:
-  explicit FewDescriptors(rlim_t most) {
-    getrlimit(RLIMIT_NOFILE, &before_);
-    const rlimit few{.rlim_cur = most, .rlim_max = before_.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &few);
-  }
-  ~FewDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
-  FewDescriptors(const FewDescriptors&) = delete;
-  FewDescriptors& operator=(const FewDescriptors&) = delete;
-
- private:
-  rlimit before_{};
 };
 
 // Regular files below it, by their paths.

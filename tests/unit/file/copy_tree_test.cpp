@@ -3,14 +3,12 @@
 // copy_tree(): what a copy keeps, what hostile names and trees end as, and calls that fail.
 #include <sys/xattr.h>
 
-#include <handoff/file/detail/file_tap.hpp>
-
 #include "support/failing.hpp"
 #include "support/file_tap.hpp"
+#include "support/limit.hpp"
 #include "support/somebody.hpp"
 #include "support/test.hpp"
 #include "unit/file/copy_tree_support.hpp"
-#include "unit/file/file_support.hpp"
 
 namespace handoff { namespace {
 
@@ -176,7 +174,7 @@ TEST_F(CopyTreeOften, walks_deeper_than_paths_and_descriptors_reach) {
   }
   close(folder);
   const CopyTreeResult result = [this] {
-    const test::FewDescriptors few(64);
+    const test::Limit few(RLIMIT_NOFILE, 64);
     return copy();
   }();
   EXPECT_TRUE(result.ok()) << told(result);
@@ -235,7 +233,7 @@ TEST_F(CopyTreeOften, no_call_that_fails_damages_in_silence) {
   // A sanitizer sees each call fail once, by one error or another.
   constexpr std::array faults{test::Fault::io_error, test::Fault::no_space,
                               test::Fault::interrupted};
-  const std::size_t open_before = test::open_descriptors();
+  const auto open_before = test::open_descriptors();
   const bool all = test::deep() || !test::slow;
   for (std::size_t i = 0; i < faults.size(); ++i) {
     for (const bool durable : {false, true}) {

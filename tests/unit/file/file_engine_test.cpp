@@ -13,7 +13,7 @@ using namespace handoff;
 using namespace handoff::test;
 
 class FileEngineTest : public OnEachBackend {};
-INSTANTIATE_TEST_SUITE_P(Backends, FileEngineTest, testing::ValuesIn(kBackends), backend_name);
+HANDOFF_EACH_BACKEND(FileEngineTest);
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
@@ -33,9 +33,7 @@ TEST_P(FileEngineTest, WhatIsWrittenIsRead) {
     EXPECT_EQ(room.substr(0, size), text);
     EXPECT_EQ(room.substr(size), std::string(10, 'x'));
   }
-  const Tally tally = files.close();
-  EXPECT_EQ(tally.done, tally.accepted);
-  EXPECT_TRUE(tally.balanced());
+  EXPECT_TRUE(came_to(files.close(), {.done = 7 * 3}));
 }
 
 TEST_P(FileEngineTest, AWriteTruncatesOrNot) {
@@ -156,7 +154,7 @@ TEST_P(FileEngineTest, ReplaceKeepsTheModeAndLeavesNothingElse) {
     struct stat there{};
     ASSERT_EQ(::stat((folder / "a").c_str(), &there), 0);
     EXPECT_EQ(there.st_mode & 07777, 0640U);
-    EXPECT_EQ(folder.entries(), 1U);
+    EXPECT_EQ(folder.names().size(), 1U);
   }
   files.replace(folder / "b", bytes_of("new"), {.mode = 0600}).get().check();
   EXPECT_EQ(contents(folder / "b"), "new");

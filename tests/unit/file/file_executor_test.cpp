@@ -36,7 +36,7 @@ class HeldWrites final : public detail::FileTap {
 };
 
 TEST(FileExecutorTest, APoolMakesTheCallsAndItsWorkersStayFree) {
-  const FileFolder folder;
+  const Folder folder;
   HeldWrites tap;
   ThreadPool pool(1);
   FileEngine files({.executor = pool, .tap = &tap});
@@ -59,7 +59,7 @@ TEST(FileExecutorTest, APoolMakesTheCallsAndItsWorkersStayFree) {
 
 // More than there are stand-ins.
 TEST(FileExecutorTest, TasksOfThePoolWaitForFiles) {
-  const FileFolder folder;
+  const Folder folder;
   ThreadPool pool({.mode = PoolMode::fixed, .width = 2});
   FileEngine files({.width = 3, .executor = pool});
   std::vector<Future<std::size_t>> sizes;
@@ -101,7 +101,7 @@ class Unwilling {
 
 TEST(FileExecutorTest, WhatIsRefusedOrDroppedIsDoneAllTheSame) {
   using How = Unwilling::How;
-  const FileFolder folder;
+  const Folder folder;
   for (const How how : {How::full, How::throws, How::drops, How::keeps}) {
     SCOPED_TRACE(static_cast<int>(how));
     Unwilling executor(how);
@@ -119,7 +119,7 @@ TEST(FileExecutorTest, WhatIsRefusedOrDroppedIsDoneAllTheSame) {
 }
 
 TEST(FileExecutorTest, AnExecutorMayCallAtOnceOrBeClosed) {
-  const FileFolder folder;
+  const Folder folder;
   InlineExecutor at_once;
   ThreadPool closed(1);
   closed.close();

@@ -13,7 +13,7 @@ using namespace handoff::test;
 using namespace std::chrono_literals;
 
 class FileOrderTest : public OnEachBackend {};
-INSTANTIATE_TEST_SUITE_P(Backends, FileOrderTest, testing::ValuesIn(kBackends), backend_name);
+HANDOFF_EACH_BACKEND(FileOrderTest);
 
 TEST_P(FileOrderTest, ProgressIsToldToTheEnd) {
   FileEngine files(options());
@@ -52,11 +52,8 @@ TEST_P(FileOrderTest, WhatIsStoppedOrLateDoesNotBegin) {
   };
   EXPECT_EQ(error_until(source.token()), ECANCELED);
   EXPECT_EQ(error_until(-1s), ETIME);
-  EXPECT_EQ(folder.entries(), 0U);
-  const Tally tally = files.close();
-  EXPECT_EQ(tally.cancelled, 1U);
-  EXPECT_EQ(tally.expired, 1U);
-  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(folder.names().size(), 0U);
+  EXPECT_TRUE(came_to(files.close(), {.cancelled = 1, .expired = 1}));
 }
 
 TEST_P(FileOrderTest, AStopEndsAWriteBetweenPieces) {
@@ -79,7 +76,7 @@ TEST_P(FileOrderTest, AStopEndsAWriteBetweenPieces) {
     } else {
       EXPECT_EQ(result.bytes_before_failure(), 0U);
       EXPECT_EQ(contents(folder / "a"), "old");
-      EXPECT_EQ(folder.entries(), 1U);
+      EXPECT_EQ(folder.names().size(), 1U);
     }
   }
 }
@@ -90,12 +87,9 @@ TEST_P(FileOrderTest, TheFirstFailureIsKept) {
   const Tally tally = files.close();
   EXPECT_EQ(tally.failed, 1U);
   ASSERT_NE(tally.first_failure, nullptr);
-  try {
-    std::rethrow_exception(tally.first_failure);
-  } catch (const std::system_error& error) {
-    EXPECT_EQ(error.code().value(), ENOENT);
-    EXPECT_EQ(error.what(), folder / "none" + ": open: No such file or directory");
-  }
+  const Told failure = failure_of([&] { std::rethrow_exception(tally.first_failure); });
+  EXPECT_EQ(failure.error, ENOENT);
+  EXPECT_EQ(failure.text, folder / "none" + ": open: No such file or directory");
 }
 
 TEST_P(FileOrderTest, AShareOfTheDeviceLetsAllThrough) {
@@ -172,13 +166,11 @@ TEST_P(FileOrderTest, WhatWaitsForItsShareHoldsFewFilesAndIsCancelled) {
   for (int i = 0; i < 100; ++i) all.push_back(files.read(folder / "source", room_of(into)));
   const int most = detail::FilePace::kPlaces - 2 + 2 * 2;  // a copy opens three
   while (opens < most) std::this_thread::yield();
-  const Tally tally = files.close(Closing::abandon);
+  EXPECT_TRUE(came_to(files.close(Closing::abandon), {.done = 1, .cancelled = all.size()}));
   EXPECT_EQ(opens, most);
-  EXPECT_EQ(tally.cancelled, all.size());
-  EXPECT_EQ(tally.done, 1U);
   for (auto& one : all) EXPECT_EQ(one.get().failure().error, ECANCELED);
   EXPECT_EQ(contents(folder / "old"), "old");
-  EXPECT_EQ(folder.entries(), 3U) << "old, source and debt";
+  EXPECT_EQ(folder.names().size(), 3U) << "old, source and debt";
 }
 
 TEST_P(FileOrderTest, FewBytesInFlightLetAllThrough) {
@@ -200,7 +192,7 @@ TEST_P(FileOrderTest, FewBytesInFlightLetAllThrough) {
 }
 
 TEST(FileRoomTest, FullIsSaidAndCounted) {
-  const FileFolder folder;
+  const Folder folder;
   HoldingTap tap(FileCallKind::stat);
   FileEngineOptions options{
       .capacity = 1, .on_full = OnFull::reject, .backend = FileBackend::io_thread, .tap = &tap};
@@ -208,13 +200,9 @@ TEST(FileRoomTest, FullIsSaidAndCounted) {
   put(folder / "a", "x");
   Future<FileResult> first = files.read(folder / "a");
   tap.wait_for(1);
-  try {
-    (void)files.read(folder / "a");
-    ADD_FAILURE() << "it is full";
-  } catch (const NotRun& refused) {
-    EXPECT_EQ(refused.status(), Status::full);
-    EXPECT_EQ(refused.what(), "the task '" + (folder / "a") + "' did not run: full");
-  }
+  const auto refused = caught<NotRun>([&] { return files.read(folder / "a"); }).value();
+  EXPECT_EQ(refused.status(), Status::full);
+  EXPECT_EQ(refused.what(), "the task '" + (folder / "a") + "' did not run: full");
   EXPECT_EQ(files.post({.path = folder / "a"}, [](FileResult) {}), Status::full);
   EXPECT_EQ(files.refused(), 2U);
   tap.open();
@@ -223,7 +211,7 @@ TEST(FileRoomTest, FullIsSaidAndCounted) {
 }
 
 TEST(FileRoomTest, AStopByTheFutureKeepsARequestFromBeginning) {
-  const FileFolder folder;
+  const Folder folder;
   HoldingTap tap(FileCallKind::stat);
   FileEngine files({.backend = FileBackend::io_thread, .tap = &tap});
   put(folder / "a", "x");
@@ -237,13 +225,11 @@ TEST(FileRoomTest, AStopByTheFutureKeepsARequestFromBeginning) {
   first.wait();
   EXPECT_FALSE(first.request_stop()) << "it has ended";
   EXPECT_EQ(first.get().bytes(), 1U);
-  const Tally tally = files.close();
-  EXPECT_EQ(tally.done, 1U);
-  EXPECT_EQ(tally.cancelled, 1U);
+  EXPECT_TRUE(came_to(files.close(), {.done = 1, .cancelled = 1}));
 }
 
 TEST(FileRoomTest, ToCloseOrWaitInACallbackIsMisuse) {
-  const FileFolder folder;
+  const Folder folder;
   FileEngine files;
   const auto end = [&](const FileResult&) {
     EXPECT_THROW((void)files.close(), Misuse);
@@ -255,7 +241,7 @@ TEST(FileRoomTest, ToCloseOrWaitInACallbackIsMisuse) {
 }
 
 TEST(FileRoomTest, AWaitForRoomEndsWithTheTime) {
-  const FileFolder folder;
+  const Folder folder;
   HoldingTap tap(FileCallKind::stat);
   FileEngine files({.capacity = 1, .backend = FileBackend::io_thread, .tap = &tap});
   put(folder / "a", "x");
@@ -272,7 +258,7 @@ TEST(FileRoomTest, AWaitForRoomEndsWithTheTime) {
 }
 
 TEST(FileRoomTest, AFullEngineRunsItHere) {
-  const FileFolder folder;
+  const Folder folder;
   HoldingTap tap(FileCallKind::read);
   FileEngine files(
       {.capacity = 1, .on_full = OnFull::run_here, .backend = FileBackend::io_thread, .tap = &tap});
@@ -288,7 +274,7 @@ TEST(FileRoomTest, AFullEngineRunsItHere) {
 }
 
 TEST(FileSyncTest, OneSyncServesAllThatWait) {
-  const FileFolder folder;
+  const Folder folder;
   HoldingTap tap(FileCallKind::fsync);
   FileEngine files({.width = 4, .backend = FileBackend::pool, .tap = &tap});
   const OpenFile file = OpenFile::open(folder / "a", {.write = true, .create = true});
@@ -313,7 +299,7 @@ TEST(FileChoiceTest, WhatIsAskedForIsTaken) {
 }
 
 TEST(FileChoiceTest, ThreadsMakeTheCallsThatUseThePageCache) {
-  const FileFolder folder;
+  const Folder folder;
   FileEngine files({.width = 3});
   const std::string text = pattern(4096);
   const auto expect_threads = [&files] {

@@ -6,6 +6,7 @@
 #include "file/ring_driver.hpp"
 #include "support/failing.hpp"
 #include "support/file_tap.hpp"
+#include "support/limit.hpp"
 #include "support/test.hpp"
 #include "unit/file/file_support.hpp"
 
@@ -20,7 +21,7 @@ class FileRing : public testing::Test {
     if (!handoff::test::possible(FileBackend::io_uring))
       GTEST_SKIP() << "io_uring is not to be had here";
   }
-  FileFolder folder;
+  Folder folder;
 };
 
 TEST_F(FileRing, MoreRequestsThanItsWidthFromSeveralThreads) {
@@ -32,22 +33,17 @@ TEST_F(FileRing, MoreRequestsThanItsWidthFromSeveralThreads) {
     FileEngine files({.width = width, .backend = FileBackend::io_uring});
     const OpenFile file = OpenFile::open(folder / "a");
     std::atomic<std::size_t> right{0};
-    std::vector<std::thread> threads;
-    for (std::size_t t = 0; t < 3; ++t) {
-      threads.emplace_back([&, t] {
-        std::vector<std::string> got(rounds, std::string(4096, '\0'));
-        std::vector<Future<FileResult>> results;
-        for (std::size_t i = 0; i < rounds; ++i)
-          results.push_back(files.read(file, room_of(got[i]), (t + i) % 64 * 4096));
-        for (std::size_t i = 0; i < rounds; ++i) {
-          if (results[i].get().bytes() == 4096 &&
-              got[i] == text.substr((t + i) % 64 * 4096, 4096)) {
-            ++right;
-          }
+    Crew(3U, [&](std::size_t t) {
+      std::vector<std::string> got(rounds, std::string(4096, '\0'));
+      std::vector<Future<FileResult>> results;
+      for (std::size_t i = 0; i < rounds; ++i)
+        results.push_back(files.read(file, room_of(got[i]), (t + i) % 64 * 4096));
+      for (std::size_t i = 0; i < rounds; ++i) {
+        if (results[i].get().bytes() == 4096 && got[i] == text.substr((t + i) % 64 * 4096, 4096)) {
+          ++right;
         }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+      }
+    }).join();
     EXPECT_EQ(right, 3 * rounds);
     EXPECT_EQ(files.choice().width, width);
   }
@@ -181,7 +177,7 @@ TEST_F(FileRing, ShortenedCallsAreCompleted) {
 }
 
 TEST_F(FileRing, NothingIsLeftOpen) {
-  const std::size_t before = open_descriptors();
+  const auto before = open_descriptors();
   for (int i = 0; i < 3; ++i) {
     FileEngine files({.backend = FileBackend::io_uring});
     files.write(folder / "a", bytes_of("abc")).get().check();
@@ -194,17 +190,14 @@ TEST_F(FileRing, NothingIsLeftOpen) {
 }
 
 TEST_F(FileRing, ARefusedRingSaysWhyAndLeavesNothing) {
-  const std::size_t before = open_descriptors();
-  rlimit usual{};
-  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const auto before = open_descriptors();
   // Room for nothing; then for the bell and not for the ring.
   for (const std::size_t room : std::initializer_list<std::size_t>{0, 1}) {
-    rlimit little = usual;
     const int lowest = dup(0);  // of those that are free
     ASSERT_GE(lowest, 0);
     close(lowest);
-    little.rlim_cur = static_cast<rlim_t>(lowest) + room;
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &little), 0);
+    std::optional<test::Limit> limit(std::in_place, RLIMIT_NOFILE,
+                                     static_cast<rlim_t>(lowest) + room);
     std::exception_ptr thrown;
     const int refusal = handoff::detail::ring_refusal();
     try {
@@ -212,22 +205,17 @@ TEST_F(FileRing, ARefusedRingSaysWhyAndLeavesNothing) {
     } catch (...) {
       thrown = std::current_exception();
     }
-    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    limit.reset();
+    ASSERT_NE(thrown, nullptr);
     // Only now: UndefinedBehaviorSanitizer wants a descriptor to look at an object's type.
-    int error = 0;
-    try {
-      if (thrown != nullptr) std::rethrow_exception(thrown);
-    } catch (const std::system_error& refused) {
-      error = refused.code().value();
-    }
-    EXPECT_EQ(error, EMFILE);
+    EXPECT_EQ(failure_of([&] { std::rethrow_exception(thrown); }).error, EMFILE);
     EXPECT_EQ(refusal, room == 0 ? EMFILE : 0);
   }
   EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST_F(FileRing, AThreadThatCannotBeHadIsThrown) {
-  const std::size_t before = open_descriptors();
+  const auto before = open_descriptors();
   const int places = handoff::test::until_whole(Call::thread, EAGAIN, [&] {
     try {
       FileEngine files({.backend = FileBackend::io_uring});
@@ -241,14 +229,9 @@ TEST_F(FileRing, AThreadThatCannotBeHadIsThrown) {
 }
 
 TEST_F(FileRing, NoMemoryIsThrownAndNothingIsLeft) {
-  const std::size_t before = open_descriptors();
-  handoff::test::until_whole(Call::allocation, 0, [&] {
-    try {
-      const FileEngine files({.backend = FileBackend::io_uring});
-    } catch (const std::bad_alloc&) {
-      EXPECT_TRUE(true);
-    }
-  });
+  const auto before = open_descriptors();
+  handoff::test::until_enough_memory(
+      [&] { const FileEngine files({.backend = FileBackend::io_uring}); });
   EXPECT_EQ(open_descriptors(), before);
 }
 

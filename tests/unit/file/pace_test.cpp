@@ -13,12 +13,7 @@ namespace pace_test { namespace {
 
 using namespace handoff;
 using namespace handoff::test;
-using detail::FileCall;
-using detail::FileDriver;
-using detail::FilePace;
-using detail::FileRun;
-using detail::FileServices;
-using detail::FileTask;
+using namespace handoff::detail;
 using std::chrono::hours;
 using std::chrono::seconds;
 
@@ -210,7 +205,7 @@ TEST(PaceTest, APlaceGoesToTheNextOne) {
 
 class PayTest : public testing::Test {
  protected:
-  FileFolder folder;
+  Folder folder;
 };
 
 // Each byte once, whatever the calls move, how many are out, and how often it says "not yet".
@@ -308,7 +303,7 @@ INSTANTIATE_TEST_SUITE_P(All, CloseBehindAWrite, testing::ValuesIn(kCloses),
                          [](const auto& given) { return given.param.name; });
 
 TEST_P(CloseBehindAWrite, EndsTheOthersAsItSays) {
-  const FileFolder folder;
+  const Folder folder;
   const std::string path = folder / "a";
   HoldingTap tap(FileCallKind::write);
   FileEngine files({.backend = FileBackend::io_thread, .tap = &tap});
@@ -386,7 +381,7 @@ class BeneathTest : public OnEachBackend {
   std::atomic<unsigned> asked{0};
   TapOf old = without_openat2(asked);
 };
-INSTANTIATE_TEST_SUITE_P(All, BeneathTest, testing::ValuesIn(kBackends), backend_name);
+HANDOFF_EACH_BACKEND(BeneathTest);
 
 TEST_P(BeneathTest, TheSamePathsAreRefused) {
   FileEngine now(beneath);

@@ -97,7 +97,7 @@ unsigned may_do(const Rights& file, const Somebody& who) {
 
 TEST(Rights, CanaryTheModelSaysWhatTheKernelSays) {
   if (!is_root()) GTEST_SKIP() << "needs root, to be somebody else";
-  const test::FileFolder folder(test::fast_place());
+  const test::Folder folder(test::fast_place());
   chmod(folder.path().c_str(), 0755);
   const std::string path = folder / "file";
   put(path, "text");
@@ -326,7 +326,7 @@ class RightsWalk : public testing::Test {
     return widened(actor, old, path);
   }
 
-  const test::FileFolder folder_{test::fast_place()};
+  const test::Folder folder_{test::fast_place()};
   const std::string base_ = folder_.path();
   mode_t umask_ = 0;
 };

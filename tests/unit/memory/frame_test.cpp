@@ -106,18 +106,12 @@ TEST(Frame, NumbersOfFramesThatCannotBe) {
 }
 
 TEST(Frame, AFailedAllocationLeavesItUsable) {
-  const int places = handoff::test::until_whole(Call::allocation, 0, [] {
-    try {
-      Frame frame;
-      for (int i = 0; i < 5; ++i) {
-        try {
-          EXPECT_EQ(*frame.arena().make<int>(i), i);
-        } catch (const std::bad_alloc&) {
-        }
-        EXPECT_EQ(*frame.arena().make<int>(i), i);
-        ASSERT_EQ(frame.next(), Status::ok);
-      }
-    } catch (const std::bad_alloc&) {
+  const int places = handoff::test::until_enough_memory([] {
+    Frame frame;
+    for (int i = 0; i < 5; ++i) {
+      (void)handoff::test::had_memory([&] { EXPECT_EQ(*frame.arena().make<int>(i), i); });
+      EXPECT_EQ(*frame.arena().make<int>(i), i);
+      ASSERT_EQ(frame.next(), Status::ok);
     }
   });
   EXPECT_GE(places, 3);

@@ -9,10 +9,7 @@
 namespace {
 
 using namespace handoff;
-using detail::ChunkLayout;
-using detail::kChunkBytes;
-using detail::kChunks;
-using detail::kSlabBytes;
+using namespace handoff::detail;
 using test::fault_in;
 using Book = detail::Books<detail::SlabPool>;
 
@@ -266,14 +263,8 @@ TEST_F(SlabPool, AfterTheEndNothingIsKept) {
 TEST_F(SlabPool, WithoutMemoryItStaysAsItWas) {
   take(kInASlab);
   test::fail_after(test::Call::allocation, 0, 0);
-  bool thrown = false;
-  try {
-    (void)pool_.take();
-  } catch (const std::bad_alloc&) {
-    thrown = true;
-  }
+  EXPECT_THROW((void)pool_.take(), std::bad_alloc);
   EXPECT_TRUE(test::stop_failing(test::Call::allocation));
-  EXPECT_TRUE(thrown);
   EXPECT_EQ(fault_in(pool_), "");
   EXPECT_EQ(Book::in_use(pool_), kInASlab);
   EXPECT_EQ(slabs(), 1U);

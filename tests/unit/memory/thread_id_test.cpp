@@ -14,18 +14,15 @@ TEST(LoneThread, NumbersAreGivenOutOnce) {
   std::mutex mutex;
   std::multiset<std::uint64_t> numbers;
   for (int round = 0; round < 20; ++round) {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 20; ++i) {
-      threads.emplace_back([&] {
-        ASSERT_TRUE(LoneThread::enroll());
-        const std::uint64_t mine = LoneThread::number();
-        ASSERT_TRUE(LoneThread::enroll());
-        EXPECT_EQ(LoneThread::number(), mine) << "a thread keeps its own";
-        EXPECT_FALSE(LoneThread::ended(mine));
-        const std::scoped_lock lock(mutex);
-        numbers.insert(mine);
-      });
-    }
+    const handoff::test::Crew threads(20, [&] {
+      ASSERT_TRUE(LoneThread::enroll());
+      const std::uint64_t mine = LoneThread::number();
+      ASSERT_TRUE(LoneThread::enroll());
+      EXPECT_EQ(LoneThread::number(), mine) << "a thread keeps its own";
+      EXPECT_FALSE(LoneThread::ended(mine));
+      const std::scoped_lock lock(mutex);
+      numbers.insert(mine);
+    });
   }
   ASSERT_EQ(numbers.size(), 400U);
   for (const std::uint64_t each : numbers) {
@@ -41,17 +38,14 @@ TEST(LoneThread, NobodyHasEnded) { EXPECT_TRUE(LoneThread::ended(LoneThread::kNo
 TEST(LoneThread, ThoseThatComeTooLateHaveNone) {
   std::mutex end;
   end.lock();
-  std::vector<std::jthread> threads;
   std::atomic<int> enrolled{0};
   std::atomic<int> asked{0};
-  for (int i = 0; i < 300; ++i) {
-    threads.emplace_back([&] {
-      if (LoneThread::enroll()) ++enrolled;
-      ++asked;
-      asked.notify_one();
-      const std::scoped_lock wait(end);
-    });
-  }
+  handoff::test::Crew threads(300, [&] {
+    if (LoneThread::enroll()) ++enrolled;
+    ++asked;
+    asked.notify_one();
+    const std::scoped_lock wait(end);
+  });
   for (int seen = 0; (seen = asked.load()) != 300;) asked.wait(seen);
   EXPECT_LE(enrolled.load(), 256);
   EXPECT_GE(enrolled.load(), 200) << "some may be other tests'";
@@ -62,7 +56,7 @@ TEST(LoneThread, ThoseThatComeTooLateHaveNone) {
   }).join();
   EXPECT_EQ(queue.drain(), 5000U);
   end.unlock();
-  threads.clear();
+  threads.join();
   std::jthread([] { EXPECT_TRUE(LoneThread::enroll()); }).join();
 }
 

@@ -10,9 +10,7 @@ namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Call;
-using test::Gate;
-using test::threads_of_process;
+using namespace test;
 
 class BlockingTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(BlockingTest);

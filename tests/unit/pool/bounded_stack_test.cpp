@@ -237,16 +237,10 @@ TEST(BoundedStackCanary, CallsInsideEachOtherAreSeenToEnd) {
 
 // ---- What follows results -----------------------------------------------------------------------
 
-Future<int> ready(int value) {
-  Future<int> future;
-  Promise<int>(future).set_value(value);
-  return future;
-}
-
 // A continuation that makes another one of a result that is there.
 void continue_ready(long left, std::atomic<long>& ran) {
   ++ran;
-  if (left > 1) (void)ready(1).then([left, &ran](int) { continue_ready(left - 1, ran); });
+  if (left > 1) (void)ready_future(1).then([left, &ran](int) { continue_ready(left - 1, ran); });
 }
 
 // The same of calls that take much of the stack each: fewer lie inside each other.
@@ -255,7 +249,7 @@ void continue_largely(long left, std::atomic<long>& ran) {
   large.front() = 1;
   large.back() = 1;
   ++ran;
-  if (left > 1) (void)ready(1).then([left, &ran](int) { continue_largely(left - 1, ran); });
+  if (left > 1) (void)ready_future(1).then([left, &ran](int) { continue_largely(left - 1, ran); });
 }
 
 // A chain of promises, each kept by what follows the one before.
@@ -328,7 +322,7 @@ constexpr Following kFollowing[] = {
        follow(links, ran, [](Link& link, Link* next, std::atomic<long>& all) {
          std::vector<Future<int>> parts;
          parts.push_back(std::move(link.future));
-         parts.push_back(ready(1));
+         parts.push_back(ready_future(1));
          (void)when_all(std::move(parts)).then([next, &all](const std::vector<Future<int>>&) {
            ++all;
            if (next != nullptr) keep(*next);
@@ -417,7 +411,7 @@ TEST(BoundedStack, AWaitDeepInsideFindsWhatWasPutOff) {
         });
         promise.set_value(1);
         wait(pool, next, there);
-        if (left > 1) (void)ready(1).then([&deeper, left](int) { deeper(left - 1); });
+        if (left > 1) (void)ready_future(1).then([&deeper, left](int) { deeper(left - 1); });
       };
       deeper(kDeep);
       EXPECT_EQ(ran, kDeep);
@@ -471,14 +465,11 @@ TEST(BoundedStack, AGroupWithoutASeat) {
   ThreadPool pool(1);
   std::atomic<int> sitting{0};
   Gate gate;
-  std::vector<std::jthread> guests;
-  for (int i = 0; i < 64; ++i) {
-    guests.emplace_back([&] {
-      const TaskGroup seat(pool);
-      ++sitting;
-      gate.wait();
-    });
-  }
+  const Crew guests(64, [&] {
+    const TaskGroup seat(pool);
+    ++sitting;
+    gate.wait();
+  });
   while (sitting != 64) std::this_thread::yield();
   std::thread([&] {
     TaskGroup group(pool);

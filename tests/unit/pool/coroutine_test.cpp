@@ -11,9 +11,7 @@
 namespace {
 
 using namespace handoff;
-using test::Gate;
-using test::hold;
-using test::Job;
+using namespace test;
 
 class CoroutineTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(CoroutineTest);
@@ -58,7 +56,7 @@ TEST_P(CoroutineTest, GoesToAndFroBetweenPools) {
   EXPECT_EQ(right, 400);
 }
 
-Job count_refusal(ThreadPool& pool, Status& status) {
+Job count_refusal(ThreadPool& pool, Status& status, std::shared_ptr<int> /*held*/ = nullptr) {
   try {
     co_await pool.schedule();
   } catch (const NotRun& error) {
@@ -112,16 +110,7 @@ TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
     Gate gate;
     ThreadPool pool(options(1));
     hold(pool, gate);
-    for (Status& mine : status) {
-      [](ThreadPool& home, Status& said, std::shared_ptr<int> own) -> Job {
-        try {
-          co_await home.schedule();
-        } catch (const NotRun& error) {
-          said = error.status();
-        }
-        if (own == nullptr) said = Status::empty;
-      }(pool, mine, held);
-    }
+    for (Status& mine : status) count_refusal(pool, mine, held);
     const Tally tally = test::close_a_held(
         pool, gate, expired ? Closing::finish_until(sync::Deadline{}) : Closing::abandon);
     EXPECT_TRUE(tally.balanced());
@@ -136,12 +125,6 @@ TEST_P(CoroutineTest, ADroppedOneGoesOnToItsEnd) {
   }
 }
 
-Job again_and_again(ThreadPool& pool, int times, Gate& over) {
-  for (int i = 0; i < times; ++i) co_await pool.schedule();
-  over.open();
-}
-
-// The awaiter is the task: once the pool has its memory, going over takes none.
 // ---- With a deadline ----------------------------------------------------------------------------
 
 Job await_in_time(ThreadPool& pool, Future<int> future, sync::Deadline moment,
@@ -289,8 +272,7 @@ TEST_P(CoroutineTest, ADeadlineThatGotNoMemoryLeavesNothing) {
       }
     });
     const Tally tally = pool.close();
-    EXPECT_TRUE(tally.balanced());
-    EXPECT_EQ(tally.pending, 0U);
+    EXPECT_TRUE(tally.balanced() && tally.pending == 0);
   }
   EXPECT_EQ(held.use_count(), 1);
 }
@@ -304,6 +286,12 @@ TEST_P(CoroutineTest, ATaskMayWaitForAResultWithADeadline) {
   EXPECT_EQ(outer.get(), 4);
 }
 
+Job again_and_again(ThreadPool& pool, int times, Gate& over) {
+  for (int i = 0; i < times; ++i) co_await pool.schedule();
+  over.open();
+}
+
+// The awaiter is the task: once the pool has its memory, going over takes none.
 TEST_P(CoroutineTest, AllocatesNothing) {
   ThreadPool pool(options(1));
   for (int warm = 0; warm < 2; ++warm) {

@@ -2,6 +2,7 @@
 //
 // A pool's life while the system refuses something: the k-th thread, allocation or sleep, for every
 // k until all goes well. What was accepted runs, what was not is the caller's, nothing is left.
+#include "support/child.hpp"
 #include "support/failing.hpp"
 #include "support/test.hpp"
 #include "support/threads_of_process.hpp"
@@ -11,10 +12,7 @@ namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Call;
-using test::threads_become_at_most;
-using test::threads_of_process;
-using test::until_whole;
+using namespace test;
 
 class PoolFailingCalls : public test::ModeTest {};
 HANDOFF_EACH_MODE(PoolFailingCalls);
@@ -26,11 +24,7 @@ void live(const ThreadPoolOptions& options, std::size_t& width) {
   std::atomic<std::uint64_t> ran{0};
   std::uint64_t accepted = 0;
   const auto attempt = [&](auto&& hand_over) {
-    try {
-      hand_over();
-      ++accepted;
-    } catch (const std::bad_alloc&) {
-    }
+    if (test::had_memory(hand_over)) ++accepted;
   };
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 100; ++i) {
@@ -114,10 +108,7 @@ void live_later(const ThreadPoolOptions& options) {
   while (ran < accepted || runs < 3 * series) std::this_thread::sleep_for(100us);
   const Tally tally = pool.close();
   EXPECT_EQ(ran, accepted);
-  EXPECT_EQ(tally.done, ran + runs);
-  EXPECT_EQ(tally.cancelled, never);
-  EXPECT_TRUE(tally.balanced());
-  EXPECT_EQ(tally.pending, 0U);
+  EXPECT_TRUE(test::came_to(tally, {.done = ran + runs, .cancelled = never}));
 }
 
 TEST_P(PoolFailingCalls, LaterTasksAreNotLostForWantOfAThread) {
@@ -238,21 +229,11 @@ TEST_P(PoolFailingCalls, AForkedChildMayExecWhileThePoolIsBusy) {
     while (!over) accepted += pool.try_post([] {}) == Status::ok ? 1 : 0;
   });
   for (int i = 0; i < 20; ++i) {
-    const pid_t child = fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      execl("/bin/true", "true", nullptr);
-      _exit(1);
-    }
-    int status = -1;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(test::in_child([] { return execl("/bin/true", "true", nullptr); }), 0);
   }
   over = true;
   submitter.join();
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.accepted, accepted);
-  EXPECT_EQ(tally.done, accepted);
+  EXPECT_TRUE(test::came_to(pool.close(), {.done = accepted}));
 }
 
 }  // namespace

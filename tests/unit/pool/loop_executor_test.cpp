@@ -91,9 +91,8 @@ TEST(LoopExecutor, AFailureLeavesTheDrainAndTheRestStays) {
   loop.post([&] { ++ran; });
   const Tally tally = loop.close();
   EXPECT_EQ(ran, 2);
-  EXPECT_EQ(tally.failed, 3U);
+  EXPECT_TRUE(test::came_to(tally, {.done = 2, .failed = 3}));
   EXPECT_NE(tally.first_failure, nullptr);
-  EXPECT_TRUE(tally.balanced());
 }
 
 TEST(LoopExecutor, ServesAThreadUntilItIsShut) {
@@ -206,13 +205,10 @@ Status why_not(E& executor) {
   Future<int> next = SerialExecutor<InlineExecutor>(here)
                          .submit([] { return 1; })
                          .then(executor, [owned](int one) { return one; });
-  try {
-    (void)next.get();
-  } catch (const NotRun& why) {
-    EXPECT_EQ(owned.use_count(), 1);
-    return why.status();
-  }
-  return Status::ok;
+  const auto not_run = test::caught<NotRun>(next);
+  if (!not_run) return Status::ok;
+  EXPECT_EQ(owned.use_count(), 1);
+  return not_run->status();
 }
 
 struct Refuses {

@@ -64,6 +64,16 @@ class Gate {
   std::atomic<bool> open_{false};
 };
 
+// Where tasks are held: each says that it has begun, and waits until they may go on.
+struct Hold {
+  void operator()() {
+    begun.open();
+    gate.wait();
+  }
+  Gate begun;
+  Gate gate;
+};
+
 // A worker of the pool is busy from here on, until the gate opens.
 inline void hold(ThreadPool& pool, Gate& gate, const TaskOptions& options = {}) {
   Gate begun;
@@ -75,15 +85,14 @@ inline void hold(ThreadPool& pool, Gate& gate, const TaskOptions& options = {}) 
   begun.wait();
 }
 
-// Closes the pool whose worker is held, and lets that go on once the close has said what to drop.
-inline Tally close_a_held(ThreadPool& pool, Gate& gate, const Closing& closing) {
-  std::thread opener([&, closer = gettid()] {
+// Closes what has a worker that is held, and lets that go on once the close has said what to drop.
+template <class Pool>
+Tally close_a_held(Pool& pool, Gate& gate, const Closing& closing) {
+  const std::jthread opener([&, closer = gettid()] {
     await_long_sleep(closer);
     gate.open();
   });
-  const Tally tally = pool.close(closing);
-  opener.join();
-  return tally;
+  return pool.close(closing);
 }
 
 }  // namespace handoff::test

@@ -9,8 +9,7 @@ namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using test::Gate;
-using test::hold;
+using namespace test;
 
 class TaskOptionsTest : public test::ModeTest {};
 HANDOFF_EACH_MODE(TaskOptionsTest);
@@ -64,17 +63,11 @@ TEST_P(TaskOptionsTest, WhatIsLateDoesNotBegin) {
   pool.post([&] { ++ran; }, {.until = sync::no_deadline});
   pool.post([&] { ++ran; }, {.until = now + 1h});
   EXPECT_EQ(in_time.get(), 3);
-  try {
-    (void)late.get();
-    FAIL() << "it is late";
-  } catch (const NotRun& refused) {
-    EXPECT_EQ(refused.status(), Status::timed_out);
-    EXPECT_STREQ(refused.what(), "the task 'late' did not run: timed_out");
-  }
-  const Tally tally = pool.close();
+  const NotRun refused = caught<NotRun>(late).value();
+  EXPECT_EQ(refused.status(), Status::timed_out);
+  EXPECT_STREQ(refused.what(), "the task 'late' did not run: timed_out");
+  EXPECT_TRUE(came_to(pool.close(), {.done = 3, .expired = 2}));
   EXPECT_EQ(ran, 2);
-  EXPECT_EQ(tally.expired, 2U);
-  EXPECT_EQ(tally.done, 3U);
   EXPECT_EQ(token.use_count(), 1);
 }
 
@@ -105,14 +98,7 @@ TEST_P(TaskOptionsTest, AFailureIsToldWithTheNameOfItsTask) {
 TEST_P(TaskOptionsTest, ARefusalNamesTheTask) {
   ThreadPool pool(options(1));
   (void)pool.close();
-  const auto said = [](auto&& call) {
-    try {
-      call();
-    } catch (const NotRun& refused) {
-      return std::string(refused.what());
-    }
-    return std::string();
-  };
+  const auto said = [](auto&& call) { return std::string(caught<NotRun>(call).value().what()); };
   EXPECT_EQ(said([&] { pool.post([] {}); }), "the task did not run: closed");
   EXPECT_EQ(said([&] { pool.post([] {}, {.name = "x"}); }), "the task 'x' did not run: closed");
   EXPECT_EQ(said([&] { (void)pool.submit([] {}, {.name = "x"}); }),
@@ -120,20 +106,18 @@ TEST_P(TaskOptionsTest, ARefusalNamesTheTask) {
 }
 
 TEST_P(TaskOptionsTest, WhatHasBegunGoesOn) {
-  Gate begun;
-  Gate gate;
+  test::Hold held;
   ThreadPool pool(options(1));
   std::stop_source source;
   auto future = pool.submit(
       [&] {
-        begun.open();
-        gate.wait();
+        held();
         return source.stop_requested();
       },
       {.until = source.get_token()});
-  begun.wait();
+  held.begun.wait();
   source.request_stop();
-  gate.open();
+  held.gate.open();
   EXPECT_TRUE(future.get());
   EXPECT_EQ(pool.close().done, 1U);
 }

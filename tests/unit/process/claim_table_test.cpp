@@ -10,18 +10,9 @@
 
 namespace {
 
-using handoff::IndexRange;
-using handoff::detail::Claim;
-using handoff::detail::ClaimCount;
-using handoff::detail::ClaimState;
-using handoff::detail::ClaimTable;
-using handoff::detail::ClaimWord;
-using handoff::detail::JobBoard;
-using handoff::detail::Patience;
-using handoff::detail::TeamBoard;
-using handoff::detail::TeamJob;
-using handoff::detail::TeamWords;
-using handoff::sync::order;
+using namespace handoff;
+using namespace handoff::detail;
+using sync::order;
 
 // So many words, each zero: an atomic cannot be moved, as a vector would.
 class Words {

@@ -13,18 +13,7 @@
 namespace master_support {
 
 using namespace handoff;
-
-// Empty where the process is gone: then reading fails, and no stream's iterator may throw that.
-inline std::string contents(const std::string& file) {
-  std::string all;
-  std::ifstream in(file, std::ios::binary);
-  std::array<char, 4096> part;
-  do {
-    in.read(part.data(), part.size());
-    all.append(part.data(), static_cast<std::size_t>(in.gcount()));
-  } while (in.good());
-  return all;
-}
+using test::contents;
 
 template <class Action>
 void for_each_process(const Action& action) {

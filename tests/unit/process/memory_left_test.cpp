@@ -3,6 +3,7 @@
 // memory_left() on fake roots of both kinds of cgroup, and SharedMemory::create() in a real one
 // where this machine lets us make one.
 #include "process/memory_left.hpp"
+#include "support/child.hpp"
 #include "support/fake_root.hpp"
 #include "support/test.hpp"
 #include "unit/process/control_group.hpp"
@@ -105,23 +106,19 @@ TEST(MemoryLeft, ManySmallOnesAreAskedForToo) {
 
 // How a child ended that makes memories of `bytes` each in the group: with 10 and how many it had.
 int ending_in(const test::ControlGroup& group, std::size_t bytes, int most) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  return test::in_child([&] {
     const std::string processes = group.path() + "/cgroup.procs";
-    if (!test::ControlGroup::write(processes, std::to_string(::getpid()))) ::_exit(1);
+    if (!test::ControlGroup::write(processes, std::to_string(::getpid()))) return 1;
     std::vector<SharedMemory> all;
     try {
       while (static_cast<int>(all.size()) < most) {
         all.push_back(SharedMemory::create({.bytes = bytes}));
       }
     } catch (const std::system_error& error) {
-      if (error.code().value() != ENOMEM) ::_exit(2);
+      if (error.code().value() != ENOMEM) return 2;
     }
-    ::_exit(10 + static_cast<int>(all.size()));
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    return 10 + static_cast<int>(all.size());
+  });
 }
 
 TEST(MemoryLeft, ACgroupIsAnErrorAndNoKill) {

@@ -369,7 +369,7 @@ class Refuses final : public detail::TeamTap {
 
 TYPED_TEST(ProcessMaster, WithoutItsKthWorkerIsAnErrorOrHasFewer) {
   Refuses tap(this->board_->stops);
-  const std::size_t before = open_descriptors();
+  const auto before = open_descriptors();
   constexpr int width = 4;
   for (int k = 0; k <= width; ++k) {
     SCOPED_TRACE(k);
@@ -447,7 +447,7 @@ TYPED_TEST(ProcessMaster, OptionsThatCannotBeAreMisuse) {
 // ---- Ends --------------------------------------------------------------------------------------
 
 TYPED_TEST(ProcessMaster, NothingIsLeftBehind) {
-  const std::size_t before = open_descriptors();
+  const auto before = open_descriptors();
   for (std::size_t round = 0; round < test::rounds(20) + 1; ++round) {
     std::vector<pid_t> there;
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // ProcessPool: each job has its result or its reason. Deaths are in process_master_test.cpp.
+#include "support/child.hpp"
 #include "support/test.hpp"
 #include "team_support.hpp"
 
@@ -8,10 +9,8 @@ namespace process_pool_test { namespace {
 
 using namespace handoff;
 using namespace std::chrono_literals;
-using team_support::becomes_true;
-using team_support::has_ended;
-using team_support::spares;
-using team_support::workers;
+using namespace test;
+using namespace team_support;
 
 // ---- Kernels -----------------------------------------------------------------------------------
 
@@ -55,16 +54,6 @@ std::uint64_t count_call(const OnBoard& job) {
   return mix(job.value);
 }
 
-template <class Error, class R>
-std::optional<Error> error_of(Future<R>& future) {
-  try {
-    (void)future.get();
-  } catch (const Error& error) {
-    return error;
-  }
-  return std::nullopt;
-}
-
 // ---- Right results -----------------------------------------------------------------------------
 
 TEST(ProcessPool, EachJobHasItsOwnResult) {
@@ -76,10 +65,7 @@ TEST(ProcessPool, EachJobHasItsOwnResult) {
   for (std::uint64_t i = 0; i < count; ++i) futures.push_back(pool.submit<add>(Numbers{i, 7}));
   for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(futures[i].get(), mix(i) + 7) << i;
   (void)pool.wait();
-  const Tally tally = pool.tally();
-  EXPECT_EQ(tally.accepted, count);
-  EXPECT_EQ(tally.done, count);
-  EXPECT_TRUE(tally.balanced());
+  EXPECT_TRUE(came_to(pool.tally(), {.done = count}));
 }
 
 TEST(ProcessPool, JobsRunInOtherProcesses) {
@@ -141,17 +127,13 @@ TEST(ProcessPool, ManyThreadsSubmit) {
   ProcessPool pool{{.width = 2, .capacity = 8}};
   const std::uint64_t each = test::rounds(200);
   std::atomic<int> wrong{0};
-  std::vector<std::thread> users;
-  for (std::uint64_t user = 0; user < 8; ++user) {
-    users.emplace_back([&, user] {
-      std::vector<Future<std::uint64_t>> futures;
-      for (std::uint64_t i = 0; i < each; ++i) {
-        futures.push_back(pool.submit<count_call>(OnBoard{board.get(), user * each + i}));
-      }
-      for (std::uint64_t i = 0; i < each; ++i) wrong += futures[i].get() != mix(user * each + i);
-    });
-  }
-  for (std::thread& user : users) user.join();
+  test::Crew(8U, [&](std::uint64_t user) {
+    std::vector<Future<std::uint64_t>> futures;
+    for (std::uint64_t i = 0; i < each; ++i) {
+      futures.push_back(pool.submit<count_call>(OnBoard{board.get(), user * each + i}));
+    }
+    for (std::uint64_t i = 0; i < each; ++i) wrong += futures[i].get() != mix(user * each + i);
+  }).join();
   EXPECT_EQ(wrong, 0);
   for (std::uint64_t i = 0; i < 8 * each; ++i) ASSERT_EQ(board->calls[i], 1U) << i;
   EXPECT_EQ(pool.close().done, 8 * each);
@@ -184,12 +166,8 @@ TEST(ProcessPool, AFullPoolRefusesOrWaits) {
   Future<std::uint64_t> third;
   EXPECT_EQ(pool.try_submit<wait_for_gate>(third, OnBoard{board.get(), 3}), Status::full);
   EXPECT_FALSE(third.valid());
-  try {
-    (void)pool.submit<wait_for_gate>(OnBoard{board.get(), 3});
-    FAIL() << "it must throw";
-  } catch (const NotRun& refused) {
-    EXPECT_EQ(refused.status(), Status::full);
-  }
+  const auto submit = [&] { return pool.submit<wait_for_gate>(OnBoard{board.get(), 3}); };
+  EXPECT_EQ(caught<NotRun>(submit).value().status(), Status::full);
   EXPECT_EQ(pool.tally().accepted, 2U);
   EXPECT_EQ(pool.wait(5ms), Status::timed_out);
   board->gate = true;
@@ -204,27 +182,21 @@ TEST(ProcessPool, SubmitWaitsForRoomUpToItsStopOrDeadline) {
   ProcessPool pool{{.width = 1, .capacity = 1}};
   auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1});
   const auto status_of_submit = [&](const ProcessJobOptions& options) {
-    try {
-      (void)pool.submit<add>(Numbers{1, 1}, options);
-    } catch (const NotRun& refused) {
-      return refused.status();
-    }
-    return Status::ok;
+    const auto submit = [&] { return pool.submit<add>(Numbers{1, 1}, options); };
+    return caught<NotRun>(submit).value().status();
   };
   EXPECT_EQ(status_of_submit({.until = 5ms}), Status::timed_out);
   sync::StopSource source;
-  std::thread stopper([&] {
+  const std::jthread stopper([&] {
     std::this_thread::sleep_for(5ms);
     source.request_stop();
   });
   EXPECT_EQ(status_of_submit({.until = source.token()}), Status::stopped);
-  stopper.join();
-  std::thread opener([&] {
+  const std::jthread opener([&] {
     std::this_thread::sleep_for(5ms);
     board->gate = true;
   });
   EXPECT_EQ(pool.submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
-  opener.join();
   EXPECT_EQ(first.get(), 1U);
   EXPECT_EQ(pool.close().accepted, 2U);
 }
@@ -238,27 +210,20 @@ TEST(ProcessPool, AStopOrADeadlineKeepsAJobFromBeginning) {
   auto stopped = pool.submit<who>(OnBoard{board.get(), 0}, {.name = "s", .until = source.token()});
   auto late = pool.submit<who>(OnBoard{board.get(), 0}, {.until = 5ms});
   auto right = pool.submit<who>(OnBoard{board.get(), 0}, {.until = source.token()});
-  const auto expired = error_of<NotRun>(late);  // though the worker is busy
-  ASSERT_TRUE(expired);
-  EXPECT_EQ(expired->status(), Status::timed_out);
+  EXPECT_EQ(caught<NotRun>(late).value().status(), Status::timed_out) << "the worker is busy";
   EXPECT_FALSE(stopped.is_ready());
   source.request_stop();
-  const auto cancelled = error_of<NotRun>(stopped);
-  ASSERT_TRUE(cancelled);
-  EXPECT_EQ(cancelled->status(), Status::stopped);
-  EXPECT_NE(std::string(cancelled->what()).find("'s'"), std::string::npos);
-  EXPECT_TRUE(error_of<NotRun>(right));
+  const NotRun cancelled = caught<NotRun>(stopped).value();
+  EXPECT_EQ(cancelled.status(), Status::stopped);
+  EXPECT_TRUE(says(cancelled, "'s'"));
+  EXPECT_TRUE(caught<NotRun>(right));
   auto after = pool.submit<who>(OnBoard{board.get(), 0}, {.until = source.token()});
-  EXPECT_TRUE(error_of<NotRun>(after)) << "it was stopped before";
+  EXPECT_TRUE(caught<NotRun>(after)) << "it was stopped before";
   auto past = pool.submit<who>(OnBoard{board.get(), 0}, {.until = sync::clock::now()});
-  EXPECT_TRUE(error_of<NotRun>(past));
+  EXPECT_TRUE(caught<NotRun>(past));
   board->gate = true;
   EXPECT_EQ(first.get(), 1U) << "what had begun goes on";
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.done, 1U);
-  EXPECT_EQ(tally.cancelled, 3U);
-  EXPECT_EQ(tally.expired, 2U);
-  EXPECT_TRUE(tally.balanced());
+  EXPECT_TRUE(came_to(pool.close(), {.done = 1, .cancelled = 3, .expired = 2}));
   EXPECT_EQ(board->begun, 1U);
 }
 
@@ -270,9 +235,7 @@ TEST(ProcessPool, AStopByTheFutureKeepsAJobFromBeginning) {
   auto stopped = pool.submit<who>(OnBoard{board.get(), 0});
   EXPECT_FALSE(stopped.cancel());
   EXPECT_TRUE(stopped.request_stop());
-  const auto cancelled = error_of<NotRun>(stopped);  // though the worker is busy
-  ASSERT_TRUE(cancelled);
-  EXPECT_EQ(cancelled->status(), Status::stopped);
+  EXPECT_EQ(caught<NotRun>(stopped).value().status(), Status::stopped) << "the worker is busy";
   EXPECT_TRUE(first.request_stop());
   EXPECT_FALSE(first.request_stop()) << "it was asked before";
   board->gate = true;
@@ -281,9 +244,7 @@ TEST(ProcessPool, AStopByTheFutureKeepsAJobFromBeginning) {
   kept.wait();
   (void)pool.wait();
   EXPECT_FALSE(kept.request_stop()) << "it has ended";
-  const Tally tally = pool.close();
-  EXPECT_EQ(tally.done, 2U);
-  EXPECT_EQ(tally.cancelled, 1U);
+  EXPECT_TRUE(came_to(pool.close(), {.done = 2, .cancelled = 1}));
 }
 
 TEST(ProcessPool, AClosedPoolTakesNothingAndFinishesOrAbandons) {
@@ -297,12 +258,11 @@ TEST(ProcessPool, AClosedPoolTakesNothingAndFinishesOrAbandons) {
       futures.push_back(pool.submit<wait_for_gate>(OnBoard{board.get(), i}));
     }
     EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
-    std::thread opener([&] {
+    const std::jthread opener([&] {
       std::this_thread::sleep_for(5ms);
       board->gate = true;
     });
     const Tally tally = pool.close(finishes ? Closing::finish : Closing::abandon);
-    opener.join();
     EXPECT_TRUE(tally.balanced());
     EXPECT_EQ(tally.pending, 0U);
     EXPECT_EQ(tally.done, finishes ? 10U : board->begun.load());
@@ -320,14 +280,11 @@ TEST(ProcessPool, FinishUntilLetsTheRestExpire) {
   auto first = pool.submit<wait_for_gate>(OnBoard{board.get(), 1});
   auto second = pool.submit<wait_for_gate>(OnBoard{board.get(), 2});
   EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
-  std::thread opener([&] {
-    (void)error_of<NotRun>(second);
+  const std::jthread opener([&] {
+    (void)caught<NotRun>(second);
     board->gate = true;
   });
-  const Tally tally = pool.close(Closing::finish_until(5ms));
-  opener.join();
-  EXPECT_EQ(tally.done, 1U);
-  EXPECT_EQ(tally.expired, 1U);
+  EXPECT_TRUE(came_to(pool.close(Closing::finish_until(5ms)), {.done = 1, .expired = 1}));
   EXPECT_EQ(first.get(), 1U);
 }
 
@@ -358,11 +315,10 @@ TEST(ProcessPool, WhatIsStoppedIsNotBegunAgain) {
   EXPECT_TRUE(becomes_true([&] { return board->begun == 1; }));
   source.request_stop();
   for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
-  const auto died = error_of<WorkFailed>(future);
-  ASSERT_TRUE(died);
-  EXPECT_EQ(died->lost().attempts, 1U);
-  EXPECT_EQ(died->lost().end.text(), "killed by signal 9");
-  EXPECT_NE(std::string(died->what()).find("killed by signal 9"), std::string::npos);
+  const WorkFailed died = caught<WorkFailed>(future).value();
+  EXPECT_EQ(died.lost().attempts, 1U);
+  EXPECT_EQ(died.lost().end.text(), "killed by signal 9");
+  EXPECT_TRUE(says(died, "killed by signal 9"));
   EXPECT_EQ(board->begun, 1U);
 }
 
@@ -374,9 +330,7 @@ TEST(ProcessPool, EachOfManyDeathsHasItsReason) {
   std::vector<Future<void>> futures;
   for (std::size_t i = 0; i < test::rounds(200); ++i) futures.push_back(pool.submit<crash>(0));
   for (auto& future : futures) {
-    const auto died = error_of<WorkFailed>(future);
-    ASSERT_TRUE(died);
-    ASSERT_EQ(died->lost().end.text(), "killed by signal 9");
+    ASSERT_EQ(caught<WorkFailed>(future).value().lost().end.text(), "killed by signal 9");
   }
 }
 
@@ -386,7 +340,7 @@ TEST(ProcessPool, NoMoreAreReplacedInASecond) {
   const auto begun = std::chrono::steady_clock::now();
   std::vector<Future<void>> futures;
   for (int i = 0; i < 4; ++i) futures.push_back(pool.submit<crash>(0));
-  for (auto& future : futures) EXPECT_TRUE(error_of<WorkFailed>(future));
+  for (auto& future : futures) EXPECT_TRUE(caught<WorkFailed>(future));
   EXPECT_GE(std::chrono::steady_clock::now() - begun, 1s);
 }
 
@@ -400,14 +354,11 @@ TEST(ProcessPool, AnExceptionComesOverAsText) {
   const pid_t worker = workers().front();
   for (const int length : {0, 10, 4095, 10'000}) {
     auto future = pool.submit<throw_text>(length);
-    const auto failure = error_of<WorkFailed>(future);
-    ASSERT_TRUE(failure);
     const auto kept = static_cast<std::size_t>(std::min(length, 4095));
-    EXPECT_EQ(std::string(failure->what()), std::string(kept, 'x'));
+    EXPECT_EQ(caught<WorkFailed>(future).value().what(), std::string(kept, 'x'));
   }
   auto other = pool.submit<throw_text>(-1);
-  EXPECT_NE(std::string(error_of<WorkFailed>(other).value().what()).find("no std::exception"),
-            std::string::npos);
+  EXPECT_TRUE(says(caught<WorkFailed>(other).value(), "no std::exception"));
   EXPECT_EQ(pool.submit<add>(Numbers{1, 2}).get(), mix(1) + 2);
   EXPECT_EQ(workers().front(), worker) << "it goes on";
   const Tally tally = pool.close();
@@ -530,9 +481,7 @@ std::uint64_t submit_within(const Nested& nested) {
 TEST(ProcessPool, ACallFromInsideAKernelIsMisuse) {
   ProcessPool pool(1);
   auto nested = pool.submit<submit_within>(Nested{&pool});
-  const auto failure = error_of<WorkFailed>(nested);
-  ASSERT_TRUE(failure);
-  EXPECT_NE(std::string(failure->what()).find("from inside"), std::string::npos);
+  EXPECT_TRUE(says(caught<WorkFailed>(nested).value(), "from inside"));
 }
 
 TEST(ProcessPool, OptionsThatCannotBeAreMisuse) {
@@ -546,22 +495,13 @@ TEST(ProcessPool, OptionsThatCannotBeAreMisuse) {
 // In a fork of the program it can be destroyed, and is there afterwards.
 TEST(ProcessPool, AForkOfTheProgramEndsNothing) {
   auto pool = std::make_unique<ProcessPool>(2);
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    ::alarm(30);
-    bool is_misuse = false;
-    try {
-      (void)pool->submit<add>(Numbers{1, 1});
-    } catch (const std::logic_error&) {
-      is_misuse = true;
-    }
+  const int code = test::in_child([&] {
+    const auto submit = [&] { return pool->submit<add>(Numbers{1, 1}); };
+    const bool is_misuse = caught<std::logic_error>(submit).has_value();
     pool.reset();
-    ::_exit(is_misuse ? 0 : 1);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return is_misuse ? 0 : 1;
+  });
+  EXPECT_EQ(code, 0);
   EXPECT_EQ(pool->submit<add>(Numbers{1, 1}).get(), mix(1) + 1);
 }
 

@@ -4,9 +4,8 @@
 // memory is not to be had, or the system refuses a call that they need, as a container's filter or
 // an old kernel does. An error with nothing left, or fewer workers, as was chosen. And rings whose
 // memory cannot be had.
-#include <sys/mount.h>
-
 #include "support/failing.hpp"
+#include "support/limit.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"
@@ -37,16 +36,13 @@ void run_as_each_kind(const char* role) {
 
 const subprocess_support::RoleEntry few_descriptors(
     "few_descriptors", [](const std::string& argument) {
-      rlimit limit{};
-      if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 90;
-      const int before = test::open_descriptors();
+      const auto before = test::open_descriptors();
       for (const OnFewerWorkers on_fewer : {OnFewerWorkers::refuse, OnFewerWorkers::accept}) {
         std::size_t width = 0;
         bool is_whole = false;
         for (rlim_t most = subprocess_support::kRoleOutput + 1; !is_whole; ++most) {
           if (most > 100) return 1;
-          const rlimit few{most, limit.rlim_max};
-          if (::setrlimit(RLIMIT_NOFILE, &few) != 0) return 91;
+          const test::Limit few(RLIMIT_NOFILE, most);
           try {
             const std::size_t now = made(argument.front(), on_fewer);
             if (now < width || (now < 3 && on_fewer == OnFewerWorkers::refuse)) return 2;
@@ -57,7 +53,6 @@ const subprocess_support::RoleEntry few_descriptors(
             if (width != 0) return 3;
           }
           if (!has_no_child()) return 4;
-          if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) return 92;
           if (test::open_descriptors() != before) return 5;
         }
       }
@@ -72,7 +67,7 @@ TEST(ProcessStarts, WithoutTheKthDescriptorNothingIsLeft) {
 // ---- The k-th piece of memory, and the thread --------------------------------------------------
 
 TEST(ProcessStarts, WithoutTheKthMappingAllocationOrThreadNothingIsLeft) {
-  const int before = test::open_descriptors();
+  const auto before = test::open_descriptors();
   const std::vector<std::function<void()>> ways{
       [] { const ProcessTeam team{{.width = 2, .on_fewer = OnFewerWorkers::refuse}}; },
       [] { const ProcessPool pool{{.width = 2, .on_fewer = OnFewerWorkers::refuse}}; }};
@@ -137,7 +132,7 @@ const subprocess_support::RoleEntry without_a_call(
       const auto* const each = std::find_if(std::begin(kForbidden), std::end(kForbidden),
                                             [&](const Forbidden& one) { return name == one.name; });
       if (each == std::end(kForbidden)) return 90;
-      const int before = test::open_descriptors();
+      const std::size_t before = test::open_descriptors().size();
       const std::optional<Step> wanted = kind == 'w' ? each->programs : each->forks;
       if (!test::forbid(each->calls, each->error)) return 77;
       try {
@@ -152,7 +147,7 @@ const subprocess_support::RoleEntry without_a_call(
         if (what.find('\n') != std::string::npos) return 3;
       }
       if (!has_no_child()) return 4;
-      return test::open_descriptors() <= before ? 0 : 5;
+      return test::open_descriptors().size() <= before ? 0 : 5;
     });
 
 TEST(ProcessStarts, WhereACallIsForbiddenItIsAnErrorBeforeAnythingHasStarted) {
@@ -203,7 +198,7 @@ test::Refused ring_refused(const std::string& name) {
 TEST(ProcessStarts, ARingWithoutMemfdIsAnErrorAndOneWithANameWorks) {
   const test::SharedName name;
   const int code = test::in_child([&] {
-    const int before = test::open_descriptors();
+    const auto before = test::open_descriptors();
     if (!test::forbid({SYS_memfd_create}, EPERM)) return 77;
     const test::Refused answer = ring_refused("");
     if (answer.error != EPERM || answer.step != "memfd_create") return 1;
@@ -217,12 +212,8 @@ TEST(ProcessStarts, ARingWithoutMemfdIsAnErrorAndOneWithANameWorks) {
 TEST(ProcessStarts, ARingInADeviceThatIsFullIsAnErrorAndOneWithoutANameWorks) {
   const test::SharedName name;
   const int code = test::in_child([&] {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0) {
-      return 77;
-    }
-    const int before = test::open_descriptors();
+    if (!test::take_own_shm("size=1m")) return 77;
+    const auto before = test::open_descriptors();
     const test::Refused answer = ring_refused(name.text());
     if (answer.error != ENOSPC || answer.step != "fallocate" || name.is_there()) return 1;
     if (test::open_descriptors() != before) return 2;
@@ -234,11 +225,7 @@ TEST(ProcessStarts, ARingInADeviceThatIsFullIsAnErrorAndOneWithoutANameWorks) {
 
 // Teams and pools have no names there: a full device is nothing to them.
 const subprocess_support::RoleEntry full_device("full_device", [](const std::string& argument) {
-  if (::unshare(CLONE_NEWNS) != 0 ||
-      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-      ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=4k") != 0) {
-    return 0;  // no file system of one's own here
-  }
+  if (!test::take_own_shm("size=4k")) return 0;  // no file system of one's own here
   const int file = ::open("/dev/shm/full", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   std::vector<char> some(1 << 16, 'x');
   while (::write(file, some.data(), some.size()) > 0) {

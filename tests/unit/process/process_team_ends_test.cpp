@@ -17,12 +17,14 @@ using test::SharedName;
 
 // ---- Deaths ------------------------------------------------------------------------------------
 
+Deadly killing(const SharedBoard& board, int times) {
+  return {board.get(), times, [] { ::raise(SIGKILL); }};
+}
+
 TEST(ProcessTeamDeaths, ABlockIsReportedAtOnce) {
   const SharedBoard board;
   ProcessTeam team{{.width = 2, .on_crash = OnCrash::report}};
-  EXPECT_THROW((void)team.run<die_at_three>(8, Deadly{board.get(), 1000, [] { ::raise(SIGKILL); }},
-                                            {.block = 1}),
-               WorkFailed);
+  EXPECT_THROW((void)team.run<die_at_three>(8, killing(board, 1000), {.block = 1}), WorkFailed);
   EXPECT_EQ(board->deaths, 1);
   EXPECT_EQ(team.lost().at(0).attempts, 1U);
   EXPECT_EQ(team.tally().done, 7U);
@@ -31,15 +33,10 @@ TEST(ProcessTeamDeaths, ABlockIsReportedAtOnce) {
 TEST(ProcessTeamDeaths, ResetAllDoesAllBlocksAgainOrFailsAll) {
   const SharedBoard board;
   ProcessTeam team{{.width = 3, .tries = 3, .on_crash = OnCrash::reset_all}};
-  EXPECT_EQ(
-      team.run<die_at_three>(50, Deadly{board.get(), 2, [] { ::raise(SIGKILL); }}, {.block = 1})
-          .done,
-      50U);
+  EXPECT_EQ(team.run<die_at_three>(50, killing(board, 2), {.block = 1}).done, 50U);
   expect_rows(*board, 1, 50);
   board->deaths = 0;
-  EXPECT_THROW((void)team.run<die_at_three>(50, Deadly{board.get(), 1000, [] { ::raise(SIGKILL); }},
-                                            {.block = 1}),
-               WorkFailed);
+  EXPECT_THROW((void)team.run<die_at_three>(50, killing(board, 1000), {.block = 1}), WorkFailed);
   EXPECT_EQ(team.tally().failed, 50U) << "no result stands without the others";
   EXPECT_EQ(board->deaths, 3);
   ASSERT_EQ(team.lost().size(), 1U);
@@ -96,9 +93,10 @@ TEST(ProcessTeamDeaths, TriesOfResetAllAreNoMoreThoughOthersLookForABlock) {
                     .on_crash = OnCrash::reset_all}};
   for (int round = 0, rounds = test::deep() ? 60 : 5; round < rounds; ++round) {
     board->deaths = 0;
-    EXPECT_THROW((void)team.run<die_at_three_before_others_look>(
-                     4, Deadly{board.get(), 0, [] { ::raise(SIGKILL); }}, {.block = 1}),
-                 WorkFailed);
+    const auto run = [&] {
+      (void)team.run<die_at_three_before_others_look>(4, killing(board, 0), {.block = 1});
+    };
+    EXPECT_THROW(run(), WorkFailed);
     EXPECT_EQ(board->deaths, 15);
   }
 }
@@ -145,7 +143,7 @@ void kill_and_await(pid_t process) {
 
 TEST(ProcessTeamDeaths, ASpareTakesThePlaceOfTheNextThatDies) {
   const SharedBoard board;
-  const std::size_t before = open_descriptors();
+  const auto before = open_descriptors();
   {
     ProcessTeam team{{.width = 1, .limit = 100ms}};
     std::uint64_t factor = 1;
@@ -229,13 +227,9 @@ TEST(ProcessTeamDeaths, AForkServerThatIsStoppedAtTheStartGoesOn) {
 TEST(ProcessTeamDeaths, AForkServerThatHangsIsAnError) {
   if (!test::deep()) GTEST_SKIP() << "takes the five seconds that a server has: in a deep run";
   StandsStill tap(true);
-  const std::size_t before = open_descriptors();
-  try {
-    const ProcessTeam team{{.width = 2, .tap = &tap}};
-    FAIL() << "it must throw";
-  } catch (const std::system_error& error) {
-    EXPECT_EQ(error.code().value(), ETIMEDOUT);
-  }
+  const auto before = open_descriptors();
+  const auto make = [&] { return ProcessTeam{{.width = 2, .tap = &tap}}.width(); };
+  EXPECT_EQ(test::caught<std::system_error>(make).value().code().value(), ETIMEDOUT);
   EXPECT_TRUE(servers_of(::getpid()).empty());
   EXPECT_EQ(open_descriptors(), before);
 }
@@ -280,12 +274,8 @@ TEST(ProcessTeamEnds, AWorkerThatCannotAllocate) {
   EXPECT_EQ(board->deaths, 2);
   expect_rows(*board, 1, 20);
   // One that says so has failed, and its worker goes on.
-  try {
-    (void)team.run<throw_at_three>(20, Rows{board.get(), 2}, {.block = 1});
-    FAIL() << "it must throw";
-  } catch (const WorkFailed& failure) {
-    EXPECT_STREQ(failure.what(), "std::bad_alloc");
-  }
+  const auto run = [&] { return team.run<throw_at_three>(20, Rows{board.get(), 2}, {.block = 1}); };
+  EXPECT_STREQ(test::caught<WorkFailed>(run).value().what(), "std::bad_alloc");
   EXPECT_EQ(team.tally().done, 19U);
   EXPECT_EQ(team.run<compute_rows>(100, Rows{board.get(), 5}).done, 100U);
   expect_rows(*board, 5, 100);
@@ -332,10 +322,7 @@ TEST(ProcessTeamEnds, TheThreadThatMadeItMayEnd) {
     std::this_thread::sleep_for(20ms);
     EXPECT_EQ(team->run<compute_rows>(50, Rows{board.get(), 9}).done, 50U);
     board->deaths = 0;
-    EXPECT_EQ(
-        team->run<die_at_three>(50, Deadly{board.get(), 1, [] { ::raise(SIGKILL); }}, {.block = 1})
-            .done,
-        50U);
+    EXPECT_EQ(team->run<die_at_three>(50, killing(board, 1), {.block = 1}).done, 50U);
   }
   ::sigaction(SIGCHLD, &before, nullptr);
 }

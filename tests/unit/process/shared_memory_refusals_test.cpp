@@ -3,7 +3,6 @@
 // Shared memory that is not what it should be, is another's, or cannot be had: an error with its
 // reason, no signal, and nothing left behind.
 #include <sys/file.h>
-#include <sys/mount.h>
 
 #include "process/shared_header.hpp"
 #include "support/failing.hpp"
@@ -35,8 +34,7 @@ class File {
 
 // As create() and publish() make it.
 SharedHeaderCopy right_header(std::uint64_t total = kFile) {
-  SharedMemory memory = SharedMemory::create({.bytes = kBytes});
-  memory.publish();
+  SharedMemory memory = published({.bytes = kBytes});
   SharedHeaderCopy header;
   EXPECT_EQ(::pread(memory.descriptor(), &header, sizeof header, 0), ssize_t{sizeof header});
   if (total != kFile) {
@@ -56,13 +54,13 @@ int made(const SharedHeaderCopy& header, std::size_t bytes, int seals) {
   return file;
 }
 Refused attach_refused(int file) {
-  const int before = open_descriptors();
+  const auto before = open_descriptors();
   const Refused answer = refused([&] { return SharedMemory::attach(file); });
   EXPECT_EQ(open_descriptors(), before) << answer.text;
   return answer;
 }
 Refused open_refused(const std::string& name, bool writable = true) {
-  const int before = open_descriptors();
+  const auto before = open_descriptors();
   const Refused answer = refused([&] { return SharedMemory::open(name, {.writable = writable}); });
   EXPECT_EQ(open_descriptors(), before) << answer.text;
   return answer;
@@ -122,8 +120,7 @@ TEST(AttachRefuses, WhatIsHalfMade) {
 }
 
 TEST(AttachRefuses, AnotherLayout) {
-  SharedMemory memory = SharedMemory::create({.bytes = kBytes, .layout = 5});
-  memory.publish();
+  SharedMemory memory = published({.bytes = kBytes, .layout = 5});
   const Refused other = refused([&] { return SharedMemory::attach(memory.descriptor()); });
   EXPECT_TRUE(says(other, "layout")) << other.text;
   EXPECT_TRUE(SharedMemory::attach(memory.descriptor(), {.layout = 5}).valid());
@@ -155,7 +152,7 @@ TEST(Names, OneThatIsTaken) {
   SharedMemory memory = SharedMemory::create({.name = name.text(), .bytes = kBytes});
   memory.bytes()[0] = std::byte{1};
   memory.publish();
-  const int before = open_descriptors();
+  const auto before = open_descriptors();
   const Refused second =
       refused([&] { return SharedMemory::create({.name = name.text(), .bytes = kBytes}); });
   EXPECT_EQ(second.error, EEXIST);
@@ -179,8 +176,7 @@ TEST(Names, OneThatIsAnothersByNowStays) {
 // What stands at a name: nothing of it is opened, waited for or followed.
 TEST(Names, OfSomethingElse) {
   const SharedName name, target;
-  SharedMemory memory = SharedMemory::create({.name = target.text(), .bytes = kBytes});
-  memory.publish();
+  SharedMemory memory = published({.name = target.text(), .bytes = kBytes});
   ASSERT_EQ(::symlink(target.path().c_str(), name.path().c_str()), 0);
   for (const bool writable : {false, true}) {
     const Refused link = open_refused(name.text(), writable);
@@ -321,8 +317,7 @@ TEST(Names, OfManyThatStartTogether) {
 
 TEST(Names, OpenToOthers) {
   const SharedName name;
-  SharedMemory memory = SharedMemory::create({.name = name.text(), .bytes = kBytes});
-  memory.publish();
+  SharedMemory memory = published({.name = name.text(), .bytes = kBytes});
   for (const mode_t mode : {0640U, 0604U, 0666U, 0700U, 04600U}) {
     ASSERT_EQ(::chmod(name.path().c_str(), mode), 0);
     const Refused wide = open_refused(name.text());
@@ -344,8 +339,7 @@ TEST(Names, OfAnotherUser) {
     });
   };
   {
-    SharedMemory memory = SharedMemory::create({.name = name.text(), .bytes = kBytes});
-    memory.publish();
+    SharedMemory memory = published({.name = name.text(), .bytes = kBytes});
     EXPECT_EQ(refused_child(), 0);
     ASSERT_EQ(::chmod(name.path().c_str(), 0666), 0);
     EXPECT_EQ(refused_child(), 0) << "open to it, and still another's";
@@ -363,15 +357,14 @@ TEST(Names, LeftBehindByAProcessThatWasKilled) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t child = start_child([&] {
-    SharedMemory memory = SharedMemory::create({.name = name.text(), .bytes = kBytes});
-    memory.publish();
+    SharedMemory memory = published({.name = name.text(), .bytes = kBytes});
     const char made = 1;
     if (::write(ends[1], &made, 1) != 1) return 1;
     for (;;) ::pause();
   });
   char made = 0;
   ASSERT_EQ(::read(ends[0], &made, 1), 1);
-  const int before = open_descriptors();
+  const std::size_t before = open_descriptors().size();
   const Refused alive = refused([&] { return SharedMemory::remove(name.text()); });
   EXPECT_EQ(alive.error, EBUSY);
   EXPECT_TRUE(says(alive, "creator has it still")) << alive.text;
@@ -383,14 +376,14 @@ TEST(Names, LeftBehindByAProcessThatWasKilled) {
   EXPECT_FALSE(name.is_there());
   EXPECT_FALSE(SharedMemory::remove(name.text()));
   EXPECT_EQ(kept.bytes().size(), kBytes);
-  EXPECT_EQ(open_descriptors(), before + 1);
+  EXPECT_EQ(open_descriptors().size(), before + 1);
   for (const int each : ends) ::close(each);
 }
 
 // ---- What cannot be had ----
 
 TEST(NotToBeHad, SizesBeyondAll) {
-  const int before = open_descriptors();
+  const auto before = open_descriptors();
   const SharedName name;
   for (const std::string& which : {std::string(), name.text()}) {
     for (const std::size_t bytes :
@@ -463,12 +456,8 @@ TEST(NotToBeHad, BeyondALimitOfTheProcess) {
 TEST(NotToBeHad, FromADeviceThatIsFull) {
   const SharedName name;
   const int code = in_child([&] {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=1m") != 0) {
-      return 77;
-    }
-    const int before = open_descriptors();
+    if (!take_own_shm("size=1m")) return 77;
+    const auto before = open_descriptors();
     for (const bool huge : {false, true}) {
       const Refused full = refused([&] {
         return SharedMemory::create(
@@ -514,8 +503,7 @@ TEST(NotToBeHad, WhereACallIsForbidden) {
     GTEST_SKIP() << "system calls cannot be filtered here";
   }
   const SharedName name;
-  SharedMemory memory = SharedMemory::create({.bytes = kBytes});
-  memory.publish();
+  SharedMemory memory = published({.bytes = kBytes});
   const auto go = [&](Way way) {
     if (way == Way::attached) return SharedMemory::attach(memory.descriptor());
     const bool named = way == Way::named;
@@ -529,7 +517,7 @@ TEST(NotToBeHad, WhereACallIsForbidden) {
         SCOPED_TRACE(testing::Message()
                      << each.step << ", " << static_cast<int>(way) << ", " << error);
         const int code = in_child([&] {
-          const int before = open_descriptors();
+          const auto before = open_descriptors();
           if (!forbid(each.calls, error, only)) return 1;
           const Refused answer = refused([&] { return go(way); });
           const bool is_it = way == Way::attached ? answer.error != 0 : answer.error == error;
@@ -550,12 +538,11 @@ TEST(NotToBeHad, WhereACallIsForbidden) {
 TEST(NotToBeHad, MappingsAndAllocations) {
   using handoff::test::Call;
   const SharedName name;
-  SharedMemory memory = SharedMemory::create({.name = name.text(), .bytes = kBytes});
-  memory.publish();
+  SharedMemory memory = published({.name = name.text(), .bytes = kBytes});
   SharedMemory unnamed = SharedMemory::create({.bytes = kBytes});
   unnamed.publish();
   const SharedName second;
-  const int before = open_descriptors();
+  const auto before = open_descriptors();
   for (const Call call : {Call::map, Call::allocation}) {
     const auto ways = std::vector<std::function<void()>>{
         [&] { (void)SharedMemory::create({.bytes = kBytes}); },
@@ -588,8 +575,7 @@ TEST(NotToBeHad, MappingsAndAllocations) {
 // ---- What a process that has the descriptor may do ----
 
 TEST(HostilePeer, ChangesWhatItMay) {
-  SharedMemory memory = SharedMemory::create({.bytes = kBytes});
-  memory.publish();
+  SharedMemory memory = published({.bytes = kBytes});
   const SharedMemory mine = SharedMemory::attach(memory.descriptor());
   mine.bytes().back() = std::byte{1};
   const int code = in_child([&] {

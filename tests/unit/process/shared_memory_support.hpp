@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// What the tests of shared memory have in common: children, names, failing system calls.
+// What the tests of shared memory have in common: children, names, calls that are refused.
 #pragma once
 
-#include <dirent.h>
-#include <sys/prctl.h>
+#include <sys/mount.h>
 
+#include "support/child.hpp"
+#include "support/files.hpp"
 #include "support/filtered_calls.hpp"
 #include "support/test.hpp"
 
@@ -30,44 +31,17 @@ class SharedName {
   std::string name_;
 };
 
-// A child that runs `body` and returns what that does. Nothing of gtest works in it.
-template <class Body>
-pid_t start_child(const Body& body) {
-  const pid_t id = ::fork();
-  if (id != 0) return id;
-  ::signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler would make a return code of it
-  ::signal(SIGBUS, SIG_DFL);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::alarm(100);
-  int code = 250;
-  try {
-    code = body();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "a child: %s\n", error.what());
-  }
-  ::_exit(code);
+// This process has a /dev/shm of its own from here on, of this size. False: it may not.
+inline bool take_own_shm(const char* size) {
+  return ::unshare(CLONE_NEWNS) == 0 &&
+         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("tmpfs", "/dev/shm", "tmpfs", 0, size) == 0;
 }
 
-// How it ended: its return code, or the signal as a negative number.
-inline int end_of(pid_t child) {
-  int status = 0;
-  pid_t ended = 0;
-  do ended = ::waitpid(child, &status, 0);
-  while (ended < 0 && errno == EINTR);
-  if (child < 0 || ended != child) return 251;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-template <class Body>
-int in_child(const Body& body) {
-  return end_of(start_child(body));
-}
-
-// How many descriptors this process has; by asking for each, so that a filter of system calls does
-// not matter.
-inline int open_descriptors() {
-  int count = 0;
-  for (int each = 0; each < 1024; ++each) count += ::fcntl(each, F_GETFD) >= 0 ? 1 : 0;
-  return count;
+inline SharedMemory published(const SharedMemoryOptions& options) {
+  SharedMemory memory = SharedMemory::create(options);
+  memory.publish();
+  return memory;
 }
 
 // The error of a call on shared memory that fails, "shared memory NAME: STEP: ..."; 0 and "" if it

@@ -88,10 +88,11 @@ TEST_P(EachForm, OneHandleOfIt) {
   EXPECT_EQ(second.descriptor(), -1);
   EXPECT_EQ(second.key(), 0u);
   EXPECT_FALSE(second.writable());
-  const int descriptors = handoff::test::open_descriptors();
+  const std::size_t descriptors = handoff::test::open_descriptors().size();
   first = std::move(moved);
   EXPECT_EQ(first.key(), key);
-  EXPECT_EQ(handoff::test::open_descriptors(), descriptors - 1) << "what it had is given back";
+  EXPECT_EQ(handoff::test::open_descriptors().size(), descriptors - 1)
+      << "what it had is given back";
   EXPECT_FALSE(name.is_there());
   EXPECT_EQ(second_name.is_there(), form.named);
 }
@@ -190,8 +191,7 @@ INSTANTIATE_TEST_SUITE_P(SharedMemory, EachForm, testing::Bool(),
                          [](const auto& each) { return each.param ? "named" : "anonymous"; });
 
 TEST(SharedMemory, AnAnonymousOneIsSealed) {
-  SharedMemory memory = SharedMemory::create({.bytes = kBytes});
-  memory.publish();
+  SharedMemory memory = published({.bytes = kBytes});
   EXPECT_NE(::ftruncate(memory.descriptor(), 0), 0);
   EXPECT_NE(::ftruncate(memory.descriptor(), 1 << 20), 0);
   EXPECT_NE(::fcntl(memory.descriptor(), F_ADD_SEALS, F_SEAL_WRITE), 0);
@@ -224,8 +224,7 @@ TEST(SharedMemory, WhatIsReadOnlyForOthers) {
 }
 
 TEST(SharedMemory, AReadOnlyDescriptor) {
-  SharedMemory memory = SharedMemory::create({.bytes = kBytes});
-  memory.publish();
+  SharedMemory memory = published({.bytes = kBytes});
   const int reader = memory.read_only_descriptor();
   ASSERT_GE(reader, 0);
   const auto writer = refused([&] { return SharedMemory::attach(reader); });
@@ -251,8 +250,7 @@ TEST(SharedMemory, IsMisused) {
   EXPECT_FALSE(empty.valid());
   EXPECT_THROW(empty.publish(), std::logic_error);
   EXPECT_THROW((void)empty.read_only_descriptor(), std::logic_error);
-  SharedMemory memory = SharedMemory::create({.bytes = 1});
-  memory.publish();
+  SharedMemory memory = published({.bytes = 1});
   memory.publish();  // once more says no more
   SharedMemory other = SharedMemory::attach(memory.descriptor());
   EXPECT_THROW(other.publish(), std::logic_error);

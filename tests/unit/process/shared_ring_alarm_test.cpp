@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include "support/failing.hpp"
+#include "support/limit.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_faces.hpp"
 
@@ -152,14 +153,8 @@ TEST(SharedRingAlarm, WhatItNeedsIsAnErrorIfItIsNotThere) {
   };
   EXPECT_GT(test::until_whole(test::Call::thread, EAGAIN, [&] { (void)make(); }), 0);
   EXPECT_GT(test::until_whole(test::Call::allocation, 0, [&] { (void)make(); }), 0);
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  rlimit none = before;
-  none.rlim_cur = 0;
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  const int error = make();
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_EQ(error, EMFILE);
+  const test::Limit none(RLIMIT_NOFILE, 0);
+  EXPECT_EQ(make(), EMFILE);
 }
 
 }}  // namespace shared_ring_alarm_test

@@ -14,11 +14,7 @@ constexpr std::size_t kCount = kBytes / sizeof(double);
 
 static_assert(std::is_trivially_copyable_v<SharedSpan<double>>, "it may lie in shared memory");
 
-SharedMemory made(std::size_t bytes = kBytes) {
-  SharedMemory memory = SharedMemory::create({.bytes = bytes});
-  memory.publish();
-  return memory;
-}
+SharedMemory made() { return published({.bytes = kBytes}); }
 
 TEST(SharedSpan, NamesElements) {
   const SharedMemory memory = made();

@@ -9,8 +9,8 @@
 namespace subprocess_calls_test { namespace {
 
 using namespace handoff;
-namespace support = subprocess_support;
 using namespace std::chrono_literals;
+using namespace subprocess_support;
 using test::Call;
 
 // Made beforehand, so that it is not this which fails.
@@ -41,7 +41,7 @@ bool runs(const std::set<std::string>& expected) {
   } catch (const std::bad_alloc&) {
     EXPECT_TRUE(expected.contains("bad_alloc"));
   } catch (const std::system_error& error) {
-    const std::string said = support::said_by(error);
+    const std::string said = said_by(error);
     EXPECT_TRUE(expected.contains(said)) << said;
   }
   return false;
@@ -49,12 +49,12 @@ bool runs(const std::set<std::string>& expected) {
 
 void until_whole(Call call, int error, const std::set<std::string>& expected, int least) {
   ASSERT_TRUE(runs({}));
-  const std::set<int> before = support::open_descriptors();
+  const auto before = open_descriptors();
   int failed = 0;
   const int places = test::until_whole(
       call, error, [&] { failed += runs(expected) ? 0 : 1; },
       [&] {
-        EXPECT_EQ(support::open_descriptors(), before);
+        EXPECT_EQ(open_descriptors(), before);
         EXPECT_TRUE(nobody_is_left());
         EXPECT_TRUE(runs({}));
       });
@@ -79,7 +79,7 @@ TEST(SubprocessCalls, ReadsThatFail) {
     (void)child.wait();
     ADD_FAILURE() << "the output could not be read";
   } catch (const std::system_error& error) {
-    EXPECT_EQ(support::said_by(error), "read its output: EIO");
+    EXPECT_EQ(said_by(error), "read its output: EIO");
   }
   (void)test::stop_failing(Call::read);
   EXPECT_TRUE(child.wait().ok());  // once more
@@ -126,7 +126,7 @@ TEST(SubprocessCalls, WaitsWithoutMemory) {
 }
 
 // The spawner itself: in a fresh process, since it is started once.
-const support::RoleEntry first_start("first_start", [](const std::string& argument) {
+const RoleEntry first_start("first_start", [](const std::string& argument) {
   const bool thread = argument == "thread";
   const std::set<std::string> expected{"start the thread that starts programs: " +
                                        std::string(thread ? "EAGAIN" : "ENOMEM")};
@@ -139,7 +139,7 @@ const support::RoleEntry first_start("first_start", [](const std::string& argume
     } catch (const std::bad_alloc&) {
       said = "bad_alloc";
     } catch (const std::system_error& error) {
-      said = support::said_by(error);
+      said = said_by(error);
     }
     if (!test::stop_failing(call)) return k > 0 && said == "runs" ? 0 : 1;
     // What is only for speed may fail unseen.
@@ -149,7 +149,7 @@ const support::RoleEntry first_start("first_start", [](const std::string& argume
 });
 TEST(SubprocessCalls, FirstStart) {
   for (const char* const call : {"thread", "map", "allocation"}) {
-    (void)support::run_role("first_start", call);
+    (void)run_role("first_start", call);
   }
 }
 

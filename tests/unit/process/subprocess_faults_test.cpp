@@ -6,40 +6,35 @@
 #include <sys/ptrace.h>
 
 #include "support/filtered_calls.hpp"
+#include "support/limit.hpp"
 #include "support/test.hpp"
 #include "unit/process/subprocess_support.hpp"
 
 namespace subprocess_faults_test { namespace {
 
 using namespace handoff;
-namespace support = subprocess_support;
-
 using namespace std::chrono_literals;
-using support::open_descriptors;
-using support::shell;
-using support::Watched;
+using namespace subprocess_support;
+using test::caught;
 
 // "step: errno" of a start that fails; "" of one that does not.
 std::string failure_of(const std::vector<std::string>& arguments, SubprocessOptions options = {}) {
-  try {
-    (void)Subprocess::start(arguments, options);
-    return "";
-  } catch (const std::system_error& error) {
-    return support::said_by(error);
-  }
+  const auto error =
+      caught<std::system_error>([&] { return Subprocess::start(arguments, options); });
+  return error ? said_by(*error) : "";
 }
 
 TEST(SubprocessFaults, WhatCannotBeRun) {
-  const support::Folder folder;
+  const Folder folder;
   const std::string text = folder.file("text", "echo a\n", 0755);
   const std::string plain = folder.file("plain", "#!/bin/sh\n", 0644);
   const std::string lost = folder.file("lost", "#!/no/such/interpreter\n", 0755);
   const std::string empty = folder.file("empty", "", 0755);
-  const std::string loop = (folder.path / "loop").string();
+  const std::string loop = folder.at("loop");
   ASSERT_EQ(symlink("loop", loop.c_str()), 0);
   const std::string busy = folder.file("busy", "#!/bin/sh\n", 0755);
   const int writer = open(busy.c_str(), O_WRONLY | O_CLOEXEC);
-  const std::set<int> before = open_descriptors();
+  const auto before = open_descriptors();
   SubprocessOptions options;
   options.output = options.error = SubprocessOutput::captured();
   options.input = SubprocessInput::pipe();
@@ -72,32 +67,21 @@ TEST(SubprocessFaults, WhatCannotBeRun) {
 
 // The signal would end this process: it is not ignored here.
 TEST(SubprocessFaults, AnInputBeyondTheLimitOfFilesIsAnError) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit few{.rlim_cur = 100'000, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
-  const std::string said = failure_of({"cat"}, {.input = std::string(200'000, 'x')});
-  const std::string fits = failure_of({"cat"}, {.input = std::string(100'000, 'x')});
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
-  EXPECT_EQ(said, "make its streams: EFBIG");
-  EXPECT_EQ(fits, "");
+  const test::Limit limit(RLIMIT_FSIZE, 100'000);
+  EXPECT_EQ(failure_of({"cat"}, {.input = std::string(200'000, 'x')}), "make its streams: EFBIG");
+  EXPECT_EQ(failure_of({"cat"}, {.input = std::string(100'000, 'x')}), "");
 }
 
 TEST(SubprocessFaults, ErrorsAreOneLine) {
-  try {
-    (void)Subprocess::start({"no\nsuch\x1b\xc2\x9b"});
-    ADD_FAILURE() << "it runs";
-  } catch (const std::system_error& error) {
-    EXPECT_STREQ(error.what(),
-                 "Subprocess no\\x0asuch\\x1b\\xc2\\x9b: run: No such file or directory");
-    EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
-  }
-  try {
-    (void)Subprocess::start({"true"}, {.directory = "/no/such"});
-    ADD_FAILURE() << "it runs";
-  } catch (const std::system_error& error) {
-    EXPECT_STREQ(error.what(), "Subprocess /no/such: go to the folder: No such file or directory");
-  }
+  const auto error =
+      caught<std::system_error>([] { return Subprocess::start({"no\nsuch\x1b\xc2\x9b"}); }).value();
+  EXPECT_STREQ(error.what(),
+               "Subprocess no\\x0asuch\\x1b\\xc2\\x9b: run: No such file or directory");
+  EXPECT_EQ(error.code(), std::errc::no_such_file_or_directory);
+  const auto elsewhere = caught<std::system_error>(
+      [] { return Subprocess::start({"true"}, {.directory = "/no/such"}); });
+  EXPECT_STREQ(elsewhere.value().what(),
+               "Subprocess /no/such: go to the folder: No such file or directory");
 }
 
 TEST(SubprocessFaults, WhatMakesNoSense) {
@@ -124,12 +108,8 @@ TEST(SubprocessFaults, WhatMakesNoSense) {
   refused({"true"}, {.cpus = {-1}});
   refused({"true"}, {.cpus = {1 << 20}});
   auto sleeper = Subprocess::start({"sleep", "1000"});
-  try {
-    (void)sleeper.signal(1000);
-    ADD_FAILURE() << "there is such a signal";
-  } catch (const std::system_error& error) {
-    EXPECT_STREQ(error.what(), "Subprocess sleep: send a signal: Invalid argument");
-  }
+  const auto error = caught<std::system_error>([&] { return sleeper.signal(1000); });
+  EXPECT_STREQ(error.value().what(), "Subprocess sleep: send a signal: Invalid argument");
 }
 
 // So many numbers below it are free.
@@ -143,18 +123,14 @@ rlim_t limit_with(rlim_t room, const std::set<int>& taken) {
 
 TEST(SubprocessFaults, NoDescriptorsLeft) {
   (void)Subprocess::start({"true"}).wait();
-  const std::set<int> before = open_descriptors();
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
+  const auto before = open_descriptors();
   std::set<std::string> failures;
   for (rlim_t room = 0; room < 12; ++room) {
-    const rlimit small{limit_with(room, before), limit.rlim_max};
-    setrlimit(RLIMIT_NOFILE, &small);
+    const test::Limit limit(RLIMIT_NOFILE, limit_with(room, before));
     failures.insert(failure_of({"true"}, {.input = SubprocessInput::pipe(),
                                           .output = SubprocessOutput::captured(),
                                           .error = SubprocessOutput::captured()}));
     failures.insert(failure_of({"true"}, {.input = "bytes", .output = SubprocessOutput::null()}));
-    setrlimit(RLIMIT_NOFILE, &limit);
     EXPECT_EQ(open_descriptors(), before) << room;
   }
   EXPECT_EQ(failures,
@@ -173,13 +149,11 @@ TEST(SubprocessFaults, StopWithoutADescriptor) {
     stop.request_stop();
   });
   while (!runs) std::this_thread::yield();
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  const rlimit none{0, limit.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &none);
-  waits = true;
-  EXPECT_FALSE(sleeper.wait({1h, stop.token()}).has_value());
-  setrlimit(RLIMIT_NOFILE, &limit);
+  {
+    const test::Limit none(RLIMIT_NOFILE, 0);
+    waits = true;
+    EXPECT_FALSE(sleeper.wait({1h, stop.token()}).has_value());
+  }
   later.join();
 }
 
@@ -196,7 +170,7 @@ TEST(SubprocessFaults, NoDescriptorIsTooHighToBeClosed) {
 
 TEST(SubprocessFaults, NothingLeaksToSiblings) {
   (void)Subprocess::start({"true"}).wait();
-  const std::set<int> before = open_descriptors();
+  const auto before = open_descriptors();
   std::atomic<bool> over{false};
   std::atomic<std::size_t> wrong{0};
   std::thread noise([&] {
@@ -210,20 +184,16 @@ TEST(SubprocessFaults, NothingLeaksToSiblings) {
     }
   });
   constexpr std::size_t threads = 8;
-  std::vector<std::thread> starters;
-  for (std::size_t i = 0; i < threads; ++i) {
-    starters.emplace_back([&] {
-      for (std::size_t round = 0; round < test::rounds(1000) / threads; ++round) {
-        auto list = Subprocess::start(
-            {"ls", "/proc/self/fd"},
-            {.input = round % 2 == 0 ? SubprocessInput("some") : SubprocessInput::pipe(),
-             .output = SubprocessOutput::captured(),
-             .error = SubprocessOutput::captured()});
-        if (!list.wait().ok() || list.output() != "0\n1\n2\n3\n") ++wrong;
-      }
-    });
-  }
-  for (std::thread& each : starters) each.join();
+  test::Crew(threads, [&] {
+    for (std::size_t round = 0; round < test::rounds(1000) / threads; ++round) {
+      auto list = Subprocess::start(
+          {"ls", "/proc/self/fd"},
+          {.input = round % 2 == 0 ? SubprocessInput("some") : SubprocessInput::pipe(),
+           .output = SubprocessOutput::captured(),
+           .error = SubprocessOutput::captured()});
+      if (!list.wait().ok() || list.output() != "0\n1\n2\n3\n") ++wrong;
+    }
+  }).join();
   over = true;
   noise.join();
   EXPECT_EQ(wrong, 0U);
@@ -233,38 +203,36 @@ TEST(SubprocessFaults, NothingLeaksToSiblings) {
 // Roles: what these tests run in processes of their own.
 
 TEST(SubprocessRole, Run) {
-  const char* const name = getenv(support::kRoleVariable);
+  const char* const name = getenv(kRoleVariable);
   if (name == nullptr) GTEST_SKIP() << "for other tests to run";
-  const char* const argument = getenv(support::kRoleArgument);
-  const int code = support::roles().at(name)(argument != nullptr ? argument : "");
+  const char* const argument = getenv(kRoleArgument);
+  const int code = roles().at(name)(argument != nullptr ? argument : "");
   std::fflush(nullptr);
   _exit(code);
 }
 
 void tell(const std::string& line) {
-  if (write(support::kRoleOutput, line.data(), line.size()) < 0) _exit(99);
+  if (write(kRoleOutput, line.data(), line.size()) < 0) _exit(99);
 }
 
 // A process with children of its own, which is killed: a pipe whose other end only they have says
 // when they are all gone.
-const support::RoleEntry many_children("many_children", [](const std::string&) {
+const RoleEntry many_children("many_children", [](const std::string&) {
   std::vector<Subprocess> children;
   for (int i = 0; i < 4; ++i) {
-    children.push_back(
-        Subprocess::start({"sleep", "1000"}, {.descriptors = {{support::kRoleOutput, 5}}}));
+    children.push_back(Subprocess::start({"sleep", "1000"}, {.descriptors = {{kRoleOutput, 5}}}));
   }
   std::thread([&] {
-    children.push_back(
-        Subprocess::start({"sleep", "1000"}, {.descriptors = {{support::kRoleOutput, 5}}}));
+    children.push_back(Subprocess::start({"sleep", "1000"}, {.descriptors = {{kRoleOutput, 5}}}));
   }).join();
   tell("ready\n");
   for (;;) pause();
   return 1;
 });
-const support::RoleEntry starts_all_the_time("starts_all_the_time", [](const std::string&) {
+const RoleEntry starts_all_the_time("starts_all_the_time", [](const std::string&) {
   tell("ready\n");
   for (;;) {
-    (void)Subprocess::start({"sleep", "1000"}, {.descriptors = {{support::kRoleOutput, 5}}});
+    (void)Subprocess::start({"sleep", "1000"}, {.descriptors = {{kRoleOutput, 5}}});
   }
   return 1;
 });
@@ -272,9 +240,9 @@ const support::RoleEntry starts_all_the_time("starts_all_the_time", [](const std
 void expect_no_orphans(const std::string& role, std::chrono::microseconds after) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  SubprocessOptions options = support::role_options(role, "");
-  options.descriptors = {{.from = ends[1], .to = support::kRoleOutput}};
-  auto parent = Subprocess::start(support::role_arguments(), options);
+  SubprocessOptions options = role_options(role, "");
+  options.descriptors = {{.from = ends[1], .to = kRoleOutput}};
+  auto parent = Subprocess::start(role_arguments(), options);
   close(ends[1]);
   char text[16] = {};
   ASSERT_EQ(read(ends[0], text, sizeof text), 6);
@@ -326,10 +294,10 @@ const Forbidden kForbidden[] = {
     {"affinity", SYS_sched_getaffinity, 0, EPERM, ""},
 };
 
-const support::RoleEntry forbidden_call("forbidden_call", [](const std::string& name) {
+const RoleEntry forbidden_call("forbidden_call", [](const std::string& name) {
   for (const Forbidden& each : kForbidden) {
     if (name != each.name) continue;
-    const std::set<int> before = open_descriptors();
+    const auto before = open_descriptors();
     std::optional<test::FilteredArgument> only;
     if (each.bits != 0) only = {.number = 0, .compare = BPF_JSET, .value = each.bits};
     if (!test::forbid({each.call}, each.error, only)) return 90;
@@ -350,41 +318,40 @@ TEST(SubprocessFaults, CallsThatAreForbidden) {
     const bool for_runtime =
         each.call == SYS_clone3 || each.call == SYS_sched_getaffinity || each.call == SYS_pipe2;
     if (test::sanitized && for_runtime) continue;
-    (void)support::run_role("forbidden_call", each.name);
+    (void)run_role("forbidden_call", each.name);
   }
 }
 
 // Without close_range: the descriptors are found one by one, none is left out.
-const support::RoleEntry closes_one_by_one("closes_one_by_one", [](const std::string&) {
+const RoleEntry closes_one_by_one("closes_one_by_one", [](const std::string&) {
   for (int i = 0; i < 300; ++i) {
     if (open("/dev/null", O_RDONLY) < 0) return 90;
   }
   if (!test::forbid({SYS_close_range}, ENOSYS)) return 91;
   const std::string listed =
-      support::output_of({"ls", "/proc/self/fd"}, {.descriptors = {{.from = 250, .to = 100}}});
+      output_of({"ls", "/proc/self/fd"}, {.descriptors = {{.from = 250, .to = 100}}});
   std::printf("%s\n", listed.c_str());
   return listed == "0\n1\n100\n2\n3\n" ? 0 : 1;
 });
-TEST(SubprocessFaults, DescriptorsClosedOneByOne) { (void)support::run_role("closes_one_by_one"); }
+TEST(SubprocessFaults, DescriptorsClosedOneByOne) { (void)run_role("closes_one_by_one"); }
 
 // Streams of this process that are closed: nothing else may come under their numbers.
-const support::RoleEntry no_streams("no_streams", [](const std::string&) {
+const RoleEntry no_streams("no_streams", [](const std::string&) {
   for (const int stream : {0, 1, 2}) close(stream);
   const int first = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-  const std::string here = support::output_of({"readlink", "/proc/self/fd/0", "/proc/self/fd/2"},
-                                              {.input = SubprocessInput::inherited()});
-  const std::string both =
-      support::output_of({"sh", "-c", "cat; echo a >&2; echo b"},
-                         {.input = "x", .error = SubprocessOutput::same_as_output()});
+  const std::string here = output_of({"readlink", "/proc/self/fd/0", "/proc/self/fd/2"},
+                                     {.input = SubprocessInput::inherited()});
+  const std::string both = output_of({"sh", "-c", "cat; echo a >&2; echo b"},
+                                     {.input = "x", .error = SubprocessOutput::same_as_output()});
   return first == 0 && here == "/dev/zero\n/dev/null\n" && both == "xa\nb\n" ? 0 : 1;
 });
-TEST(SubprocessFaults, ClosedStreams) { (void)support::run_role("no_streams"); }
+TEST(SubprocessFaults, ClosedStreams) { (void)run_role("no_streams"); }
 
 // Others that take the news of children: the way it ended is known or said to be unknown.
 bool is_seven_or_unknown(const SubprocessExit& end) {
   return end.kind == SubprocessExit::Kind::unknown || end.text() == "exited with 7";
 }
-const support::RoleEntry sigchld_ignored("sigchld_ignored", [](const std::string&) {
+const RoleEntry sigchld_ignored("sigchld_ignored", [](const std::string&) {
   signal(SIGCHLD, SIG_IGN);
   for (int i = 0; i < 50; ++i) {
     auto child = shell("echo a; exit 7", {.output = SubprocessOutput::captured()});
@@ -395,7 +362,7 @@ const support::RoleEntry sigchld_ignored("sigchld_ignored", [](const std::string
   std::puts(shell("kill -9 $$").wait().text().c_str());
   return 0;
 });
-const support::RoleEntry waits_for_any("waits_for_any", [](const std::string&) {
+const RoleEntry waits_for_any("waits_for_any", [](const std::string&) {
   std::atomic<bool> over{false};
   std::thread thief([&] {
     while (!over) {
@@ -411,18 +378,18 @@ const support::RoleEntry waits_for_any("waits_for_any", [](const std::string&) {
   return 0;
 });
 TEST(SubprocessFaults, ProgramsThatTakeTheNews) {
-  (void)support::run_role("sigchld_ignored");
-  (void)support::run_role("waits_for_any");
+  (void)run_role("sigchld_ignored");
+  (void)run_role("waits_for_any");
 }
 
 // Kernels that do not keep the news (PIDFD_GET_INFO), or signal groups by number only.
-const support::RoleEntry news_is_lost("news_is_lost", [](const std::string&) {
+const RoleEntry news_is_lost("news_is_lost", [](const std::string&) {
   signal(SIGCHLD, SIG_IGN);
   if (!test::forbid({SYS_ioctl}, ENOTTY, {{1, BPF_JEQ, 0xC040FF0B}})) return 90;
   const SubprocessExit end = shell("exit 7").wait();
   return end.kind == SubprocessExit::Kind::unknown && end.code == 0 && !end.ok() ? 0 : 1;
 });
-const support::RoleEntry groups_by_number("groups_by_number", [](const std::string&) {
+const RoleEntry groups_by_number("groups_by_number", [](const std::string&) {
   constexpr std::uint32_t process_group = 1U << 2;
   if (!test::forbid({SYS_pidfd_send_signal}, EINVAL, {{3, BPF_JSET, process_group}})) return 90;
   for (const bool killed : {false, true}) {
@@ -450,8 +417,8 @@ const support::RoleEntry groups_by_number("groups_by_number", [](const std::stri
   return grandchild.goes() ? 0 : 6;
 });
 TEST(SubprocessFaults, OlderKernels) {
-  (void)support::run_role("news_is_lost");
-  (void)support::run_role("groups_by_number");
+  (void)run_role("news_is_lost");
+  (void)run_role("groups_by_number");
 }
 
 // A debugger sees the end of a child first, and its parent when the debugger has seen it.
@@ -481,7 +448,7 @@ TEST(SubprocessFaults, ChildInADebugger) {
   for (const int each : {told[0], told[1], tell_it[0], tell_it[1]}) close(each);
 }
 
-const support::RoleEntry numbers_again("numbers_again", [](const std::string&) {
+const RoleEntry numbers_again("numbers_again", [](const std::string&) {
   if (getpid() != 1) return 77;
   for (const bool stolen : {false, true}) {
     for (int round = 0; round < 20; ++round) {
@@ -493,7 +460,7 @@ const support::RoleEntry numbers_again("numbers_again", [](const std::string&) {
       } else if (child.wait().code != 7) {
         return 3;
       }
-      const int stranger = support::stranger_with(number);
+      const int stranger = stranger_with(number);
       if (stranger != number) return 4;
       if (kill(number, 0) != 0) return 5;  // by number, one would find it
       if (child.signal(SIGKILL)) return 6;
@@ -511,14 +478,14 @@ const support::RoleEntry numbers_again("numbers_again", [](const std::string&) {
   return 0;
 });
 TEST(SubprocessFaults, NumbersThatComeAgain) {
-  const auto end = support::run_role_among_own_numbers("numbers_again");
+  const auto end = run_role_among_own_numbers("numbers_again");
   if (!end.has_value()) GTEST_SKIP() << "no right to a space of numbers";
   EXPECT_EQ(end->text(), "exited with 0");
 }
 
 // A process that was forked from one with a spawner has none, and makes its own. Its copies of
 // Subprocess leave the children alone.
-const support::RoleEntry forks("forks", [](const std::string&) {
+const RoleEntry forks("forks", [](const std::string&) {
   auto kept = Subprocess::start({"sleep", "1000"});
   const pid_t copy = fork();
   if (copy == 0) {
@@ -538,22 +505,22 @@ TEST(SubprocessFaults, ForkedPrograms) {
   GTEST_SKIP() << "its runtime ends a fork that starts threads";
 #endif
 #endif
-  (void)support::run_role("forks");
+  (void)run_role("forks");
 }
 
 // exit() with children: a static Subprocess is destroyed after the spawner's end, or before it.
-const support::RoleEntry exits("exits", [](const std::string&) {
+const RoleEntry exits("exits", [](const std::string&) {
   static std::optional<Subprocess> child;
-  child.emplace(Subprocess::start({"sleep", "1000"}, {.descriptors = {{support::kRoleOutput, 5}}}));
+  child.emplace(Subprocess::start({"sleep", "1000"}, {.descriptors = {{kRoleOutput, 5}}}));
   std::exit(0);
   return 1;
 });
 TEST(SubprocessFaults, ExitWithChildren) {
-  SubprocessOptions options = support::role_options("exits", "");
+  SubprocessOptions options = role_options("exits", "");
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  options.descriptors = {{.from = ends[1], .to = support::kRoleOutput}};
-  auto parent = Subprocess::start(support::role_arguments(), options);
+  options.descriptors = {{.from = ends[1], .to = kRoleOutput}};
+  auto parent = Subprocess::start(role_arguments(), options);
   close(ends[1]);
   EXPECT_TRUE(parent.wait().ok());
   char text = 0;

@@ -4,16 +4,16 @@
 // knows them, and this program once more in a role.
 #pragma once
 
-#include <dirent.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "support/files.hpp"
 #include "support/test.hpp"
 
 namespace subprocess_support {
 
 using namespace handoff;
+using test::open_descriptors;
 
 // "run: ENOENT": what could not be done, and the errno.
 inline std::string said_by(const std::system_error& error) {
@@ -21,18 +21,6 @@ inline std::string said_by(const std::system_error& error) {
   const std::size_t end = what.rfind(": " + error.code().message());
   const std::size_t begin = what.rfind(": ", end - 1) + 2;
   return what.substr(begin, end - begin) + ": " + strerrorname_np(error.code().value());
-}
-
-inline std::set<int> open_descriptors() {
-  std::set<int> open;
-  DIR* const folder = opendir("/proc/self/fd");
-  if (folder == nullptr) return open;
-  while (const dirent* const entry = readdir(folder)) {
-    const int number = std::atoi(entry->d_name);
-    if (entry->d_name[0] != '.' && number != dirfd(folder)) open.insert(number);
-  }
-  closedir(folder);
-  return open;
 }
 
 // A process, held so that its number means no other one.
@@ -59,27 +47,15 @@ class Watched {
   int pidfd_;
 };
 
-// A folder of temporary files, removed with the object.
-class Folder {
+// One for programs.
+class Folder : public test::Folder {
  public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "handoff-process-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path = name;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    if (!path.empty()) std::filesystem::remove_all(path, ignored);
-  }
   // A file with this in it.
-  std::string file(const std::string& name, const std::string& text, int mode) const {
-    const std::string at = (path / name).string();
-    std::ofstream(at) << text;
-    chmod(at.c_str(), static_cast<mode_t>(mode));
-    return at;
+  std::string file(const std::string& name, const std::string& text, mode_t mode) const {
+    put(name, text);
+    chmod(at(name).c_str(), mode);
+    return at(name);
   }
-  std::filesystem::path path;
 };
 
 inline Subprocess shell(const std::string& line, SubprocessOptions options = {}) {

@@ -8,13 +8,8 @@
 namespace subprocess_test { namespace {
 
 using namespace handoff;
-namespace support = subprocess_support;
-
 using namespace std::chrono_literals;
-using support::output_of;
-using support::output_of_shell;
-using support::shell;
-using support::Watched;
+using namespace subprocess_support;
 
 SubprocessOptions captured() {
   return {.output = SubprocessOutput::captured(), .error = SubprocessOutput::captured()};
@@ -100,8 +95,8 @@ TEST(Subprocess, CaptureIsBounded) {
 
 TEST(Subprocess, Streams) {
   EXPECT_EQ(output_of({"cat"}), "");  // the usual input is at its end
-  const support::Folder folder;
-  const int file = open((folder.path / "out").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const Folder folder;
+  const int file = open(folder.at("out").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ASSERT_GE(file, 0);
   auto to_file = shell("echo out; echo err >&2", {.output = SubprocessOutput::descriptor(file),
                                                   .error = SubprocessOutput::same_as_output()});
@@ -142,25 +137,25 @@ TEST(Subprocess, Environment) {
 }
 
 TEST(Subprocess, DirectoryAndExecutable) {
-  const support::Folder folder;
+  const Folder folder;
   EXPECT_EQ(output_of({"pwd"}, {.directory = "/"}), "/\n");
   folder.file("tool", "#!/bin/sh\necho \"$0 $1\"\n", 0755);
-  EXPECT_EQ(output_of({"./tool", "a b"}, {.directory = folder.path.string()}), "./tool a b\n");
+  EXPECT_EQ(output_of({"./tool", "a b"}, {.directory = folder.path()}), "./tool a b\n");
   EXPECT_EQ(output_of({"other", "-c", "echo $0"}, {.executable = "/bin/sh"}), "other\n");
   EXPECT_EQ(output_of({"printf", "%s.", "", "*", "a\nb", "$HOME"}), ".*.a\nb.$HOME.");
 }
 
 TEST(Subprocess, PathIsSearchedInOrder) {
-  const support::Folder first;
-  const support::Folder second;
+  const Folder first;
+  const Folder second;
   first.file("handoff-tool", "not for running", 0644);
   second.file("handoff-tool", "#!/bin/sh\necho second\n", 0755);
   const std::string before = getenv("PATH");
-  setenv("PATH", (first.path.string() + ":" + second.path.string() + ":" + before).c_str(), 1);
+  setenv("PATH", (first.path() + ":" + second.path() + ":" + before).c_str(), 1);
   EXPECT_EQ(output_of({"handoff-tool"}), "second\n");
   setenv("PATH", ("/no such folder::" + before).c_str(), 1);  // the empty part: where it runs
-  EXPECT_EQ(output_of({"handoff-tool"}, {.directory = second.path.string()}), "second\n");
-  setenv("PATH", first.path.c_str(), 1);
+  EXPECT_EQ(output_of({"handoff-tool"}, {.directory = second.path()}), "second\n");
+  setenv("PATH", first.path().c_str(), 1);
   try {
     (void)Subprocess::start({"handoff-tool"});
     ADD_FAILURE() << "it is no program";
@@ -173,10 +168,10 @@ TEST(Subprocess, PathIsSearchedInOrder) {
 }
 
 TEST(Subprocess, ThePathIsTheChilds) {
-  const support::Folder folder;
+  const Folder folder;
   const std::string text = "#!/bin/sh\necho found\n";
   folder.file("handoff-tool", text, 0755);
-  const std::string path = "PATH=" + folder.path.string();
+  const std::string path = "PATH=" + folder.path();
   const auto is_found = [](const SubprocessEnvironment& environment) {
     try {
       return output_of({"handoff-tool"}, {.environment = environment}) == "found\n";
@@ -192,7 +187,7 @@ TEST(Subprocess, ThePathIsTheChilds) {
     EXPECT_FALSE(is_found({.inherit = inherit, .set = {"PATH=/nowhere"}})) << inherit;
   }
   const std::string before = getenv("PATH");
-  setenv("PATH", (folder.path.string() + ":" + before).c_str(), 1);
+  setenv("PATH", (folder.path() + ":" + before).c_str(), 1);
   EXPECT_TRUE(is_found({}));
   EXPECT_FALSE(is_found({.inherit = false})) << "this program's is no matter";
   EXPECT_FALSE(is_found({.unset = {"PATH"}}));
@@ -247,7 +242,7 @@ TEST(Subprocess, SignalsOfTheCaller) {
 }
 
 TEST(Subprocess, DescriptorsByNumber) {
-  const support::Folder folder;
+  const Folder folder;
   const auto file = [&](const char* name) {
     return open(folder.file(name, name, 0600).c_str(), O_RDONLY | O_CLOEXEC);
   };

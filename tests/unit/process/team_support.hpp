@@ -7,11 +7,13 @@
 #include <dirent.h>
 #include <sys/types.h>
 
+#include "support/files.hpp"
 #include "support/test.hpp"
 
 namespace team_support {
 
 using namespace handoff;
+using test::open_descriptors;
 
 // What lies in the memory that all processes of a test have.
 struct Board {
@@ -106,8 +108,6 @@ inline std::set<std::string> names_in(const std::string& folder) {
   ::closedir(listing);
   return names;
 }
-
-inline std::size_t open_descriptors() { return names_in("/proc/self/fd").size(); }
 
 // The children of all threads of a process: those of this name, or all.
 inline std::vector<pid_t> children_of(pid_t parent, const std::string& name = "") {

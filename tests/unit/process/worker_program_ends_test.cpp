@@ -35,7 +35,7 @@ TEST(WorkerProgramEnds, ThereIsAKeeperWhileThereAreATeamAndAName) {
   {
     ProcessTeam first{{.width = 1, .program = worker("works")}};
   }
-  const std::size_t before = team_support::open_descriptors();
+  const auto before = team_support::open_descriptors();
   {
     const auto alone = SharedMemory::create({.name = name.text(), .bytes = 1});
     EXPECT_TRUE(keepers().empty()) << "without a team";

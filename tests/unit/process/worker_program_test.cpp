@@ -15,12 +15,9 @@ namespace worker_program_test { namespace {
 using namespace handoff;
 using namespace std::chrono_literals;
 using team_support::becomes_true;
-using team_support::open_descriptors;
 using worker_work::Copy;
-using worker_work::Notes;
-using worker_work::row;
-using worker_work::Work;
 using namespace worker_support;
+using namespace test;
 
 // A script that runs the worker program as something, and may be replaced.
 class Script {
@@ -30,11 +27,11 @@ class Script {
   void becomes(const std::string& what) const {
     write("#!/bin/sh\nexec '" + worker_file() + "' " + what + "\n", 0700);
   }
-  void write(const std::string& text, int mode) const {
+  void write(const std::string& text, mode_t mode) const {
     std::filesystem::rename(folder_.file("next", text, mode), file());
   }
   void remove() const { std::filesystem::remove(file()); }
-  [[nodiscard]] std::string file() const { return (folder_.path / "worker").string(); }
+  [[nodiscard]] std::string file() const { return folder_.at("worker"); }
 
  private:
   subprocess_support::Folder folder_;
@@ -52,7 +49,7 @@ void kill_programs() {
 
 TEST(WorkerProgram, EachRowIsComputedByAProgramThatWasBuiltApart) {
   const Table table;
-  const std::size_t before = open_descriptors();
+  const std::size_t before = open_descriptors().size();
   for (const std::size_t width : {1U, 3U}) {
     ProcessTeam team{{.width = width, .program = worker("works")}};
     EXPECT_EQ(team.width(), width);
@@ -69,18 +66,14 @@ TEST(WorkerProgram, EachRowIsComputedByAProgramThatWasBuiltApart) {
   {
     ProcessTeam team{{.width = 2, .program = worker("works")}};
   }
-  EXPECT_LE(open_descriptors(), before) << "but for those of the first start of all";
+  EXPECT_LE(open_descriptors().size(), before) << "but for those of the first start of all";
 }
 
 TEST(WorkerProgram, WhatItThrowsComesOver) {
   const Table table;
   ProcessTeam team{{.width = 2, .program = worker("works")}};
-  try {
-    (void)team.run("throw", 10, table.work(0));
-    FAIL() << "it must throw";
-  } catch (const WorkFailed& failure) {
-    EXPECT_STREQ(failure.what(), "no row today");
-  }
+  const auto run = [&] { return team.run("throw", 10, table.work(0)); };
+  EXPECT_STREQ(test::caught<WorkFailed>(run).value().what(), "no row today");
   EXPECT_EQ(team.tally().failed, 10U);
   EXPECT_EQ(team.run("rows", kRows, table.work(5)).done, kRows);
 }
@@ -106,43 +99,41 @@ TEST(WorkerProgram, StartedByHandItSaysThatItHasNoTeam) {
 
 // ---- Programs that will not do -----------------------------------------------------------------
 
-struct Refusal {
-  int error;
-  std::string text;
-};
-Refusal refusal_of(ProcessTeamOptions options) {
+// Where no worker can be started.
+template <class Call>
+std::system_error refusal_within(std::chrono::seconds most, const Call& call) {
   const auto began = std::chrono::steady_clock::now();
-  try {
-    const ProcessTeam team(options);
-    ADD_FAILURE() << "it must throw";
-    return {};
-  } catch (const std::system_error& error) {
-    EXPECT_NE(std::string(error.what()).find("start one"), std::string::npos);
-    EXPECT_LT(std::chrono::steady_clock::now() - began, 60s);
-    EXPECT_TRUE(programs_of(::getpid()).empty());
-    const std::string text = error.what();
-    EXPECT_NE(text.find(options.program.front().c_str()), std::string::npos) << text;
-    return {error.code().value(), text};
-  }
+  const std::system_error error = test::caught<std::system_error>(call).value();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, most);
+  EXPECT_TRUE(says(error, "start one")) << error.what();
+  return error;
 }
+std::system_error refusal_of(const ProcessTeamOptions& options) {
+  const auto make = [&] { return ProcessTeam(options).width(); };
+  const std::system_error error = refusal_within(60s, make);
+  EXPECT_TRUE(programs_of(::getpid()).empty());
+  EXPECT_TRUE(says(error, options.program.front().c_str())) << error.what();
+  return error;
+}
+int error_of(const ProcessTeamOptions& options) { return refusal_of(options).code().value(); }
 
 TEST(WorkerProgram, WhatCannotBeRunIsRefusedWithTheReason) {
   const Script script("works");
-  const std::size_t before = open_descriptors();
+  const std::size_t before = open_descriptors().size();
   const ProcessTeamOptions options{.width = 3, .program = {script.file()}};
   script.write("#!/bin/sh\n", 0600);
-  EXPECT_EQ(refusal_of(options).error, EACCES);
+  EXPECT_EQ(error_of(options), EACCES);
   script.write("no program\n", 0700);
-  EXPECT_EQ(refusal_of(options).error, ENOEXEC);
+  EXPECT_EQ(error_of(options), ENOEXEC);
   script.write("#!/no/such/interpreter\n", 0700);
-  EXPECT_EQ(refusal_of(options).error, ENOENT);
+  EXPECT_EQ(error_of(options), ENOENT);
   script.remove();
-  const Refusal none = refusal_of(options);
-  EXPECT_EQ(none.error, ENOENT);
-  EXPECT_NE(none.text.find(": run: "), std::string::npos) << none.text;
-  EXPECT_EQ(refusal_of({.width = 2, .program = {""}}).error, ENOENT);
-  EXPECT_EQ(refusal_of({.width = 2, .program = {std::string("ab\0", 3)}}).error, EINVAL);
-  EXPECT_LE(open_descriptors(), before + 2) << "but for the thread that starts children";
+  const std::system_error none = refusal_of(options);
+  EXPECT_EQ(none.code().value(), ENOENT);
+  EXPECT_TRUE(says(none, ": run: ")) << none.what();
+  EXPECT_EQ(error_of({.width = 2, .program = {""}}), ENOENT);
+  EXPECT_EQ(error_of({.width = 2, .program = {std::string("ab\0", 3)}}), EINVAL);
+  EXPECT_LE(open_descriptors().size(), before + 2) << "but for the thread that starts children";
 }
 
 struct Wrong {
@@ -169,20 +160,20 @@ TEST(WorkerProgram, WhatIsNoWorkerIsRefusedWithTheReason) {
   };
   for (const Wrong& wrong : all) {
     SCOPED_TRACE(wrong.what);
-    const std::size_t open = open_descriptors();
-    const Refusal refusal = refusal_of({.width = 2, .program = worker(wrong.what)});
-    EXPECT_EQ(refusal.error, wrong.error) << refusal.text;
-    EXPECT_NE(refusal.text.find(wrong.text), std::string::npos) << refusal.text;
+    const auto open = open_descriptors();
+    const std::system_error refusal = refusal_of({.width = 2, .program = worker(wrong.what)});
+    EXPECT_EQ(refusal.code().value(), wrong.error) << refusal.what();
+    EXPECT_TRUE(says(refusal, wrong.text)) << refusal.what();
     EXPECT_EQ(open_descriptors(), open);
   }
 }
 
 TEST(WorkerProgram, WhatSaysNothingIsRefusedAtTheLimit) {
   for (const char* const what : {"waits", "stays"}) {
-    const Refusal refusal = refusal_of({.width = 3, .program = worker(what), .start_limit = 100ms});
-    EXPECT_EQ(refusal.error, ETIMEDOUT);
-    EXPECT_NE(refusal.text.find("100 ms"), std::string::npos) << refusal.text;
-    EXPECT_NE(refusal.text.find("start_limit"), std::string::npos) << refusal.text;
+    const std::system_error refusal =
+        refusal_of({.width = 3, .program = worker(what), .start_limit = 100ms});
+    EXPECT_EQ(refusal.code().value(), ETIMEDOUT);
+    EXPECT_TRUE(says(refusal, "100 ms") && says(refusal, "start_limit")) << refusal.what();
   }
 }
 
@@ -228,20 +219,16 @@ struct Later {
 TEST(WorkerProgram, AKernelThatItHasNotIsRefusedBeforeAnythingRuns) {
   const Table table;
   ProcessTeam team{{.width = 1, .program = worker("works")}};
-  const auto text_of = [&](const char* kernel, const auto& arguments, int expected) {
-    try {
-      (void)team.run(kernel, 10, arguments);
-      ADD_FAILURE() << "it must throw";
-    } catch (const std::system_error& error) {
-      EXPECT_EQ(error.code().value(), expected);
-      return std::string(error.what());
-    }
-    return std::string();
+  const auto expect_refused = [&](const char* kernel, const auto& arguments, int expected,
+                                  const char* words) {
+    const auto run = [&] { return team.run(kernel, 10, arguments); };
+    const std::system_error error = test::caught<std::system_error>(run).value();
+    EXPECT_EQ(error.code().value(), expected);
+    EXPECT_TRUE(says(error, words)) << error.what();
   };
-  EXPECT_NE(text_of("sharpen", table.work(0), ENOENT).find("but \"rows\", \"slow\""),
-            std::string::npos);
-  EXPECT_NE(text_of("rows", Other{}, EPROTO).find("than here (24 bytes"), std::string::npos);
-  EXPECT_NE(text_of("copy", Later{}, EPROTO).find("of layout 3"), std::string::npos);
+  expect_refused("sharpen", table.work(0), ENOENT, "but \"rows\", \"slow\"");
+  expect_refused("rows", Other{}, EPROTO, "than here (24 bytes");
+  expect_refused("copy", Later{}, EPROTO, "of layout 3");
   EXPECT_EQ(table.notes().version, 0U);
   EXPECT_EQ(team.run("rows", kRows, table.work(1)).done, kRows);
 }
@@ -305,7 +292,7 @@ TEST(WorkerProgram, KilledAtRandomEachRowIsRight) {
   ProcessTeam team{{.width = 4, .program = worker("works"), .tries = 15}};
   for (std::uint64_t round = 0; round < test::rounds(10); ++round) {
     table.notes().ready = 0;
-    std::thread killer([&] {
+    const std::jthread killer([&] {
       for (int i = 0; i < 3; ++i) {
         (void)becomes_true([&] { return table.notes().ready > static_cast<unsigned>(20 * i); }, 1s);
         const std::vector<pid_t> all = programs_of(::getpid());
@@ -313,7 +300,6 @@ TEST(WorkerProgram, KilledAtRandomEachRowIsRight) {
       }
     });
     EXPECT_EQ(team.run("slow", 200, table.work(round), {.block = 1}).done, 200U);
-    killer.join();
     table.expect_rows(round, 200);
   }
 }
@@ -359,20 +345,13 @@ TEST(WorkerProgram, OneThatWasUpdatedIsUsedForTheNextStart) {
 TEST(WorkerProgram, AnUpdateThatDoesNotFitIsAnErrorOnceNoOtherWorkerIsLeft) {
   const Table table;
   const Script script("works");
-  const auto text_of_run = [&](ProcessTeam& team) {
-    const auto began = std::chrono::steady_clock::now();
-    try {
-      (void)team.run("rows", kRows, table.work(1));
-      ADD_FAILURE() << "it must throw";
-    } catch (const std::system_error& error) {
-      EXPECT_NE(std::string(error.what()).find("start one"), std::string::npos);
-      EXPECT_EQ(team.tally().cancelled, kRows);
-      EXPECT_LT(std::chrono::steady_clock::now() - began, 30s);
-      return std::string(error.what());
-    }
-    return std::string();
-  };
   ProcessTeam team{{.width = 2, .program = {script.file()}, .start_limit = 2s}};
+  const auto expect_refused = [&](const char* words) {
+    const auto run = [&] { return team.run("rows", kRows, table.work(1)); };
+    const std::system_error error = refusal_within(30s, run);
+    EXPECT_EQ(team.tally().cancelled, kRows);
+    EXPECT_TRUE(says(error, words)) << error.what();
+  };
   for (const auto& [what, text] :
        {std::pair{"fewer", "has no kernel \"slow\""}, std::pair{"other", "takes for its kernel"},
         std::pair{"exits", "exited with 3"}, std::pair{"version", "protocol is 99"},
@@ -382,8 +361,7 @@ TEST(WorkerProgram, AnUpdateThatDoesNotFitIsAnErrorOnceNoOtherWorkerIsLeft) {
     if (!test::deep() && std::string_view(what) != "fewer") continue;
     script.becomes(what);
     kill_programs();
-    const std::string said = text_of_run(team);
-    EXPECT_NE(said.find(text), std::string::npos) << said;
+    expect_refused(text);
     script.becomes("works");
     EXPECT_EQ(team.run("rows", kRows, table.work(4)).done, kRows) << "in order again";
   }
@@ -391,7 +369,7 @@ TEST(WorkerProgram, AnUpdateThatDoesNotFitIsAnErrorOnceNoOtherWorkerIsLeft) {
   (void)becomes_true([] { return programs_of(::getpid()).size() == 2; }, 1s);
   script.remove();
   kill_programs();
-  EXPECT_NE(text_of_run(team).find(": run: "), std::string::npos);
+  expect_refused(": run: ");
 }
 
 TEST(WorkerProgram, AnUpdateThatDoesNotFitStopsNoOtherWorker) {

@@ -8,12 +8,9 @@
 
 namespace {
 
+using namespace handoff;
 using namespace std::chrono_literals;
-using handoff::Channel;
-using handoff::Status;
-using handoff::UnboundedChannel;
-using handoff::sync::deadline_after;
-using handoff::test::Call;
+using test::Call;
 
 static_assert(!std::is_copy_constructible_v<Channel<int>>);
 static_assert(!std::is_default_constructible_v<Channel<int>>, "a bound, or UnboundedChannel");
@@ -108,7 +105,7 @@ TEST(Channel, emplace_waits_and_leaves_its_arguments_if_refused) {
   Channel<Made> channel(1);
   ASSERT_EQ(channel.emplace(5ms, 1), Status::ok);
   auto argument = std::make_unique<int>(2);
-  EXPECT_EQ(channel.emplace(handoff::Until(1ms), std::move(argument)), Status::timed_out);
+  EXPECT_EQ(channel.emplace(Until(1ms), std::move(argument)), Status::timed_out);
   std::stop_source source;
   source.request_stop();
   EXPECT_EQ(channel.emplace(source.get_token(), std::move(argument)), Status::stopped);
@@ -128,23 +125,20 @@ TEST(Channel, close_wakes_readers_and_writers) {
   Channel<std::string> full(1);
   Channel<std::string> empty(1);
   ASSERT_EQ(full.push("first"), Status::ok);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 2; ++i) {
-    threads.emplace_back([&] {
-      std::string mine = "mine";
-      EXPECT_EQ(full.push(std::move(mine)), Status::closed);
-      EXPECT_EQ(mine, "mine") << "a refused item stays the caller's";
-    });
-    threads.emplace_back([&] {
-      std::string out;
-      EXPECT_EQ(empty.pop(out), Status::closed);
-      EXPECT_EQ(empty.pop(), std::nullopt);
-    });
-  }
+  test::Crew writers(2, [&] {
+    std::string mine = "mine";
+    EXPECT_EQ(full.push(std::move(mine)), Status::closed);
+    EXPECT_EQ(mine, "mine") << "a refused item stays the caller's";
+  });
+  const test::Crew readers(2, [&] {
+    std::string out;
+    EXPECT_EQ(empty.pop(out), Status::closed);
+    EXPECT_EQ(empty.pop(), std::nullopt);
+  });
   let_them_sleep();
   full.close();
   empty.close();
-  for (std::thread& thread : threads) thread.join();
+  writers.join();
   EXPECT_EQ(full.pop(), "first") << "what was accepted comes out";
   EXPECT_EQ(full.pop(), std::nullopt);
   full.close();
@@ -253,26 +247,23 @@ TEST(Channel, a_copy_that_throws_changes_nothing) {
 TEST(Channel, a_batch_wakes_as_many_as_it_serves) {
   Channel<int> channel(8);
   std::atomic<int> sum{0};
-  std::vector<std::thread> readers;
-  for (int i = 0; i < 3; ++i) {
-    readers.emplace_back([&] { sum.fetch_add(channel.pop().value_or(0)); });
-  }
+  test::Crew readers(3, [&] { sum.fetch_add(channel.pop().value_or(0)); });
   let_them_sleep();
   std::array items{1, 2, 4};
   EXPECT_EQ(channel.try_push_batch(items), 3U);
-  for (std::thread& reader : readers) reader.join();
+  readers.join();
   EXPECT_EQ(sum, 7);
 }
 
 TEST(Channel, nobody_asleep_no_system_call) {
   Channel<int> channel(4);
-  const std::size_t before = handoff::test::calls(Call::wake);
+  const std::size_t before = test::calls(Call::wake);
   for (int i = 0; i < 100; ++i) {
     ASSERT_EQ(channel.push(i), Status::ok);
     ASSERT_EQ(channel.pop(), i);
   }
   channel.close();
-  EXPECT_EQ(handoff::test::calls(Call::wake), before);
+  EXPECT_EQ(test::calls(Call::wake), before);
 }
 
 TEST(Channel, unbounded_pushes_never_wait) {
@@ -290,8 +281,8 @@ TEST(Channel, unbounded_pushes_never_wait) {
 TEST(Channel, results_as_they_are_ready) {
   using Outcome = std::variant<int, std::exception_ptr>;
   UnboundedChannel<Outcome> ready;
-  handoff::ThreadPool pool({.width = 2});
-  const auto feed = [&](handoff::Future<int> future) {
+  ThreadPool pool({.width = 2});
+  const auto feed = [&](Future<int> future) {
     (void)std::move(future)
         .then([](int result) { return Outcome(result); })
         .on_failure([](std::exception_ptr why) { return Outcome(std::move(why)); })
@@ -311,8 +302,8 @@ TEST(Channel, results_as_they_are_ready) {
     }
     try {
       std::rethrow_exception(std::get<std::exception_ptr>(*outcome));
-    } catch (const handoff::NotRun& dropped) {
-      came.insert(handoff::to_string(dropped.status()));
+    } catch (const NotRun& dropped) {
+      came.insert(to_string(dropped.status()));
     } catch (const std::runtime_error& failed) {
       came.insert(failed.what());
     }
@@ -321,14 +312,11 @@ TEST(Channel, results_as_they_are_ready) {
 }
 
 TEST(Channel, failing_allocation_of_an_unbounded_push) {
-  handoff::test::until_whole(Call::allocation, 0, [] {
-    try {
-      UnboundedChannel<std::array<char, 4000>> channel;  // some few items a segment
-      for (int i = 0; i < 100; ++i) ASSERT_EQ(channel.push({}), Status::ok);
-      channel.close();
-      EXPECT_EQ(channel.consume([](auto&) {}), 100U);
-    } catch (const std::bad_alloc&) {
-    }
+  test::until_enough_memory([] {
+    UnboundedChannel<std::array<char, 4000>> channel;  // some few items a segment
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(channel.push({}), Status::ok);
+    channel.close();
+    EXPECT_EQ(channel.consume([](auto&) {}), 100U);
   });
 }
 
@@ -365,12 +353,12 @@ void exchange_items(int producers, int consumers, std::size_t each, Capacity... 
 
 TEST(Channel, stress_blocking) {
   for (const std::size_t capacity : {1U, 2U, 16U}) {
-    exchange_items<Channel<std::size_t>>(1, 1, handoff::test::rounds(20'000), capacity);
-    exchange_items<Channel<std::size_t>>(3, 3, handoff::test::rounds(5'000), capacity);
-    exchange_items<Channel<std::size_t, handoff::SpscRing<std::size_t>>>(
-        1, 1, handoff::test::rounds(20'000), capacity);
+    exchange_items<Channel<std::size_t>>(1, 1, test::rounds(20'000), capacity);
+    exchange_items<Channel<std::size_t>>(3, 3, test::rounds(5'000), capacity);
+    exchange_items<Channel<std::size_t, SpscRing<std::size_t>>>(1, 1, test::rounds(20'000),
+                                                                capacity);
   }
-  exchange_items<UnboundedChannel<std::size_t>>(3, 3, handoff::test::rounds(10'000));
+  exchange_items<UnboundedChannel<std::size_t>>(3, 3, test::rounds(10'000));
 }
 
 // close() at a random moment, against pushes and pops that wait: all end, and what was accepted
@@ -380,28 +368,25 @@ void close_amid_waits(int enough, Capacity... capacity) {
   TheChannel channel(capacity...);
   std::atomic<int> accepted{0};
   std::atomic<int> taken{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 2; ++i) {
-    threads.emplace_back([&] {
-      while (channel.push(1) == Status::ok) accepted.fetch_add(1);
-    });
-    threads.emplace_back([&] {
-      for (const int item : channel) taken.fetch_add(item);
-    });
-  }
+  test::Crew writers(2, [&] {
+    while (channel.push(1) == Status::ok) accepted.fetch_add(1);
+  });
+  test::Crew readers(2, [&] {
+    for (const int item : channel) taken.fetch_add(item);
+  });
   while (accepted.load() < enough) std::this_thread::yield();
   channel.close();
-  for (std::thread& thread : threads) thread.join();
+  writers.join();
+  readers.join();
   ASSERT_EQ(taken.load(), accepted.load());
 }
 
 // Each round lasts until five threads had their turns, and what was pushed meanwhile is taken:
 // beside busy neighbours that is some tenths of a second, so the time is bounded, too.
 TEST(Channel, stress_close_against_waits) {
-  auto dice = handoff::test::random();
-  const auto until =
-      std::chrono::steady_clock::now() + std::chrono::seconds(handoff::test::deep() ? 50 : 5);
-  for (std::size_t round = 0; round < handoff::test::rounds(500); ++round) {
+  auto dice = test::random();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(test::deep() ? 50 : 5);
+  for (std::size_t round = 0; round < test::rounds(500); ++round) {
     if (round != 0 && std::chrono::steady_clock::now() > until) break;
     const int enough = static_cast<int>(dice() % 50);
     ASSERT_NO_FATAL_FAILURE(close_amid_waits<Channel<int>>(enough, 1 + dice() % 3));

@@ -9,13 +9,12 @@
 
 namespace {
 
+using namespace handoff;
 using namespace std::chrono_literals;
-using handoff::RendezvousChannel;
-using handoff::Status;
-using handoff::test::idle_until;
+using test::idle_until;
 
 template <class Channel>
-using Meeting = handoff::detail::Books<Channel>;
+using Meeting = detail::Books<Channel>;
 
 static_assert(!std::is_copy_constructible_v<RendezvousChannel<int>>);
 static_assert(std::input_iterator<RendezvousChannel<int>::Iterator>);
@@ -113,24 +112,21 @@ TEST(RendezvousChannel, a_wait_that_ends_leaves_the_line_and_the_item) {
 TEST(RendezvousChannel, close_wakes_all) {
   RendezvousChannel<std::string> pushed;
   RendezvousChannel<std::string> popped;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 2; ++i) {
-    threads.emplace_back([&] {
-      std::string mine = "mine";
-      EXPECT_EQ(pushed.push(std::move(mine)), Status::closed);
-      EXPECT_EQ(mine, "mine") << "a refused item stays the caller's";
-    });
-    threads.emplace_back([&] {
-      for (const std::string& item : popped) FAIL() << item;
-    });
-  }
+  test::Crew producers(2, [&] {
+    std::string mine = "mine";
+    EXPECT_EQ(pushed.push(std::move(mine)), Status::closed);
+    EXPECT_EQ(mine, "mine") << "a refused item stays the caller's";
+  });
+  const test::Crew consumers(2, [&] {
+    for (const std::string& item : popped) FAIL() << item;
+  });
   wait_for_pushes(pushed, 2);
   wait_for_pops(popped, 2);
   for (auto* const channel : {&pushed, &popped, &pushed}) {
     channel->close();
     EXPECT_TRUE(channel->closed());
   }
-  for (std::thread& thread : threads) thread.join();
+  producers.join();
   std::string out;
   EXPECT_EQ(pushed.push("late"), Status::closed);
   EXPECT_EQ(pushed.try_push("late"), Status::closed);
@@ -191,7 +187,7 @@ TEST(RendezvousChannel, a_copy_that_throws_comes_before_the_wait) {
 
 TEST(RendezvousChannel, a_select_meets_a_push_that_waits) {
   RendezvousChannel<int> met;
-  handoff::Channel<int> stored(1);
+  Channel<int> stored(1);
   int sum = 0;
   const auto add = [&](int item) { sum += item; };
   EXPECT_EQ(try_select(on_item(met, add), on_item(stored, add)), Status::empty);
@@ -209,8 +205,8 @@ TEST(RendezvousChannel, a_select_meets_a_push_that_waits) {
 
 TEST(RendezvousChannel, a_stop_token_without_memory_leaves_nobody_in_line) {
   const std::stop_source stop;
-  handoff::test::until_whole(handoff::test::Call::allocation, 0, [&] {
-    handoff::test::Audited<RendezvousChannel<int>> channel;
+  test::until_whole(test::Call::allocation, 0, [&] {
+    test::Audited<RendezvousChannel<int>> channel;
     try {
       EXPECT_EQ(channel.push(1, {1ms, stop.get_token()}), Status::timed_out);
     } catch (const std::bad_alloc&) {

@@ -8,7 +8,8 @@
 
 namespace {
 
-using handoff::detail::RingSlots;
+using namespace handoff;
+using detail::RingSlots;
 
 struct alignas(128) Slot {
   int number = 7;
@@ -35,22 +36,18 @@ TEST(RingSlots, EachIsMadeAndAligned) {
 TEST(RingSlots, AnImpossibleCapacitySaysWhatIsPossible) {
   const std::size_t most = (~std::size_t{0} / 2 + 1) / (2 * sizeof(Slot));
   for (const std::size_t wrong : {most + 1, ~std::size_t{0}}) {
-    try {
-      const RingSlots<Slot> slots(wrong);
-      ADD_FAILURE() << wrong << " was accepted";
-    } catch (const std::length_error& error) {
-      EXPECT_EQ(error.what(), "a ring has between 1 and " + std::to_string(most) + " places, not " +
-                                  std::to_string(wrong));
-    }
+    const auto error = test::caught<std::length_error>([&] { const RingSlots<Slot> slots(wrong); });
+    EXPECT_EQ(error.value().what(), "a ring has between 1 and " + std::to_string(most) +
+                                        " places, not " + std::to_string(wrong));
   }
   EXPECT_THROW(RingSlots<Slot>{0}, std::logic_error);
 }
 
 TEST(RingSlots, TheMostThatIsPossibleIsAskedOfTheMemory) {
   const std::size_t most = (~std::size_t{0} / 2 + 1) / (2 * sizeof(Slot));
-  handoff::test::fail_after(handoff::test::Call::allocation, 0, ENOMEM);
+  test::fail_after(test::Call::allocation, 0, ENOMEM);
   EXPECT_THROW(RingSlots<Slot>{most}, std::bad_alloc);
-  EXPECT_TRUE(handoff::test::stop_failing(handoff::test::Call::allocation));
+  EXPECT_TRUE(test::stop_failing(test::Call::allocation));
 }
 
 // Ends with a look at itself, which must be there still.
@@ -70,22 +67,18 @@ TEST(RingSlots, EachIsEndedOnceBeforeItsMemoryGoes) {
 }
 
 TEST(RingSlots, NoMemoryIsBadAlloc) {
-  handoff::test::fail_after(handoff::test::Call::allocation, 0, ENOMEM);
+  test::fail_after(test::Call::allocation, 0, ENOMEM);
   EXPECT_THROW(RingSlots<Slot>(4), std::bad_alloc);
-  handoff::test::stop_failing(handoff::test::Call::allocation);
+  test::stop_failing(test::Call::allocation);
 }
 
 TEST(RingSlots, RefusesAStorageThatIsTooSmall) {
   const std::size_t bytes = RingSlots<Slot>::storage_bytes(4);
   std::vector<std::byte> storage(bytes);
   EXPECT_EQ(RingSlots<Slot>(4, {storage.data(), bytes}).capacity(), 4U);
-  try {
-    const RingSlots<Slot> slots(4, {storage.data(), 4 * sizeof(Slot) - 1});
-    FAIL() << "taken";
-  } catch (const std::length_error& error) {
-    EXPECT_NE(std::string(error.what()).find(std::to_string(bytes)), std::string::npos)
-        << error.what();
-  }
+  const auto error = test::caught<std::length_error>(
+      [&] { const RingSlots<Slot> slots(4, {storage.data(), 4 * sizeof(Slot) - 1}); });
+  EXPECT_TRUE(test::says(error.value(), std::to_string(bytes))) << error->what();
 }
 
 }  // namespace

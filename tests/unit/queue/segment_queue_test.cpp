@@ -6,9 +6,8 @@
 
 namespace {
 
-using handoff::SegmentQueue;
-using handoff::Status;
-using handoff::test::Call;
+using namespace handoff;
+using test::Call;
 
 TEST(SegmentQueue, goes_round_in_two_segments) {
   SegmentQueue<int, 4> queue;
@@ -18,20 +17,20 @@ TEST(SegmentQueue, goes_round_in_two_segments) {
     for (int i = 0; i < 3; ++i) ASSERT_EQ(queue.try_pop(out), Status::ok);
   };
   for (int i = 0; i < 4; ++i) lap();  // by now both segments are there
-  const std::size_t before = handoff::test::calls(Call::allocation);
+  const std::size_t before = test::calls(Call::allocation);
   for (int i = 0; i < 1000; ++i) lap();
-  EXPECT_EQ(handoff::test::calls(Call::allocation), before);
+  EXPECT_EQ(test::calls(Call::allocation), before);
 }
 
 TEST(SegmentQueue, a_segment_is_filled_before_the_next_is_made) {
   SegmentQueue<int, 4> queue;
-  const std::size_t before = handoff::test::calls(Call::allocation);
+  const std::size_t before = test::calls(Call::allocation);
   std::array<int, 3> items{0, 1, 2};
   EXPECT_EQ(queue.try_push_batch(items), 3U);
   EXPECT_EQ(queue.try_push(3), Status::ok);
-  EXPECT_EQ(handoff::test::calls(Call::allocation), before);
+  EXPECT_EQ(test::calls(Call::allocation), before);
   EXPECT_EQ(queue.try_push(4), Status::ok);
-  EXPECT_EQ(handoff::test::calls(Call::allocation), before + 1);
+  EXPECT_EQ(test::calls(Call::allocation), before + 1);
   for (int i = 0, out = -1; i < 5; ++i) {
     ASSERT_EQ(queue.try_pop(out), Status::ok);
     EXPECT_EQ(out, i);
@@ -52,51 +51,45 @@ TEST(SegmentQueue, a_long_queue_gives_its_segments_back) {
 }
 
 TEST(SegmentQueue, failing_allocation_leaves_the_item_and_the_queue) {
-  const int places = handoff::test::until_whole(Call::allocation, 0, [] {
-    try {
-      auto item = std::make_unique<int>(7);
-      SegmentQueue<std::unique_ptr<int>, 2> queue;
-      int accepted = 0;
-      for (; accepted < 5; ++accepted) {
-        auto other = std::make_unique<int>(accepted);
-        try {
-          ASSERT_EQ(queue.try_push(std::move(other)), Status::ok);
-        } catch (const std::bad_alloc&) {
-          ASSERT_NE(other, nullptr) << "a refused item stays whole";
-          break;
-        }
+  const int places = test::until_enough_memory([] {
+    auto item = std::make_unique<int>(7);
+    SegmentQueue<std::unique_ptr<int>, 2> queue;
+    int accepted = 0;
+    for (; accepted < 5; ++accepted) {
+      auto other = std::make_unique<int>(accepted);
+      try {
+        ASSERT_EQ(queue.try_push(std::move(other)), Status::ok);
+      } catch (const std::bad_alloc&) {
+        ASSERT_NE(other, nullptr) << "a refused item stays whole";
+        break;
       }
-      std::unique_ptr<int> out;
-      for (int i = 0; i < accepted; ++i) {
-        ASSERT_EQ(queue.try_pop(out), Status::ok);
-        ASSERT_EQ(*out, i);
-      }
-      ASSERT_EQ(queue.try_pop(out), Status::empty);
-      ASSERT_EQ(queue.try_push(std::move(item)), Status::ok) << "and the queue works";
-    } catch (const std::bad_alloc&) {
     }
+    std::unique_ptr<int> out;
+    for (int i = 0; i < accepted; ++i) {
+      ASSERT_EQ(queue.try_pop(out), Status::ok);
+      ASSERT_EQ(*out, i);
+    }
+    ASSERT_EQ(queue.try_pop(out), Status::empty);
+    ASSERT_EQ(queue.try_push(std::move(item)), Status::ok) << "and the queue works";
   });
   EXPECT_GE(places, 3) << "the first segment and two more";
 }
 
 TEST(SegmentQueue, failing_allocation_in_a_batch_takes_nothing_of_it) {
-  const int places = handoff::test::until_whole(Call::allocation, 0, [] {
+  const int places = test::until_enough_memory([] {
+    std::array<std::unique_ptr<int>, 7> items;
+    for (int i = 0; i < 7; ++i) items[static_cast<std::size_t>(i)] = std::make_unique<int>(i);
+    SegmentQueue<std::unique_ptr<int>, 2> queue;
     try {
-      std::array<std::unique_ptr<int>, 7> items;
-      for (int i = 0; i < 7; ++i) items[static_cast<std::size_t>(i)] = std::make_unique<int>(i);
-      SegmentQueue<std::unique_ptr<int>, 2> queue;
-      try {
-        ASSERT_EQ(queue.try_push_batch(items), 7U);
-      } catch (const std::bad_alloc&) {
-        for (const auto& item : items) ASSERT_NE(item, nullptr);
-        ASSERT_TRUE(queue.empty());
-        ASSERT_EQ(queue.try_push_batch(items), 7U) << "what had been allocated is of use now";
-      }
-      std::array<std::unique_ptr<int>, 7> out;
-      ASSERT_EQ(queue.try_pop_batch(out), 7U);
-      for (int i = 0; i < 7; ++i) ASSERT_EQ(*out[static_cast<std::size_t>(i)], i);
+      ASSERT_EQ(queue.try_push_batch(items), 7U);
     } catch (const std::bad_alloc&) {
+      for (const auto& item : items) ASSERT_NE(item, nullptr);
+      ASSERT_TRUE(queue.empty());
+      ASSERT_EQ(queue.try_push_batch(items), 7U) << "what had been allocated is of use now";
     }
+    std::array<std::unique_ptr<int>, 7> out;
+    ASSERT_EQ(queue.try_pop_batch(out), 7U);
+    for (int i = 0; i < 7; ++i) ASSERT_EQ(*out[static_cast<std::size_t>(i)], i);
   });
   EXPECT_GE(places, 7 + 4);
 }

@@ -6,14 +6,8 @@
 
 namespace {
 
+using namespace handoff;
 using namespace std::chrono_literals;
-using handoff::Channel;
-using handoff::on_item;
-using handoff::select;
-using handoff::Status;
-using handoff::try_select;
-using handoff::UnboundedChannel;
-using handoff::sync::deadline_after;
 
 constexpr auto ignore = [](auto&&) {};
 
@@ -127,9 +121,9 @@ TEST(Select, the_same_channel_twice_is_one_channel) {
 // A ring that notes which threads look for an item. Counting futex calls would not tell how many
 // sleepers an item woke: the lock of the list makes such calls too.
 template <class T>
-class WatchedRing : public handoff::MpmcRing<T> {
+class WatchedRing : public MpmcRing<T> {
  public:
-  using handoff::MpmcRing<T>::MpmcRing;
+  using MpmcRing<T>::MpmcRing;
 
   template <class Visitor>
   std::size_t consume(Visitor&& visitor, std::size_t most) {
@@ -137,7 +131,7 @@ class WatchedRing : public handoff::MpmcRing<T> {
       const std::lock_guard lock(mutex_);
       lookers_.insert(std::this_thread::get_id());
     }
-    return handoff::MpmcRing<T>::consume(std::forward<Visitor>(visitor), most);
+    return MpmcRing<T>::consume(std::forward<Visitor>(visitor), most);
   }
 
   // How many threads have looked since the last call.
@@ -155,51 +149,44 @@ TEST(Select, an_item_wakes_one_sleeper) {
   Channel<int, WatchedRing<int>> a(4);
   Channel<int, WatchedRing<int>> b(4);
   std::atomic<int> served{0};
-  std::vector<std::jthread> readers;
+  const test::Crew readers(3, [&] {
+    EXPECT_EQ(select(on_item(a, ignore), on_item(b, ignore)), Status::ok);
+    served.fetch_add(1);
+  });
   for (int i = 0; i < 3; ++i) {
-    readers.emplace_back([&] {
-      EXPECT_EQ(select(on_item(a, ignore), on_item(b, ignore)), Status::ok);
-      served.fetch_add(1);
-    });
-  }
-  for (int i = 0; i < 3; ++i) {
-    handoff::test::await_long_sleep_of_all_others();
+    test::await_long_sleep_of_all_others();
     (void)WatchedRing<int>::how_many_looked();
     ASSERT_EQ((i % 2 == 0 ? a : b).push(i), Status::ok);
     while (served.load() <= i) std::this_thread::sleep_for(1ms);
-    handoff::test::await_long_sleep_of_all_others();
+    test::await_long_sleep_of_all_others();
     EXPECT_EQ(WatchedRing<int>::how_many_looked(), 1U);
   }
 }
 
 // Selects and pops on the same two channels, producers that close: each item once, and all end.
 TEST(Select, stress) {
-  auto dice = handoff::test::random();
-  for (std::size_t round = 0; round < handoff::test::rounds(200); ++round) {
+  auto dice = test::random();
+  for (std::size_t round = 0; round < test::rounds(200); ++round) {
     Channel<std::size_t> a(1 + dice() % 4);
     UnboundedChannel<std::size_t> b;
     constexpr std::size_t each = 100;
     std::atomic<std::size_t> sum{0};
     const auto add = [&](std::size_t item) { sum.fetch_add(item); };
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 2; ++i) {
-      threads.emplace_back([&] {
-        while (select(on_item(a, add), on_item(b, add)) == Status::ok) {
-        }
-      });
-    }
-    threads.emplace_back([&] {
+    test::Crew selects(2, [&] {
+      while (select(on_item(a, add), on_item(b, add)) == Status::ok) {
+      }
+    });
+    std::thread pops([&] {
       for (const std::size_t item : a) add(item);
     });
-    threads.emplace_back([&] {
-      for (std::size_t i = 1; i <= each; ++i) ASSERT_EQ(a.push(i), Status::ok);
-      a.close();
-    });
-    threads.emplace_back([&] {
-      for (std::size_t i = 1; i <= each; ++i) ASSERT_EQ(b.push(i), Status::ok);
-      b.close();
-    });
-    for (std::thread& thread : threads) thread.join();
+    const auto fill = [](auto& channel) {
+      for (std::size_t i = 1; i <= each; ++i) ASSERT_EQ(channel.push(i), Status::ok);
+      channel.close();
+    };
+    const std::jthread fills([&] { fill(a); });
+    fill(b);
+    pops.join();
+    selects.join();
     ASSERT_EQ(sum.load(), each * (each + 1));
   }
 }

@@ -7,12 +7,11 @@
 
 namespace {
 
-using handoff::SpscRing;
-using handoff::Status;
+using namespace handoff;
 
 static_assert(!std::is_copy_constructible_v<SpscRing<int>>);
 static_assert(!std::is_move_constructible_v<SpscRing<int>>);
-static_assert(sizeof(SpscRing<int>) == 3 * handoff::sync::destructive_span,
+static_assert(sizeof(SpscRing<int>) == 3 * sync::destructive_span,
               "what is fixed, the producer's line, the consumer's line");
 
 // Its constructors throw as asked, except those that a ring relies on.
@@ -48,7 +47,7 @@ TEST(SpscRing, AThrowingConstructorLeavesTheRingAsItWas) {
 
 TEST(SpscRing, OnlyTheConstructorAllocates) {
   SpscRing<int> ring(8);
-  const std::size_t before = handoff::test::calls(handoff::test::Call::allocation);
+  const std::size_t before = test::calls(test::Call::allocation);
   int items[8] = {};
   for (int lap = 0; lap < 100; ++lap) {
     while (ring.try_push(lap) == Status::ok) {
@@ -59,7 +58,7 @@ TEST(SpscRing, OnlyTheConstructorAllocates) {
     ASSERT_EQ(ring.try_pop(items[0]), Status::ok);
     ring.consume([](int&) {});
   }
-  EXPECT_EQ(handoff::test::calls(handoff::test::Call::allocation), before);
+  EXPECT_EQ(test::calls(test::Call::allocation), before);
 }
 
 }  // namespace

@@ -7,8 +7,7 @@
 
 namespace {
 
-using handoff::Status;
-using handoff::StealDeque;
+using namespace handoff;
 
 void push(StealDeque<std::size_t>& deque, std::size_t item) {
   deque.reserve();
@@ -53,7 +52,7 @@ TEST(StealDeque, AThiefMayLookBeforeItTakes) {
 
 TEST(StealDeque, GrowsAndKeepsTheOrderAlsoAcrossTheSeam) {
   for (const std::uint64_t start : {std::uint64_t{0}, std::uint64_t{1}, ~std::uint64_t{0} - 2}) {
-    handoff::test::StartedAt<StealDeque<std::size_t>> deque(2, start);
+    test::StartedAt<StealDeque<std::size_t>> deque(2, start);
     for (std::size_t i = 0; i < 100; ++i) push(deque, i);
     std::size_t item = 0;
     for (std::size_t i = 0; i < 50; ++i) {
@@ -68,8 +67,8 @@ TEST(StealDeque, GrowsAndKeepsTheOrderAlsoAcrossTheSeam) {
 
 TEST(StealDeque, GrowsOnlyForWhatHasNoRoomAndOnceForIt) {
   StealDeque<std::size_t> deque(4);
-  const auto allocations = [before = handoff::test::calls(handoff::test::Call::allocation)] {
-    return handoff::test::calls(handoff::test::Call::allocation) - before;
+  const auto allocations = [before = test::calls(test::Call::allocation)] {
+    return test::calls(test::Call::allocation) - before;
   };
   std::size_t item = 0;
   for (std::size_t i = 0; i < 4; ++i) push(deque, i);
@@ -94,7 +93,7 @@ TEST(StealDeque, GrowsOnlyForWhatHasNoRoomAndOnceForIt) {
 TEST(StealDeque, AFailedReserveChangesNothing) {
   StealDeque<std::size_t> deque(1);
   push(deque, 1);
-  const int places = handoff::test::until_whole(handoff::test::Call::allocation, 0, [&] {
+  const int places = test::until_whole(test::Call::allocation, 0, [&] {
     try {
       deque.reserve(2);
     } catch (const std::bad_alloc&) {
@@ -124,25 +123,22 @@ TEST(StealDeque, HeightTellsWhatWasPushedSince) {
 // Every item is taken by exactly one; no failure among n items bounds the rate of wrong ones below
 // 3/n (95 %).
 TEST(StealDeque, ThievesAndOwnerTakeEachItemOnce) {
-  auto random = handoff::test::random();
-  const std::size_t items = handoff::test::rounds(400'000);
+  auto random = test::random();
+  const std::size_t items = test::rounds(400'000);
   StealDeque<std::size_t> deque(2);
   std::vector<std::atomic<unsigned char>> taken(items);
   std::atomic<bool> over{false};
-  std::vector<std::thread> thieves;
-  for (int i = 0; i < 3; ++i) {
-    thieves.emplace_back([&] {
-      std::size_t item = 0;
-      for (;;) {
-        const bool last_look = over;
-        if (deque.steal(item) == Status::ok) {
-          taken[item].fetch_add(1, std::memory_order_relaxed);
-        } else if (last_look) {
-          return;
-        }
+  test::Crew thieves(3, [&] {
+    std::size_t item = 0;
+    for (;;) {
+      const bool last_look = over;
+      if (deque.steal(item) == Status::ok) {
+        taken[item].fetch_add(1, std::memory_order_relaxed);
+      } else if (last_look) {
+        return;
       }
-    });
-  }
+    }
+  });
   std::size_t item = 0;
   for (std::size_t next = 0; next < items;) {
     for (std::size_t i = random() % 20; i > 0 && next < items; --i) push(deque, next++);
@@ -153,7 +149,7 @@ TEST(StealDeque, ThievesAndOwnerTakeEachItemOnce) {
   }
   while (deque.pop(item) == Status::ok) taken[item].fetch_add(1, std::memory_order_relaxed);
   over = true;
-  for (auto& thief : thieves) thief.join();
+  thieves.join();
   for (std::size_t i = 0; i < items; ++i) ASSERT_EQ(taken[i], 1) << "item " << i;
 }
 

@@ -10,13 +10,11 @@
 
 namespace {
 
-using handoff::MpmcRing;
-using handoff::MpscRing;
-using handoff::Status;
+using namespace handoff;
 
 static_assert(!std::is_copy_constructible_v<MpscRing<int>>);
 static_assert(!std::is_move_constructible_v<MpmcRing<int>>);
-static_assert(sizeof(MpscRing<int>) == 3 * handoff::sync::destructive_span,
+static_assert(sizeof(MpscRing<int>) == 3 * sync::destructive_span,
               "what is fixed, the end of pushes, the end of pops");
 
 // An item during whose construction, in its claimed place, something else happens.
@@ -149,7 +147,7 @@ TEST(MpscRing, ALongStringIsCopiedIn) {
 }
 
 TYPED_TEST(TicketRing, OnlyTheConstructorAllocates) {
-  const std::size_t before = handoff::test::calls(handoff::test::Call::allocation);
+  const std::size_t before = test::calls(test::Call::allocation);
   for (int lap = 0; lap < 100; ++lap) {
     while (this->ring_.try_emplace(lap) == Status::ok) {
     }
@@ -159,7 +157,7 @@ TYPED_TEST(TicketRing, OnlyTheConstructorAllocates) {
     ASSERT_EQ(this->ring_.try_push_batch(items), 2U);
     ASSERT_EQ(this->ring_.try_pop_batch(items), 2U);
   }
-  EXPECT_EQ(handoff::test::calls(handoff::test::Call::allocation), before);
+  EXPECT_EQ(test::calls(test::Call::allocation), before);
 }
 
 }  // namespace

@@ -9,8 +9,7 @@
 
 namespace {
 
-using handoff::sync::Backoff;
-using handoff::sync::Spin;
+using namespace handoff::sync;
 
 std::size_t yields() { return handoff::test::calls(handoff::test::Call::yield); }
 

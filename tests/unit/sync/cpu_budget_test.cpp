@@ -2,7 +2,9 @@
 //
 // cpu_budget on fake roots of every kind of cgroup set-up, good and bad, and on a real quota where
 // this machine lets us make one.
+#include "support/child.hpp"
 #include "support/fake_root.hpp"
+#include "support/files.hpp"
 #include "support/fresh_process.hpp"
 #include "support/test.hpp"
 
@@ -18,8 +20,8 @@ constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 struct Case {
   std::string name;
   std::vector<File> files;
-  double quota;
-  unsigned width;  // of 8 CPUs
+  double quota = kUnlimited;
+  unsigned width = 8;  // of 8 CPUs
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -68,7 +70,7 @@ std::vector<File> cfs(const std::string& group, const std::string& quota, const 
 
 std::vector<Case> cases_of_limits() {
   return {
-      {"v2_no_limit", v2("/a") + cpu_max("/a", "max 100000\n"), kUnlimited, 8},
+      {"v2_no_limit", v2("/a") + cpu_max("/a", "max 100000\n")},
       {"v2_two_cpus", v2("/a") + cpu_max("/a", "200000 100000\n"), 2.0, 2},
       {"v2_rounds_up", v2("/a") + cpu_max("/a", "150000 100000\n"), 1.5, 2},
       {"v2_exact_stays", v2("/a") + cpu_max("/a", "300000 100000\n"), 3.0, 3},
@@ -77,7 +79,7 @@ std::vector<Case> cases_of_limits() {
       {"v2_smallest_quota", v2("/a") + cpu_max("/a", "1000 1000000\n"), 0.001, 1},
       {"v2_odd_period", v2("/a") + cpu_max("/a", "62500 25000\n"), 2.5, 3},
       {"v2_beyond_the_cpus", v2("/a") + cpu_max("/a", "6400000 100000\n"), 64.0, 8},
-      {"v2_no_file", v2("/a"), kUnlimited, 8},
+      {"v2_no_file", v2("/a")},
       {"v2_root_group", v2("/") + cpu_max("/", "400000 100000\n"), 4.0, 4},
       {"v2_carriage_returns",
        std::vector<File>{
@@ -102,14 +104,13 @@ std::vector<Case> cases_of_paths() {
        v2("/a/b/c") + cpu_max("/a", "300000 100000\n") + cpu_max("/a/b/c", "500000 100000\n"), 3.0,
        3},
       {"v2_sibling_does_not_count",
-       v2("/a") + cpu_max("/a", "max 100000\n") + cpu_max("/ab", "100000 100000\n"), kUnlimited, 8},
+       v2("/a") + cpu_max("/a", "max 100000\n") + cpu_max("/ab", "100000 100000\n")},
       {"v2_mount_shows_a_subtree",
        v2("/pod/box", "/pod") + cpu_max("", "500000 100000\n") + cpu_max("/box", "300000 100000\n"),
        3.0, 3},
       {"v2_mount_of_the_own_group", v2("/pod/box", "/pod/box") + cpu_max("", "200000 100000\n"),
        2.0, 2},
-      {"v2_mount_of_a_like_named_group", v2("/pod2/box", "/pod") + cpu_max("", "100000 100000\n"),
-       kUnlimited, 8},
+      {"v2_mount_of_a_like_named_group", v2("/pod2/box", "/pod") + cpu_max("", "100000 100000\n")},
       {"v2_namespace_below_the_mount", v2("/", "/..") + cpu_max("", "200000 100000\n"), 2.0, 2},
       {"v2_outside_the_namespace_but_in_the_mount",
        v2("/../other/x", "/..") + cpu_max("", "max 100000\n") +
@@ -119,11 +120,9 @@ std::vector<Case> cases_of_paths() {
        v2("/../other", "/../..") + cpu_max("", "400000 100000\n") +
            cpu_max("/other", "100000 100000\n"),
        4.0, 4},
-      {"v2_outside_the_mount",
-       v2("/../other", "/") + cpu_max("", "100000 100000\n") + cpu_max("/other", "100000 100000\n"),
-       kUnlimited, 8},
-      {"v2_far_outside_the_mount", v2("/../../x", "/..") + cpu_max("", "100000 100000\n"),
-       kUnlimited, 8},
+      {"v2_outside_the_mount", v2("/../other", "/") + cpu_max("", "100000 100000\n") +
+                                   cpu_max("/other", "100000 100000\n")},
+      {"v2_far_outside_the_mount", v2("/../../x", "/..") + cpu_max("", "100000 100000\n")},
       {"v2_mounted_elsewhere",
        v2("/a", "/", "/run/groups") + cpu_max("/a", "300000 100000\n", "/run/groups"), 3.0, 3},
       {"v2_blanks_in_the_mount_point",
@@ -140,38 +139,31 @@ std::vector<Case> cases_of_paths() {
 
 std::vector<Case> cases_of_garbage() {
   return {
-      {"nothing_there", {}, kUnlimited, 8},
-      {"empty_files", {{"/proc/self/cgroup", ""}, {"/proc/self/mountinfo", ""}}, kUnlimited, 8},
+      {"nothing_there", {}},
+      {"empty_files", {{"/proc/self/cgroup", ""}, {"/proc/self/mountinfo", ""}}},
       {"no_mountinfo",
-       std::vector<File>{{"/proc/self/cgroup", "0::/a\n"}} + cpu_max("/a", "100000 100000\n"),
-       kUnlimited, 8},
-      {"no_cgroup_file", std::vector<File>{v2("/a")[1]} + cpu_max("/a", "100000 100000\n"),
-       kUnlimited, 8},
+       std::vector<File>{{"/proc/self/cgroup", "0::/a\n"}} + cpu_max("/a", "100000 100000\n")},
+      {"no_cgroup_file", std::vector<File>{v2("/a")[1]} + cpu_max("/a", "100000 100000\n")},
       {"cgroup_file_of_garbage",
        std::vector<File>{{"/proc/self/cgroup", "\n:\n::\n0\n0:\n0:cpu\n\xff\xfe:::\n"},
                          v2("/a")[1]} +
-           cpu_max("", "100000 100000\n"),
-       kUnlimited, 8},
-      {"mountinfo_cut_short",
-       std::vector<File>{{"/proc/self/cgroup", "0::/a\n"},
-                         {"/proc/self/mountinfo",
-                          "30\n- cgroup2\n30 22 0:26 / /sys/fs/cgroup rw -\n"
-                          "30 22 0:26 / /sys/fs/cgroup - cgroup2\n"}} +
-           cpu_max("/a", "100000 100000\n"),
-       kUnlimited, 8},
+           cpu_max("", "100000 100000\n")},
+      {"mountinfo_cut_short", std::vector<File>{{"/proc/self/cgroup", "0::/a\n"},
+                                                {"/proc/self/mountinfo",
+                                                 "30\n- cgroup2\n30 22 0:26 / /sys/fs/cgroup rw -\n"
+                                                 "30 22 0:26 / /sys/fs/cgroup - cgroup2\n"}} +
+                                  cpu_max("/a", "100000 100000\n")},
       {"a_folder_for_a_file",
-       v2("/a") + std::vector<File>{{"/sys/fs/cgroup/a/cpu.max/x", "100000 100000\n"}}, kUnlimited,
-       8},
-      {"v2_empty_limit", v2("/a") + cpu_max("/a", ""), kUnlimited, 8},
-      {"v2_words", v2("/a") + cpu_max("/a", "two cpus\n"), kUnlimited, 8},
-      {"v2_one_number", v2("/a") + cpu_max("/a", "100000\n"), kUnlimited, 8},
-      {"v2_three_numbers", v2("/a") + cpu_max("/a", "100000 100000 1\n"), kUnlimited, 8},
-      {"v2_trailing_letters", v2("/a") + cpu_max("/a", "100000us 100000us\n"), kUnlimited, 8},
-      {"v2_negative", v2("/a") + cpu_max("/a", "-1 100000\n"), kUnlimited, 8},
-      {"v2_period_zero", v2("/a") + cpu_max("/a", "100000 0\n"), kUnlimited, 8},
-      {"v2_quota_zero", v2("/a") + cpu_max("/a", "0 100000\n"), kUnlimited, 8},
-      {"v2_overflow", v2("/a") + cpu_max("/a", "99999999999999999999999999 100000\n"), kUnlimited,
-       8},
+       v2("/a") + std::vector<File>{{"/sys/fs/cgroup/a/cpu.max/x", "100000 100000\n"}}},
+      {"v2_empty_limit", v2("/a") + cpu_max("/a", "")},
+      {"v2_words", v2("/a") + cpu_max("/a", "two cpus\n")},
+      {"v2_one_number", v2("/a") + cpu_max("/a", "100000\n")},
+      {"v2_three_numbers", v2("/a") + cpu_max("/a", "100000 100000 1\n")},
+      {"v2_trailing_letters", v2("/a") + cpu_max("/a", "100000us 100000us\n")},
+      {"v2_negative", v2("/a") + cpu_max("/a", "-1 100000\n")},
+      {"v2_period_zero", v2("/a") + cpu_max("/a", "100000 0\n")},
+      {"v2_quota_zero", v2("/a") + cpu_max("/a", "0 100000\n")},
+      {"v2_overflow", v2("/a") + cpu_max("/a", "99999999999999999999999999 100000\n")},
       {"v2_huge", v2("/a") + cpu_max("/a", "18446744073709551615 1\n"), 18446744073709551615.0, 8},
       {"v2_garbage_below_a_limit",
        v2("/a/b") + cpu_max("/a", "200000 100000\n") + cpu_max("/a/b", "?\n"), 2.0, 2},
@@ -182,7 +174,7 @@ std::vector<Case> cases_v1() {
   const std::string hybrid_mounts =
       v1("/box")[1].text + "44 40 0:34 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
   return {
-      {"v1_no_limit", v1("/a") + cfs("/a", "-1\n", "100000\n"), kUnlimited, 8},
+      {"v1_no_limit", v1("/a") + cfs("/a", "-1\n", "100000\n")},
       {"v1_one_digit_and_no_line_end", v1("/a") + cfs("/a", "6", "2"), 3.0, 3},
       {"v1_two_cpus", v1("/a") + cfs("/a", "200000\n", "100000\n"), 2.0, 2},
       {"v1_quota_below_period", v1("/a") + cfs("/a", "10000\n", "100000\n"), 0.1, 1},
@@ -190,23 +182,21 @@ std::vector<Case> cases_v1() {
       {"v1_cpu_last",
        v1("/a", "/", "cpuacct,cpu") + cfs("/a", "250000\n", "100000\n", "cpuacct,cpu"), 2.5, 3},
       {"v1_cpuacct_is_not_cpu",
-       v1("/a", "/", "cpuacct") + cfs("/a", "100000\n", "100000\n", "cpuacct"), kUnlimited, 8},
+       v1("/a", "/", "cpuacct") + cfs("/a", "100000\n", "100000\n", "cpuacct")},
       {"v1_nested_minimum",
        v1("/a/b") + cfs("/a", "300000\n", "100000\n") + cfs("/a/b", "800000\n", "200000\n"), 3.0,
        3},
       {"v1_container_sees_its_group_as_the_mount",
        v1("/docker/0123", "/docker/0123") + cfs("", "150000\n", "100000\n"), 1.5, 2},
       {"v1_no_period",
-       v1("/a") + std::vector<File>{{"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "100000\n"}},
-       kUnlimited, 8},
-      {"v1_period_zero", v1("/a") + cfs("/a", "100000\n", "0\n"), kUnlimited, 8},
-      {"v1_garbage", v1("/a") + cfs("/a", "lots\n", "100000\n"), kUnlimited, 8},
+       v1("/a") + std::vector<File>{{"/sys/fs/cgroup/cpu,cpuacct/a/cpu.cfs_quota_us", "100000\n"}}},
+      {"v1_period_zero", v1("/a") + cfs("/a", "100000\n", "0\n")},
+      {"v1_garbage", v1("/a") + cfs("/a", "lots\n", "100000\n")},
       {"v1_cpuset_is_left_to_the_affinity",
-       v1("/a") + std::vector<File>{{"/sys/fs/cgroup/cpuset/a/cpuset.cpus", "0\n"}}, kUnlimited, 8},
+       v1("/a") + std::vector<File>{{"/sys/fs/cgroup/cpuset/a/cpuset.cpus", "0\n"}}},
       {"v1_file_names_do_not_count_in_v2",
        v2("/a") + std::vector<File>{{"/sys/fs/cgroup/a/cpu.cfs_quota_us", "100000\n"},
-                                    {"/sys/fs/cgroup/a/cpu.cfs_period_us", "100000\n"}},
-       kUnlimited, 8},
+                                    {"/sys/fs/cgroup/a/cpu.cfs_period_us", "100000\n"}}},
       {"hybrid_limit_in_v1",
        std::vector<File>{{"/proc/self/cgroup", "4:cpu,cpuacct:/box\n0::/box\n"},
                          {"/proc/self/mountinfo", hybrid_mounts}} +
@@ -269,13 +259,9 @@ TEST(CpuBudget, AnAffinityOfOneIsAWidthOfOne) {
 }
 
 TEST(CpuBudget, LeavesNoFileOpen) {
-  const auto open_files = [] {
-    const std::filesystem::directory_iterator all("/proc/self/fd");
-    return std::distance(begin(all), end(all));
-  };
-  const auto before = open_files();
+  const auto before = handoff::test::open_descriptors();
   for (int i = 0; i < 3; ++i) EXPECT_GE(cpu_budget().width(), 1U);
-  EXPECT_EQ(open_files(), before);
+  EXPECT_EQ(handoff::test::open_descriptors(), before);
 }
 
 // What a daemon has closed is the first number that open() gives out.
@@ -359,16 +345,12 @@ class RealGroup {
 };
 
 // What `child` returns in a process that lives under the quota; kNotLetIn if the group did not take
-// it, -1 if it did not end by itself.
+// it.
 constexpr int kNotLetIn = 255;
 
 template <class Child>
 int under_quota(const RealGroup& group, Child child) {
-  const pid_t id = ::fork();
-  if (id == 0) ::_exit(group.enter() ? child() : kNotLetIn);
-  int status = 0;
-  if (id < 0 || ::waitpid(id, &status, 0) != id || !WIFEXITED(status)) return -1;
-  return WEXITSTATUS(status);
+  return handoff::test::in_child([&] { return group.enter() ? child() : kNotLetIn; });
 }
 
 TEST(CpuBudget, SeesARealQuota) {

@@ -3,10 +3,11 @@
 // The one place where the library gets its descriptors: each way, with each set of closed standard
 // streams, and when there can be no more; and RLIMIT_FSIZE without its signal.
 #include <linux/openat2.h>
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
+#include "support/child.hpp"
+#include "support/limit.hpp"
 #include "support/test.hpp"
 #include "sync/internal/descriptor.hpp"
 #include "sync/internal/file_limit.hpp"
@@ -102,11 +103,7 @@ int look_at(const Way& way, unsigned closed) {
 }
 
 int ending_of(const Way& way, unsigned closed) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(look_at(way, closed));
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return handoff::test::in_child([&] { return look_at(way, closed); });
 }
 
 TEST(Descriptors, EachWayIsAboveTheStreams) {
@@ -127,8 +124,7 @@ TEST(Descriptors, AWayThatIsNotIsFound) {
 
 // Of two that get the numbers of streams one can be moved only: then none is left.
 TEST(Descriptors, HalfAPairIsClosed) {
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const int code = handoff::test::in_child([] {
     for (const int stream : {0, 1}) ::close(stream);
     const int free = ::fcntl(STDERR_FILENO, F_DUPFD, 3);
     ::close(free);
@@ -136,16 +132,14 @@ TEST(Descriptors, HalfAPairIsClosed) {
     ::getrlimit(RLIMIT_NOFILE, &few);
     few.rlim_cur = static_cast<rlim_t>(free) + 1;
     std::array<int, 2> ends{};
-    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) ::_exit(2);
-    if (descriptors::of_pipe(ends) != -1 || errno != EMFILE) ::_exit(3);
+    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) return 2;
+    if (descriptors::of_pipe(ends) != -1 || errno != EMFILE) return 3;
     for (const int number : {0, 1, free}) {
-      if (::fcntl(number, F_GETFD) >= 0) ::_exit(4);
+      if (::fcntl(number, F_GETFD) >= 0) return 4;
     }
-    ::_exit(0);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+    return 0;
+  });
+  EXPECT_EQ(code, 0);
 }
 
 TEST(Descriptors, MemoryCanBeSealedAndSocketsKeepMessagesApart) {
@@ -164,10 +158,7 @@ TEST(Descriptors, MemoryCanBeSealedAndSocketsKeepMessagesApart) {
 // The signal would end this process: it is not ignored here.
 TEST(FileLimit, IsAnErrorAndNoSignal) {
   const Descriptor file(descriptors::of_memory("test"));
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const rlimit few{.rlim_cur = 1000, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &few), 0);
+  std::optional<handoff::test::Limit> limit(std::in_place, RLIMIT_FSIZE, 1000U);
   const std::vector<std::byte> bytes(1500);
   std::uint64_t position = 0;
   EXPECT_EQ(handoff::detail::most_file_bytes(), 1000U);
@@ -178,7 +169,7 @@ TEST(FileLimit, IsAnErrorAndNoSignal) {
   const Descriptor null(descriptors::of_file("/dev/null", O_WRONLY));
   EXPECT_FALSE(handoff::detail::is_beyond_limit(null.get(), 5000)) << "which has no length";
   EXPECT_EQ(handoff::detail::write_fully(null.get(), bytes, position = 5000), 0);
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  limit.reset();
   EXPECT_GT(handoff::detail::most_file_bytes(), 1000U);
 }
 

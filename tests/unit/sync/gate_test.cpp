@@ -88,24 +88,21 @@ TEST(Gate, NoChangeIsMissedWhileThreadsComeAndGo) {
   Gate gate;
   std::mutex mutex;
   int round = 0;  // under the mutex
-  std::vector<std::thread> threads;
   std::atomic<int> behind{0};
-  for (int t = 0; t < 3; ++t) {
-    threads.emplace_back([&] {
-      for (int next = 1; next <= kRounds; ++next) {
-        for (;;) {
-          std::uint32_t seen = 0;
-          {
-            const std::lock_guard lock(mutex);
-            if (round >= next) break;
-            seen = gate.seen();
-          }
-          gate.wait(seen);
+  handoff::test::Crew threads(3, [&] {
+    for (int next = 1; next <= kRounds; ++next) {
+      for (;;) {
+        std::uint32_t seen = 0;
+        {
+          const std::lock_guard lock(mutex);
+          if (round >= next) break;
+          seen = gate.seen();
         }
-        behind.fetch_sub(1);
+        gate.wait(seen);
       }
-    });
-  }
+      behind.fetch_sub(1);
+    }
+  });
   for (int i = 0; i < kRounds; ++i) {
     behind.fetch_add(3);
     {
@@ -116,7 +113,7 @@ TEST(Gate, NoChangeIsMissedWhileThreadsComeAndGo) {
     gate.wake_all();
     while (behind > 0) std::this_thread::yield();
   }
-  for (auto& thread : threads) thread.join();
+  threads.join();
   EXPECT_EQ(behind, 0);
 }
 

@@ -5,8 +5,7 @@
 
 namespace {
 
-using handoff::sync::Lock;
-using handoff::sync::Mutex;
+using namespace handoff::sync;
 
 static_assert(sizeof(Mutex) == 4);
 
@@ -34,16 +33,12 @@ TEST(Mutex, PlainDataUnderItIsExact) {
   Mutex mutex;
   std::size_t plain = 0;
   const std::size_t each = handoff::test::rounds(50'000);
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 8; ++i) {
-    threads.emplace_back([&] {
-      for (std::size_t k = 0; k < each; ++k) {
-        const Lock lock(mutex);
-        ++plain;
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  handoff::test::Crew(8, [&] {
+    for (std::size_t k = 0; k < each; ++k) {
+      const Lock lock(mutex);
+      ++plain;
+    }
+  }).join();
   EXPECT_EQ(plain, 8 * each);
 }
 

@@ -5,9 +5,7 @@
 
 namespace {
 
-using handoff::sync::StopCallback;
-using handoff::sync::StopSource;
-using handoff::sync::StopToken;
+using namespace handoff::sync;
 
 void count(void* counter) noexcept { static_cast<std::atomic<int>*>(counter)->fetch_add(1); }
 

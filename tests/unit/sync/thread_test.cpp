@@ -8,11 +8,7 @@
 
 namespace {
 
-using handoff::sync::CpuSet;
-using handoff::sync::this_thread_id;
-using handoff::sync::Thread;
-using handoff::sync::ThreadId;
-using handoff::sync::ThreadOptions;
+using namespace handoff::sync;
 
 TEST(Thread, RunsOnceAndJoinsInItsDestructor) {
   int calls = 0;  // plain: the join orders it
@@ -123,12 +119,9 @@ TEST(Thread, AnAssignmentJoinsTheOneBefore) {
 
 TEST(Thread, AnImpossibleCpuIsAnErrorThatNamesTheThread) {
   for (const int cpu : {1'000'000, CPU_SETSIZE - 1}) {
-    try {
-      const Thread thread({.name = "lost", .cpu = cpu}, [] {});
-      FAIL() << "started on CPU " << cpu;
-    } catch (const std::system_error& error) {
-      EXPECT_NE(std::string(error.what()).find("'lost'"), std::string::npos) << error.what();
-    }
+    const auto error = handoff::test::caught<std::system_error>(
+        [&] { const Thread thread({.name = "lost", .cpu = cpu}, [] {}); });
+    EXPECT_TRUE(handoff::test::says(error.value(), "'lost'")) << error->what();
   }
 }
 

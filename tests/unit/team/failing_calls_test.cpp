@@ -11,10 +11,7 @@ namespace {
 
 using handoff::IndexRange;
 using handoff::ThreadTeam;
-using handoff::test::Call;
-using handoff::test::threads_become_at_most;
-using handoff::test::threads_of_process;
-using handoff::test::until_whole;
+using namespace handoff::test;
 
 constexpr std::size_t kWidth = 5;
 
@@ -56,11 +53,7 @@ TEST(FailingCalls, AnAllocationThatFailsLeavesNothingBehind) {
   const int places = until_whole(
       Call::allocation, ENOMEM,
       [&] {
-        try {
-          live(width);
-        } catch (const std::bad_alloc&) {
-          width = 0;
-        }
+        if (!handoff::test::had_memory([&] { live(width); })) width = 0;
       },
       [&] {
         EXPECT_TRUE(width == 0 || width == kWidth);

@@ -3,6 +3,7 @@
 // ThreadTeam, as its head comment promises it.
 #include <handoff/core/detail/block_claims.hpp>
 
+#include "support/child.hpp"
 #include "support/test.hpp"
 
 namespace {
@@ -71,17 +72,13 @@ TEST(Kernel, CanBeClaimedByAForkedProcess) {
   auto& job = *new (memory) SharedJob{};
   job.squares.sum = &job.sum;
   job.claims.open(100'000, 2, 10);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+  const pid_t child = test::start_child([&] {
     claim_all<add_squares>(job.claims, job.squares, job.blocks[1]);
-    _exit(0);
-  }
+    return 0;
+  });
   while (job.blocks[1] == 0 && job.claims.left()) std::this_thread::yield();
   claim_all<add_squares>(job.claims, job.squares, job.blocks[0]);
-  int status = -1;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  EXPECT_EQ(test::end_of(child), 0);
   EXPECT_GT(job.blocks[1], 0U);
   EXPECT_EQ(job.sum, 333'328'333'350'000U);
   munmap(memory, sizeof(SharedJob));
@@ -172,6 +169,10 @@ TEST(StartedRun, ReturnsAtOnceAndMembersDoAllTheWork) {
   EXPECT_EQ(here, 0);
 }
 
+bool is_misuse(ThreadTeam& team) {
+  return test::caught<std::logic_error>([&] { return team.run(1, [](IndexRange) {}); }).has_value();
+}
+
 TEST(StartedRun, RunFromInsideItsBlockOrCompletionIsMisuse) {
   for (const std::size_t width : {1U, 3U}) {
     ThreadTeam team({.width = width});
@@ -179,11 +180,7 @@ TEST(StartedRun, RunFromInsideItsBlockOrCompletionIsMisuse) {
     std::atomic<int> misused{0};
     const auto run = [&] {
       ++tried;
-      try {
-        (void)team.run(1, [](IndexRange) {});
-      } catch (const std::logic_error&) {
-        ++misused;
-      }
+      if (is_misuse(team)) ++misused;
     };
     const Ended ended;
     BulkOperation operation(
@@ -210,11 +207,7 @@ TEST(StartedRun, ATeamOfOneKnowsWhoWaitsForIt) {
     BulkOperation operation(
         one, 1,
         [&](std::size_t, std::size_t) {
-          try {
-            (void)outer.run(1, [](IndexRange) {});
-          } catch (const std::logic_error&) {
-            ++misused;
-          }
+          if (is_misuse(outer)) ++misused;
         },
         ended);
     EXPECT_EQ(operation.start(), Status::ok);

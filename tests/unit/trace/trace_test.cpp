@@ -12,7 +12,9 @@
 #include <handoff/sync/internal/this_thread.hpp>
 #include <istream>
 
+#include "support/child.hpp"
 #include "support/failing.hpp"
+#include "support/files.hpp"
 #include "support/fresh_process.hpp"
 #include "support/patience.hpp"
 #include "support/test.hpp"
@@ -26,30 +28,16 @@ namespace {
 
 using namespace handoff;
 
-// A folder of its own, gone in the end.
-class TraceFolder {
+class TraceFolder : public test::Folder {
  public:
-  TraceFolder() {
-    std::string name = testing::TempDir() + "handoff_trace_XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~TraceFolder() { std::filesystem::remove_all(folder_); }
-  TraceFolder(const TraceFolder&) = delete;
-  TraceFolder& operator=(const TraceFolder&) = delete;
-
-  std::string file(const std::string& name = "trace.json") const { return folder_ / name; }
-  // Names of what is in it.
-  std::set<std::string> files() const {
-    std::set<std::string> names;
-    for (const auto& each : std::filesystem::directory_iterator(folder_)) {
-      names.insert(each.path().filename());
-    }
-    return names;
-  }
-
- private:
-  std::filesystem::path folder_;
+  std::string file(const std::string& name = "trace.json") const { return at(name); }
 };
+
+class Trace : public testing::Test {
+ protected:
+  const TraceFolder folder;
+};
+using TraceOfAProgram = Trace;
 
 std::vector<std::string> lines_from(std::istream&& from) {
   std::vector<std::string> lines;
@@ -135,39 +123,21 @@ void expect_both_ends(const std::vector<std::string>& lines) {
   expect_in_slices(lines);
 }
 
-// A child process, which calls `work()` and has to end by itself; its status.
-template <class Work>
-int in_child(const Work& work) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    work();
-    ::_exit(3);
-  }
-  int status = 0;
-  EXPECT_EQ(::waitpid(child, &status, 0), child);
-  return status;
-}
-
 void work_a_little() {
   ThreadPool pool(2);
   for (int i = 0; i < 100; ++i) pool.post([] {});
   pool.submit([] {}).get();
 }
 
-TEST(Trace, CountsWhatIsRecorded) {
-  const TraceFolder folder;
+TEST_F(Trace, CountsWhatIsRecorded) {
   constexpr int threads = 4;
   constexpr int each = 5000;
   EXPECT_FALSE(trace::running());
   ASSERT_FALSE(trace::start(folder.file()));
   EXPECT_TRUE(trace::running());
-  std::vector<std::thread> crew;
-  for (int i = 0; i < threads; ++i) {
-    crew.emplace_back([] {
-      for (int n = 0; n < each; ++n) probe::moment(probe::Kind::wake);
-    });
-  }
-  for (std::thread& thread : crew) thread.join();
+  test::Crew(threads, [] {
+    for (int n = 0; n < each; ++n) probe::moment(probe::Kind::wake);
+  }).join();
   const trace::Tally tally = trace::stop();
   EXPECT_FALSE(trace::running());
   EXPECT_EQ(tally.recorded, std::uint64_t{threads} * each);
@@ -190,8 +160,7 @@ std::string read_all(int file) {
 }
 
 // The writer is held up by a pipe that is not read, for longer than a buffer holds.
-TEST(Trace, DropsAndCountsWhatFindsNoRoom) {
-  const TraceFolder folder;
+TEST_F(Trace, DropsAndCountsWhatFindsNoRoom) {
   const std::string path = folder.file();
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   const int pipe = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -227,21 +196,16 @@ TEST(Trace, DropsAndCountsWhatFindsNoRoom) {
   EXPECT_EQ(trace::stop().dropped, 0U);
 }
 
-TEST(Trace, KeepsTheOrderWithinAThread) {
-  const TraceFolder folder;
+TEST_F(Trace, KeepsTheOrderWithinAThread) {
   constexpr int rounds = 2000;
   ASSERT_FALSE(trace::start(folder.file()));
-  std::vector<std::thread> crew;
-  for (int i = 0; i < 3; ++i) {
-    crew.emplace_back([] {
-      for (int n = 0; n < rounds; ++n) {
-        const probe::Slice outer(probe::Kind::loop, "outer");
-        const probe::Slice inner(probe::Kind::task, "inner");
-        probe::moment(probe::Kind::steal);
-      }
-    });
-  }
-  for (std::thread& thread : crew) thread.join();
+  test::Crew(3, [] {
+    for (int n = 0; n < rounds; ++n) {
+      const probe::Slice outer(probe::Kind::loop, "outer");
+      const probe::Slice inner(probe::Kind::task, "inner");
+      probe::moment(probe::Kind::steal);
+    }
+  }).join();
   const trace::Tally tally = trace::stop();
   const std::vector<std::string> lines = lines_of(folder.file());
   expect_whole(lines, tally);
@@ -263,8 +227,7 @@ TEST(Trace, KeepsTheOrderWithinAThread) {
   EXPECT_EQ(next.size(), 3U);
 }
 
-TEST(Trace, TellsWhichThreadHandedOverToWhich) {
-  const TraceFolder folder;
+TEST_F(Trace, TellsWhichThreadHandedOverToWhich) {
   constexpr std::size_t tasks = 500;
   std::size_t more = 1;
   ASSERT_FALSE(trace::start(folder.file()));
@@ -303,8 +266,7 @@ TEST(Trace, TellsWhichThreadHandedOverToWhich) {
 }
 
 // What is destroyed in the queue waits no longer.
-TEST(Trace, KnowsWhatWasClearedAway) {
-  const TraceFolder folder;
+TEST_F(Trace, KnowsWhatWasClearedAway) {
   ASSERT_FALSE(trace::start(folder.file()));
   EventQueue<int, void()> queue;
   for (int i = 0; i < 10; ++i) EXPECT_EQ(queue.enqueue(1), Status::ok);
@@ -317,8 +279,7 @@ TEST(Trace, KnowsWhatWasClearedAway) {
   EXPECT_NE(depths.back().find("{\"depth\":0}"), std::string::npos) << depths.back();
 }
 
-TEST(Trace, SeesThatAThreadSleepsForALock) {
-  const TraceFolder folder;
+TEST_F(Trace, SeesThatAThreadSleepsForALock) {
   ASSERT_FALSE(trace::start(folder.file()));
   sync::Mutex mutex;
   test::idle_until([&] {
@@ -361,10 +322,9 @@ const std::array<SpunWait, 5> kSpunWaits{{
      }},
 }};
 
-TEST(Trace, ShowsWaitsForRoomThatDoNotSleep) {
+TEST_F(Trace, ShowsWaitsForRoomThatDoNotSleep) {
   constexpr int looks_most = 10;
   for (const SpunWait& wait : kSpunWaits) {
-    const TraceFolder folder;
     ASSERT_FALSE(trace::start(folder.file()));
     int looks = 0;
     wait.until([&looks] { return ++looks == looks_most; });
@@ -392,7 +352,7 @@ void expect_sleep_for_room(const Push& push, const Pop& pop) {
   (void)trace::stop();
 }
 
-TEST(Trace, ShowsSleepsForRoom) {
+TEST_F(Trace, ShowsSleepsForRoom) {
   Channel<int> channel(1);
   int taken = 0;
   ASSERT_EQ(channel.push(1), Status::ok);
@@ -408,7 +368,7 @@ TEST(Trace, ShowsSleepsForRoom) {
 }
 
 // What the kernel counts of a thread: one that ended, and one that goes on.
-TEST(Trace, SaysHowLongThreadsHadACpu) {
+TEST_F(Trace, SaysHowLongThreadsHadACpu) {
   constexpr std::uint64_t burnt_ns = 5'000'000;
   const auto burn = [] {
     const probe::Slice slice(probe::Kind::task, "burns");
@@ -421,7 +381,6 @@ TEST(Trace, SaysHowLongThreadsHadACpu) {
     for (const std::uint64_t end = cpu() + burnt_ns; cpu() < end;) {
     }
   };
-  const TraceFolder folder;
   ASSERT_FALSE(trace::start(folder.file()));
   std::thread(burn).join();
   burn();
@@ -438,8 +397,7 @@ TEST(Trace, SaysHowLongThreadsHadACpu) {
 }
 
 // Many threads, one after the other: their buffers are used again.
-TEST(Trace, OutlivesItsThreads) {
-  const TraceFolder folder;
+TEST_F(Trace, OutlivesItsThreads) {
   constexpr int threads = 300;
   ASSERT_FALSE(trace::start(folder.file()));
   for (int i = 0; i < threads; ++i) {
@@ -452,8 +410,7 @@ TEST(Trace, OutlivesItsThreads) {
   EXPECT_EQ(with(lines, "\"name\":\"short\"").size(), std::size_t{threads});
 }
 
-TEST(Trace, CountsWhatDoesNotEnd) {
-  const TraceFolder folder;
+TEST_F(Trace, CountsWhatDoesNotEnd) {
   ASSERT_FALSE(trace::start(folder.file()));
   const int handed = 0;
   probe::hand_over(probe::Kind::task, &handed);
@@ -474,20 +431,18 @@ TEST(Trace, CountsWhatDoesNotEnd) {
   EXPECT_TRUE(with(lines, "\"ph\":\"s\"").empty());
 }
 
-TEST(Trace, IsOneAtATime) {
-  const TraceFolder folder;
+TEST_F(Trace, IsOneAtATime) {
   EXPECT_EQ(trace::stop().recorded, 0U);
   ASSERT_FALSE(trace::start(folder.file()));
   EXPECT_EQ(trace::start(folder.file("other")), std::errc::device_or_resource_busy);
   probe::moment(probe::Kind::wake);
   EXPECT_EQ(trace::stop().recorded, 1U);
   EXPECT_EQ(trace::stop().recorded, 0U);
-  EXPECT_EQ(folder.files(), std::set<std::string>{"trace.json"});
+  EXPECT_EQ(folder.names(), std::set<std::string>{"trace.json"});
 }
 
 // A child that no handler was called in has the file still, and its lock.
-TEST(Trace, ItsFileIsFreeWhenItHasStoppedThoughAChildLives) {
-  const TraceFolder folder;
+TEST_F(Trace, ItsFileIsFreeWhenItHasStoppedThoughAChildLives) {
   ASSERT_FALSE(trace::start(folder.file()));
   const auto child = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
   if (child == 0) {
@@ -496,17 +451,16 @@ TEST(Trace, ItsFileIsFreeWhenItHasStoppedThoughAChildLives) {
   (void)trace::stop();
   ASSERT_FALSE(trace::start(folder.file()));
   (void)trace::stop();
-  EXPECT_EQ(folder.files(), std::set<std::string>{"trace.json"});
+  EXPECT_EQ(folder.names(), std::set<std::string>{"trace.json"});
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
 }
 
-TEST(Trace, NamesItsFileByTheProcess) {
-  const TraceFolder folder;
+TEST_F(Trace, NamesItsFileByTheProcess) {
   ASSERT_FALSE(trace::start(folder.file("%p-%p")));
   (void)trace::stop();
   const std::string process = std::to_string(::getpid());
-  EXPECT_EQ(folder.files(), std::set<std::string>{process + "-" + process});
+  EXPECT_EQ(folder.names(), std::set<std::string>{process + "-" + process});
 }
 
 // Behind a gap nothing is taken for the end of what was begun before it.
@@ -548,20 +502,18 @@ TEST(TraceWriter, CutsWhatIsOpenAtAGap) {
 
 // ---- Failures -----------------------------------------------------------------------------------
 
-TEST(Trace, SaysWhyThereIsNone) {
+TEST_F(Trace, SaysWhyThereIsNone) {
   EXPECT_EQ(trace::start("/nowhere/trace.json"), std::errc::no_such_file_or_directory);
   EXPECT_FALSE(trace::running());
 }
 
-TEST(Trace, DoesNotWaitForWhoReadsAPipe) {
-  const TraceFolder folder;
+TEST_F(Trace, DoesNotWaitForWhoReadsAPipe) {
   ASSERT_EQ(::mkfifo(folder.file().c_str(), 0600), 0);
   EXPECT_EQ(trace::start(folder.file()), std::errc::no_such_device_or_address);
   EXPECT_FALSE(trace::running());
 }
 
-TEST(Trace, EndsWithWhoReadsAPipe) {
-  const TraceFolder folder;
+TEST_F(Trace, EndsWithWhoReadsAPipe) {
   ASSERT_EQ(::mkfifo(folder.file().c_str(), 0600), 0);
   const int pipe = ::open(folder.file().c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   ASSERT_GE(pipe, 0);
@@ -571,8 +523,7 @@ TEST(Trace, EndsWithWhoReadsAPipe) {
   EXPECT_EQ(trace::stop().error, std::errc::broken_pipe);
 }
 
-TEST(Trace, NeedsAThread) {
-  const TraceFolder folder;
+TEST_F(Trace, NeedsAThread) {
   test::fail_after(test::Call::thread, 0, EAGAIN);
   EXPECT_EQ(trace::start(folder.file()), std::errc::resource_unavailable_try_again);
   EXPECT_TRUE(test::stop_failing(test::Call::thread));
@@ -581,8 +532,7 @@ TEST(Trace, NeedsAThread) {
   (void)trace::stop();
 }
 
-TEST(Trace, StartsWithMemoryOrSaysThatThereIsNone) {
-  const TraceFolder folder;
+TEST_F(Trace, StartsWithMemoryOrSaysThatThereIsNone) {
   const std::string path = folder.file();
   std::error_code why;
   trace::Tally tally;
@@ -597,7 +547,7 @@ TEST(Trace, StartsWithMemoryOrSaysThatThereIsNone) {
   EXPECT_GT(places, 5);
 }
 
-TEST(Trace, GoesOnWithoutAFullDisk) {
+TEST_F(Trace, GoesOnWithoutAFullDisk) {
   ASSERT_FALSE(trace::start("/dev/full"));
   work_a_little();
   const trace::Tally tally = trace::stop();
@@ -606,17 +556,16 @@ TEST(Trace, GoesOnWithoutAFullDisk) {
 
 // ---- Other ends ---------------------------------------------------------------------------------
 
-TEST(Trace, OpensWhereTheProgramWasKilled) {
-  const TraceFolder folder;
-  const int status = in_child([&] {
-    if (trace::start(folder.file())) return;
+TEST_F(Trace, OpensWhereTheProgramWasKilled) {
+  const int end = test::in_child([&] {
+    if (trace::start(folder.file())) return 1;
     ThreadPool pool(2);
     for (;;) {
       pool.submit([] {}).get();
       if (with(lines_of(folder.file()), "\"ph\":\"f\"").size() > 10) ::raise(SIGKILL);
     }
   });
-  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  ASSERT_EQ(end, -SIGKILL);
   std::vector<std::string> lines = lines_of(folder.file());
   ASSERT_GT(lines.size(), 10U);
   EXPECT_EQ(lines.front(), "[");
@@ -627,11 +576,10 @@ TEST(Trace, OpensWhereTheProgramWasKilled) {
   }
 }
 
-TEST(Trace, LeavesAChildAlone) {
-  const TraceFolder folder;
+TEST_F(Trace, LeavesAChildAlone) {
   ASSERT_FALSE(trace::start(folder.file()));
   probe::moment(probe::Kind::wake);
-  const int status = in_child([&] {
+  const int end = test::in_child([&] {
     bool right = !trace::running();
     probe::moment(probe::Kind::wake);
     right = right && trace::stop().recorded == 0;
@@ -641,26 +589,25 @@ TEST(Trace, LeavesAChildAlone) {
     right = right && trace::stop().recorded == 1;
     const int code = right ? 0 : 1;
     // At exit() a sanitizer takes for a leak what the thread held that only the parent has.
-    if (test::sanitized) ::_exit(code);
-    std::exit(code);  // the end of a child is no end of the parent's trace
+    if (!test::sanitized) std::exit(code);  // the end of a child is no end of the parent's trace
+    return code;
   });
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(end, 0);
   probe::moment(probe::Kind::wake);
   const trace::Tally tally = trace::stop();
   EXPECT_EQ(tally.recorded, 2U);
   expect_whole(lines_of(folder.file()), tally);
-  EXPECT_EQ(folder.files().size(), 2U);  // the child's has its number
+  EXPECT_EQ(folder.names().size(), 2U);  // the child's has its number
 }
 
 // In a fresh process with HANDOFF_TRACE.
-TEST(TraceOfAProgram, Works) {
+TEST_F(TraceOfAProgram, Works) {
   if (std::getenv("HANDOFF_TRACE") == nullptr) GTEST_SKIP() << "for the tests below";
   EXPECT_EQ(trace::stop().recorded, 0U);  // what the environment began goes on
   work_a_little();
 }
 
-TEST(TraceOfAProgram, IsWholeAtTheEnd) {
-  const TraceFolder folder;
+TEST_F(TraceOfAProgram, IsWholeAtTheEnd) {
   ASSERT_EQ(test::in_fresh_process("TraceOfAProgram.Works", "HANDOFF_TRACE", folder.file().c_str()),
             0);
   const std::vector<std::string> lines = lines_of(folder.file());
@@ -670,8 +617,7 @@ TEST(TraceOfAProgram, IsWholeAtTheEnd) {
   EXPECT_EQ(with(lines, "\"cat\":\"task\"").size(), 101U);
 }
 
-TEST(TraceOfAProgram, KeepsOutOfThatOfAnother) {
-  const TraceFolder folder;
+TEST_F(TraceOfAProgram, KeepsOutOfThatOfAnother) {
   ASSERT_FALSE(trace::start(folder.file()));
   probe::moment(probe::Kind::wake);
   ASSERT_EQ(test::in_fresh_process("TraceOfAProgram.Works", "HANDOFF_TRACE", folder.file().c_str()),
@@ -679,8 +625,8 @@ TEST(TraceOfAProgram, KeepsOutOfThatOfAnother) {
   const trace::Tally tally = trace::stop();
   EXPECT_EQ(tally.recorded, 1U);
   expect_whole(lines_of(folder.file()), tally);
-  EXPECT_EQ(folder.files().size(), 2U);
-  for (const std::string& name : folder.files()) {
+  EXPECT_EQ(folder.names().size(), 2U);
+  for (const std::string& name : folder.names()) {
     EXPECT_EQ(lines_of(folder.file(name)).back(), "]");
   }
 }
@@ -699,13 +645,13 @@ std::vector<std::string> said_with(const char* trace) {
   return lines_of(folder.file("said"));
 }
 
-TEST(TraceOfAProgram, SaysInOneLineThatThereIsNone) {
+TEST_F(TraceOfAProgram, SaysInOneLineThatThereIsNone) {
   EXPECT_EQ(said_with("/nowhere/trace.json"),
             std::vector<std::string>{"handoff: HANDOFF_TRACE=/nowhere/trace.json: No such file or "
                                      "directory; this program is not traced"});
 }
 
-TEST(TraceOfAProgram, SaysInOneLineThatTheDiskIsFull) {
+TEST_F(TraceOfAProgram, SaysInOneLineThatTheDiskIsFull) {
   EXPECT_EQ(said_with("/dev/full"),
             std::vector<std::string>{"handoff: HANDOFF_TRACE=/dev/full: No space left on device; "
                                      "the trace ends there"});
