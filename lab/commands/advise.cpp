@@ -55,16 +55,12 @@ int say_the_commands(const AllMissing& all, bool no_files) {
 // The cells that would tell, by the ways that advice may name and the limits they are set against.
 std::vector<Session::Block> blocks_of(const Session& session, const Missing& missing) {
   const Scenario& scenario = scenario_named(session.scenarios(), missing.scenario);
-  Scenario::Values values;
-  for (const auto& [name, value] : missing.parameters) {
-    std::istringstream several(value.text);
-    std::vector<std::string>& all = values.emplace_back(name, std::vector<std::string>{}).second;
-    for (std::string one; std::getline(several, one, ',');) all.push_back(one);
-  }
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : missing.parameters) settings.push_back(name + '=' + value.text);
   std::vector<Contender> ways = contenders_of(missing.scenario, session.contenders());
   std::erase_if(ways, [](const Contender& way) { return way.kind() == "seed"; });
   std::vector<Session::Block> blocks;
-  for (const Cell& cell : scenario.cells(values, {missing.metric})) {
+  for (const Cell& cell : scenario.cells(values_of(settings), {missing.metric})) {
     Session::Block block = block_of(ways, cell);
     if (!block.empty()) blocks.push_back(std::move(block));
   }

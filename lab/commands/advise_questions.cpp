@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "commands/advise_questions.hpp"
 #include "commands/quantities.hpp"
+#include "harness/plain_text.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -61,10 +62,7 @@ void set_idle_cost(const AdviseOptions& options, Question& question) {
 }
 
 std::uint64_t whole_number(const std::string& text) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc{} && rest == end) return number;
+  if (const auto number = whole_number_in(text)) return *number;
   throw UserError("that takes a whole number, not '{}'", text);
 }
 

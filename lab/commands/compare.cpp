@@ -149,14 +149,10 @@ int compare_revision(const CompareOptions& options) {
   }
   fmt::print(stderr, "before: {} ({}); now: this build; launches {}, seed {}\n", options.revision,
              revision.commit(), session.plan().launches, session.plan().seed);
-  std::optional<Interrupted> interrupted;
-  try {
+  const auto interrupted = until_interrupted(session, [&] {
     for (const auto& [scenario, blocks] : all) session.measure(*scenario, blocks);
-  } catch (const Interrupted& signal) {
-    if (session.rows().empty()) throw;
-    interrupted = signal;  // what was measured so far is worth keeping
-    fmt::print(stderr, "note: interrupted: the measurement is incomplete\n");
-  }
+  });
+  if (interrupted) fmt::print(stderr, "note: interrupted: the measurement is incomplete\n");
   const Result result = session.result();
   const std::vector<Compared> rows = compared_blocks(result);
   keep_and_show([&] { write_result(options.measure, result); }, [&] { print(rows, options.json); });

@@ -111,14 +111,9 @@ std::vector<Finding> find_all(const DoctorOptions& options) {
 
 std::string text_of(const Finding& finding) {
   std::string text = fmt::format("{:<12}{}\n", finding.name, finding.text);
-  std::string line;
-  for (const char c : finding.advice + "\n") {
-    if (c != '\n') {
-      line += c;
-    } else if (!line.empty()) {
-      text += fmt::format("{:<12}! {}\n", "", line);
-      line.clear();
-    }
+  std::istringstream advice(finding.advice);
+  for (std::string line; std::getline(advice, line);) {
+    if (!line.empty()) text += fmt::format("{:<12}! {}\n", "", line);
   }
   return text;
 }

@@ -234,18 +234,16 @@ class Guard {
 
   [[nodiscard]] double margin() const { return std::max(kGuardMargin, floor_); }
 
-  [[nodiscard]] int count(Outcome outcome) const {
-    return static_cast<int>(std::ranges::count_if(
-        trials_, [&](const GuardTrial& trial) { return trial.outcome == outcome; }));
+  [[nodiscard]] std::ptrdiff_t count(Outcome outcome) const {
+    return std::ranges::count(trials_, outcome, &GuardTrial::outcome);
   }
-  [[nodiscard]] int count_planted() const {
-    return static_cast<int>(
-        std::ranges::count_if(trials_, [](const GuardTrial& trial) { return trial.planted; }));
+  [[nodiscard]] std::ptrdiff_t count_planted() const {
+    return std::ranges::count(trials_, true, &GuardTrial::planted);
   }
-  [[nodiscard]] int found() const {
-    return static_cast<int>(std::ranges::count_if(trials_, [](const GuardTrial& trial) {
+  [[nodiscard]] std::ptrdiff_t found() const {
+    return std::ranges::count_if(trials_, [](const GuardTrial& trial) {
       return trial.planted && trial.outcome == Outcome::worse;
-    }));
+    });
   }
 
   Session& session_;

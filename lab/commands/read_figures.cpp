@@ -39,17 +39,8 @@ class TableReader {
     return scenario.metric(one_of("metric", names));
   }
 
-  std::string text(const char* key) const {
-    const auto value = table_[key].value<std::string>();
-    if (!value) refuse(fmt::format("needs a text for '{}'", key));
-    return *value;
-  }
-
-  double number(const char* key) const {
-    const auto value = table_[key].value<double>();
-    if (!value) refuse(fmt::format("needs a number for '{}'", key));
-    return *value;
-  }
+  std::string text(const char* key) const { return needed<std::string>(key, "text"); }
+  double number(const char* key) const { return needed<double>(key, "number"); }
 
   std::string one_of(const char* key, const std::vector<std::string>& allowed) const {
     std::string value = text(key);
@@ -90,6 +81,13 @@ class TableReader {
   }
 
  private:
+  template <class Value>
+  Value needed(const char* key, const char* what) const {
+    const auto value = table_[key].value<Value>();
+    if (!value) refuse(fmt::format("needs a {} for '{}'", what, key));
+    return *value;
+  }
+
   const std::filesystem::path& path_;
   const char* kind_;
   const toml::table& table_;

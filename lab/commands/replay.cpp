@@ -286,13 +286,9 @@ int replay_trace(const ReplayOptions& options) {
   std::vector<Contender> ways = contenders_of("replay", session.contenders());
   std::erase_if(ways, [&](const Contender& way) { return !way.applies(cell); });
   const Session::Block block = block_of(chosen(ways, options.contenders), cell);
-  std::optional<Interrupted> interrupted;
-  try {
+  const auto interrupted = until_interrupted(session, [&] {
     measure_replays(session, scenario, block, plan_of(session, how, options.measure));
-  } catch (const Interrupted& signal) {
-    if (session.rows().empty()) throw;
-    interrupted = signal;
-  }
+  });
   const std::string busy = session.busy();
   if (!busy.empty()) fmt::print(stderr, "{}\n", busy);
   const ReplayReport report = replay_report(path.string(), trace, *load, choice, session.rows());

@@ -278,14 +278,9 @@ int run(const RunOptions& asked) {
   }
   if (!options.kill.empty()) say_who_is_left_out(options, session);
   wait_for_quiet(options, interrupt);
-  std::optional<Interrupted> interrupted;
   const auto start = Clock::now();
-  try {
-    overview ? overview->measure() : measure(all, session);
-  } catch (const Interrupted& signal) {
-    if (session.rows().empty()) throw;
-    interrupted = signal;  // what was measured so far is worth keeping
-  }
+  const auto interrupted =
+      until_interrupted(session, [&] { overview ? overview->measure() : measure(all, session); });
   const std::chrono::duration<double> took = Clock::now() - start;
   const std::string busy = session.busy();
   // An overview's answer begins with it.

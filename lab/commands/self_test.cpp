@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "commands/self_test.hpp"
 
-#include <sched.h>
 #include <nlohmann/json.hpp>
 
 #include "harness/answer_problem.hpp"
 #include "harness/build_tree.hpp"
 #include "harness/bursts.hpp"
+#include "harness/cpus.hpp"
 #include "harness/machine.hpp"
 #include "harness/user_error.hpp"
 #include "scenarios/registry.hpp"
@@ -141,13 +141,8 @@ class OnOneCpu : Pinned {
  public:
   explicit OnOneCpu(std::uint64_t which) {
     if (sched_getaffinity(0, sizeof before_, &before_) != 0) return;
-    auto left = which % static_cast<std::uint64_t>(CPU_COUNT(&before_));
-    int cpu = 0;
-    while (!CPU_ISSET(cpu, &before_) || left-- > 0) ++cpu;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    pinned_ = sched_setaffinity(0, sizeof one, &one) == 0;
+    const std::vector<int> cpus = allowed_cpus();
+    pinned_ = !cpus.empty() && stay_on(cpus[which % cpus.size()]);
   }
   ~OnOneCpu() {
     if (pinned_) sched_setaffinity(0, sizeof before_, &before_);

@@ -182,14 +182,12 @@ Session::Block block_of(const std::vector<Contender>& contenders, const Cell& ce
 
 namespace {
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
+std::vector<std::string> between_commas(std::string_view text) {
+  std::vector<std::string> parts;
+  for (std::size_t comma = 0; comma != std::string_view::npos;) {
+    comma = text.find(',');
+    parts.emplace_back(text.substr(0, comma));
+    text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return parts;
 }
@@ -203,7 +201,7 @@ Scenario::Values values_of(const std::vector<std::string>& settings) {
     if (equals == std::string::npos) {
       throw UserError("--set takes PARAMETER=VALUE,..., not '{}'", setting);
     }
-    values.emplace_back(setting.substr(0, equals), split(setting.substr(equals + 1), ','));
+    values.emplace_back(setting.substr(0, equals), between_commas(setting.substr(equals + 1)));
   }
   return values;
 }

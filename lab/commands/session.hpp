@@ -77,6 +77,19 @@ class Session {
   Result result_;  // without its environment
 };
 
+// Calls work(), and returns the signal that ended it early, if one did: what was measured so far is
+// worth keeping. Where there are no rows yet, the signal is thrown on.
+template <class Work>
+std::optional<Interrupted> until_interrupted(const Session& session, const Work& work) {
+  try {
+    work();
+  } catch (const Interrupted& signal) {
+    if (session.rows().empty()) throw;
+    return signal;
+  }
+  return {};
+}
+
 // Those of a scenario.
 [[nodiscard]] std::vector<Contender> contenders_of(const std::string& scenario,
                                                    const std::vector<Contender>& contenders);

@@ -83,7 +83,7 @@ class Try {
   bool check() {
     Progress progress(static_cast<int>(measurements_.size()) + 1);
     if (!check_serial(progress)) {
-      leave_out([](const Measurement&) { return true; }, "the kernel does not run serially");
+      leave_out("the kernel does not run serially");
       return false;
     }
     for (Measurement& one : measurements_) {
@@ -107,14 +107,14 @@ class Try {
     leave_out_what_is_unsafe();
     const auto has_figures = [](const Measurement& one) { return !one.launches.empty(); };
     if (std::ranges::count_if(measurements_, has_figures) > 1) return;
-    leave_out([](const Measurement&) { return true; }, "there is nothing to compare it with");
+    leave_out("there is nothing to compare it with");
   }
 
   Result finish() {
     const bool was_measured =
         std::ranges::any_of(measurements_, [](const auto& one) { return !one.launches.empty(); });
     if (!was_measured) {
-      leave_out([](const Measurement&) { return true; }, "there is nothing to compare it with");
+      leave_out("there is nothing to compare it with");
     }
     for (Measurement& one : measurements_) say_which_limit(one.reason);
     session_.finish(trial_, measurements_, report_);
@@ -175,25 +175,20 @@ class Try {
     const auto found = std::ranges::find_if(
         measurements_, [](const auto& one) { return has_threads(one) && is_broken(one.status); });
     if (is_broken(serial().status)) {
-      leave_out([](const Measurement&) { return true; }, "the kernel does not run serially");
+      leave_out("the kernel does not run serially");
     } else if (found != measurements_.end()) {
-      leave_out(has_threads, fmt::format("a kernel that breaks under {} is not safe under threads, "
-                                         "even where its result was right",
-                                         way_named(found->contender.name)));
+      leave_out(fmt::format("a kernel that breaks under {} is not safe under threads, even where "
+                            "its result was right",
+                            way_named(found->contender.name)),
+                has_threads);
     }
   }
 
   // Those that have not failed themselves.
-  template <class Which>
-  void leave_out(const Which& which, const std::string& why) {
+  void leave_out(const std::string& why, bool (*which)(const Measurement&) = nullptr) {
     for (Measurement& one : measurements_) {
-      if (one.status != RowStatus::ok && one.status != RowStatus::noisy) continue;
-      if (!which(one)) continue;
-      one.launches.clear();
-      one.phases.clear();
-      one.layouts.clear();
-      one.status = RowStatus::unavailable;
-      one.reason = why;
+      const bool has_failed = one.status != RowStatus::ok && one.status != RowStatus::noisy;
+      if (!has_failed && (which == nullptr || which(one))) drop(one, {RowStatus::unavailable, why});
     }
   }
 

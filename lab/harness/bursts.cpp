@@ -8,6 +8,13 @@
 namespace handoff::lab {
 namespace {
 
+std::string name_of(const Measurement& measurement) {
+  return fmt::format("{}: {} {}", measurement.contender.name, measurement.cell.metric(),
+                     measurement.cell.text());
+}
+
+}  // namespace
+
 void drop(Measurement& measurement, const Dropped& dropped) {
   measurement.status = dropped.status;
   measurement.reason = dropped.reason;
@@ -15,13 +22,6 @@ void drop(Measurement& measurement, const Dropped& dropped) {
   measurement.phases.clear();
   measurement.layouts.clear();
 }
-
-std::string name_of(const Measurement& measurement) {
-  return fmt::format("{}: {} {}", measurement.contender.name, measurement.cell.metric(),
-                     measurement.cell.text());
-}
-
-}  // namespace
 
 void erase_launch(Measurement& measurement, std::size_t launch) {
   const auto erase = [launch](auto& of_launches) {

@@ -51,6 +51,8 @@ inline Launches metric_of(const Measurement& measurement) {
 
 // As if it had not been; nothing where there are fewer. The others move up.
 void erase_launch(Measurement& measurement, std::size_t launch);
+// With its reason, and without what was measured of it.
+void drop(Measurement& measurement, const Dropped& dropped);
 
 class Bench {
  public:

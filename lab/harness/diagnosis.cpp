@@ -6,6 +6,7 @@
 #include <handoff/sync/cpu_budget.hpp>
 
 #include "harness/counters.hpp"
+#include "harness/file_system.hpp"
 
 namespace handoff::lab {
 namespace {
@@ -13,20 +14,12 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-// The first line of a file; nothing if it cannot be read or is empty.
-std::optional<std::string> line_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  if (!std::getline(file, line) || line.empty()) return {};
-  return line;
-}
-
 // The entry `file` of every CPU's folder that has it.
 std::vector<std::string> of_every_cpu(const DiagnosisSource& source, const std::string& file) {
   std::vector<std::string> values;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(source.root + "/sys/devices/system/cpu", none)) {
-    if (auto value = line_of(entry.path() / file)) values.push_back(*value);
+    if (auto value = first_line(entry.path() / file)) values.push_back(*value);
   }
   return values;
 }
@@ -104,7 +97,7 @@ Finding find_siblings(const DiagnosisSource& source) {
 
 Finding find_pages(const DiagnosisSource& source) {
   const std::string folder = source.root + "/sys/kernel/mm/transparent_hugepage/";
-  const auto huge = bracketed(line_of(folder + "enabled"));
+  const auto huge = bracketed(first_line(folder + "enabled"));
   const auto reserved = memory_figure(source, "HugePages_Total");
   const auto bytes = memory_figure(source, "Hugepagesize");
   const auto available = memory_figure(source, "MemAvailable");
@@ -127,7 +120,7 @@ Finding find_pages(const DiagnosisSource& source) {
 
 Finding find_load(const DiagnosisSource& source) {
   double one_minute = 0;
-  const auto line = line_of(source.root + "/proc/loadavg");
+  const auto line = first_line(source.root + "/proc/loadavg");
   if (!line || std::sscanf(line->c_str(), "%lf", &one_minute) != 1) {
     return {"load", "not known", {}, {}};
   }
@@ -145,7 +138,7 @@ Finding find_io_uring(const DiagnosisSource& source) {
   }
   Finding finding{"io_uring", "refused: " + reason(errno), false,
                   "files use plain calls and threads instead"};
-  if (const auto disabled = line_of(source.root + "/proc/sys/kernel/io_uring_disabled")) {
+  if (const auto disabled = first_line(source.root + "/proc/sys/kernel/io_uring_disabled")) {
     finding.text += fmt::format(" (kernel.io_uring_disabled is {})", *disabled);
   }
   return finding;
@@ -162,7 +155,7 @@ Finding find_counters(const DiagnosisSource& source) {
   if (error == ENOENT || error == EOPNOTSUPP) {
     finding.text += " (the processor, or this guest, has none)";
   }
-  const auto level = line_of(source.root + "/proc/sys/kernel/perf_event_paranoid");
+  const auto level = first_line(source.root + "/proc/sys/kernel/perf_event_paranoid");
   if ((error == EACCES || error == EPERM) && level) {
     finding.text += fmt::format(" (kernel.perf_event_paranoid is {})", *level);
     finding.advice = "sysctl kernel.perf_event_paranoid=1, as root, shows cycles and cache misses";

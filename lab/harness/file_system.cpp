@@ -15,17 +15,20 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "handoff-files.";
 
-bool is_in_memory(const std::string& folder) {
+// Of the file system; 0 where that cannot be known.
+auto magic_of(const std::string& folder) {
   struct statfs system{};
-  if (statfs(folder.c_str(), &system) != 0) return false;
-  return system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC;
+  return statfs(folder.c_str(), &system) == 0 ? system.f_type : 0;
+}
+
+bool is_in_memory(const std::string& folder) {
+  const auto magic = magic_of(folder);
+  return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
 }
 
 // In a chroot the mount table does not have what its root lies on. Empty: another one.
 std::string kind_by_magic(const std::string& folder) {
-  struct statfs system{};
-  if (statfs(folder.c_str(), &system) != 0) return {};
-  switch (system.f_type) {
+  switch (magic_of(folder)) {
     case EXT4_SUPER_MAGIC: return "ext4";  // and its forerunners
     case XFS_SUPER_MAGIC: return "xfs";
     case BTRFS_SUPER_MAGIC: return "btrfs";
@@ -49,13 +52,6 @@ std::string kind_of(const struct stat& status) {
   return found;
 }
 
-std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
 // A partition's facts are those of its disk.
 void add_device(FileSystem& system, const struct stat& status) {
   std::error_code none;
@@ -65,10 +61,9 @@ void add_device(FileSystem& system, const struct stat& status) {
   if (none) return;
   const fs::path disk = fs::exists(path / "partition") ? path.parent_path() : path;
   system.device = path.filename().string();
-  const std::string turns = first_line(disk / "queue/rotational");
-  if (!turns.empty()) system.rotational = turns == "1";
-  system.write_cache = first_line(disk / "queue/write_cache");
-  const std::string model = first_line(disk / "device/model");
+  if (const auto turns = first_line(disk / "queue/rotational")) system.rotational = turns == "1";
+  system.write_cache = first_line(disk / "queue/write_cache").value_or("");
+  const std::string model = first_line(disk / "device/model").value_or("");
   system.model = model.substr(0, model.find_last_not_of(' ') + 1);
 }
 
@@ -85,6 +80,12 @@ void remove_abandoned(const std::string& folder) {
 }
 
 }  // namespace
+
+std::optional<std::string> first_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  return std::getline(file, line) && !line.empty() ? std::optional(line) : std::nullopt;
+}
 
 std::string folder_for_files() {
   std::vector<std::string> candidates;

@@ -10,6 +10,9 @@ namespace handoff::lab {
 // is on a device. If there is none, one that is in memory. Empty: nothing can be written.
 std::string folder_for_files();
 
+// Nothing if it cannot be read, or is empty.
+std::optional<std::string> first_line(const std::filesystem::path& path);
+
 // What cannot be known is empty.
 struct FileSystem {
   std::string kind;    // ext4

@@ -32,10 +32,9 @@ bool is_nested_too_deeply(std::string_view text) {
 
 // The parser's message without its number.
 std::string in_one_line(const json::exception& error) {
-  std::string text = error.what();
+  std::string text = in_ascii(error.what());
   text.erase(0, text.find("] ") + 2);
   constexpr std::size_t longest = 200;
-  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text.size() > longest ? text.substr(0, longest) + "..." : text;
 }
 

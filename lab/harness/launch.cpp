@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "harness/counters.hpp"
+#include "harness/plain_text.hpp"
 #include "harness/protocol.hpp"
 
 namespace handoff::lab {
@@ -75,12 +76,6 @@ struct ChildPlan {
     }
   }
 };
-
-// What a contender says goes into tables, files and terminals: nothing in it may act there.
-std::string printable(std::string text) {
-  std::replace_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text;
-}
 
 // Of all the process ever had at once; 0 if it is gone.
 double peak_memory_of(pid_t process) {
@@ -214,7 +209,8 @@ std::string Launch::receive(std::chrono::nanoseconds patience, const char* doing
   const auto deadline = Clock::now() + patience;
   for (;;) {
     if (const auto end = received_.find('\n'); end != std::string::npos) {
-      std::string line = printable(received_.substr(0, end));
+      // It goes into tables, files and terminals: nothing in it may act there.
+      std::string line = in_ascii(received_.substr(0, end));
       received_.erase(0, end + 1);
       return line;
     }
@@ -264,7 +260,7 @@ std::string Launch::last_words() {
   text.erase(text.find_last_not_of(" \n") + 1);
   text.erase(0, text.find_last_of('\n') + 1);
   text.erase(0, text.find_first_not_of(' '));
-  return text.empty() ? text : ": " + printable(text);
+  return text.empty() ? text : ": " + in_ascii(text);
 }
 
 }  // namespace handoff::lab

@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "harness/machine.hpp"
 
-#include <sched.h>
 #include <sys/resource.h>
+
+#include "harness/cpus.hpp"
 
 namespace handoff::lab {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::set<int> own_cpus() {
-  cpu_set_t mask;
-  std::set<int> cpus;
-  if (sched_getaffinity(0, sizeof mask, &mask) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &mask)) cpus.insert(cpu);
-  }
-  return cpus;
-}
-
 // "cpu3 user nice system idle iowait irq softirq steal ...", in ticks; see proc(5).
 void read_cpu_times(const std::string& root, Look& look) {
-  static const std::set<int> cpus = own_cpus();
+  static const std::vector<int> cpus = allowed_cpus();
   const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
   std::ifstream file(root + "/proc/stat");
   for (std::string line; std::getline(file, line);) {
@@ -30,7 +21,7 @@ void read_cpu_times(const std::string& root, Look& look) {
     if (!line.starts_with("cpu") || line.starts_with("cpu ")) continue;
     std::istringstream fields(line.substr(3));
     fields >> cpu >> user >> nice >> system >> idle >> waiting >> irq >> softirq >> steal;
-    if (!fields || !cpus.contains(cpu)) continue;
+    if (!fields || !contains(cpus, cpu)) continue;
     ++look.cpus;
     look.idle_s += (idle + waiting) * tick_s;
     look.stolen_s += steal * tick_s;

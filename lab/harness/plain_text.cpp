@@ -46,6 +46,19 @@ std::string plain(std::string_view text) {
   return made;
 }
 
+std::string in_ascii(std::string_view text) {
+  std::string made(text);
+  std::ranges::replace_if(made, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return made;
+}
+
+std::optional<std::uint64_t> whole_number_in(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
+}
+
 bool is_plain(std::string_view text) {
   while (!text.empty()) {
     const std::size_t bytes = plain_character(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text of others, which a terminal or a page is to show and not to obey.
+// Text of others, which a terminal or a page is to show and not to obey; and numbers in it.
 #pragma once
 
 #include "harness/coordinator.hpp"
@@ -12,5 +12,11 @@ namespace handoff::lab {
 
 // The same with a question mark for each byte of the rest.
 [[nodiscard]] std::string plain(std::string_view text);
+
+// With a question mark for each byte that is no printable character of ASCII.
+[[nodiscard]] std::string in_ascii(std::string_view text);
+
+// A whole number from 0 on, where the text is one and nothing else.
+[[nodiscard]] std::optional<std::uint64_t> whole_number_in(std::string_view text);
 
 }  // namespace handoff::lab

@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "harness/process_table.hpp"
+#include "harness/plain_text.hpp"
 
 namespace handoff::lab {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<pid_t> process_of(const std::string& name) {
-  pid_t process = 0;
-  const char* const end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data(), end, process);
-  if (error != std::errc{} || rest != end) return {};
-  return process;
-}
-
-// What a program calls itself goes to a terminal: nothing in it may act there.
-std::string harmless(std::string name) {
-  std::replace_if(name.begin(), name.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return name;
-}
 
 // "7 (a name) R 1 ...": the name may have blanks and brackets in it; see proc(5).
 std::optional<Process> process_in(const std::string& line) {
@@ -42,7 +29,7 @@ std::optional<Process> process_in(const std::string& line) {
   for (int i = 0; i < 6; ++i) fields >> skipped;  // up to itrealvalue
   fields >> process.started;
   if (!fields) return {};
-  process.name = harmless(line.substr(open + 1, close - open - 1));
+  process.name = in_ascii(line.substr(open + 1, close - open - 1));  // it goes to a terminal
   process.is_kernel = (flags & kernel_thread) != 0;
   process.seconds = (user + system) * tick_s;
   return process;
@@ -54,12 +41,14 @@ ProcessTable process_table(const std::string& root) {
   ProcessTable all;
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(root + "/proc", none)) {
-    const std::optional<pid_t> id = process_of(entry.path().filename());
+    const auto id = whole_number_in(entry.path().filename().string());
     if (!id) continue;
     std::ifstream file(entry.path() / "stat");
     std::string line;
     std::getline(file, line);
-    if (std::optional<Process> process = process_in(line)) all[*id] = std::move(*process);
+    if (std::optional<Process> process = process_in(line)) {
+      all[static_cast<pid_t>(*id)] = std::move(*process);
+    }
   }
   return all;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/scenario.hpp"
+#include "harness/plain_text.hpp"
 #include "harness/user_error.hpp"
 
 namespace handoff::lab {
@@ -10,10 +11,8 @@ void Parameter::require_allowed(const std::string& value) const {
     throw UserError("parameter '{}' does not take '{}'; {}", name, value,
                     nearest_name(value, words));
   }
-  std::uint64_t number = 0;
-  const char* end = value.data() + value.size();
-  const auto [rest, error] = std::from_chars(value.data(), end, number);
-  if (error == std::errc{} && rest == end && number >= low && number <= high) return;
+  const auto number = whole_number_in(value);
+  if (number && *number >= low && *number <= high) return;
   throw UserError("parameter '{}' takes whole numbers from {} to {}, not '{}'", name, low, high,
                   value);
 }

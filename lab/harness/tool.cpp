@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "harness/tool.hpp"
+#include "harness/plain_text.hpp"
 
 #include <sys/prctl.h>
 
@@ -112,9 +113,8 @@ std::string why_failed(const std::vector<std::string>& command, const ToolResult
                        line.find("Error:") != std::string::npos || line.starts_with("CMake Error");
     if (tells) break;
   }
-  std::replace_if(telling.begin(), telling.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   constexpr std::size_t longest = 300;
-  return telling.substr(0, longest);
+  return in_ascii(telling.substr(0, longest));
 }
 
 }  // namespace handoff::lab

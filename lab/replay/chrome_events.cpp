@@ -200,12 +200,7 @@ ChromeEnding read_any(TraceFile& file, std::string first, std::size_t line, Chro
   return {events.end(), lines.line()};
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t begin = text.find_first_not_of(blanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
-}
+std::string_view trimmed(std::string_view text) { return replay::trimmed(text, " \t\r"); }
 
 // The file by lines, as long as they are short.
 class ShortLines {

@@ -14,11 +14,7 @@ constexpr std::array<const char*, columns> names{"start", "duration", "kind",
                                                  "key",   "bytes",    "parent"};
 constexpr std::size_t most_fields = 256;
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
+std::string_view trimmed(std::string_view text) { return replay::trimmed(text, " \t"); }
 
 // Fields between commas; one in quotes may have commas, and quotes written twice.
 void split(std::string_view line, const TraceFile& file, std::vector<std::string>& fields) {

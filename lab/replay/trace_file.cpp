@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "replay/trace_file.hpp"
+#include "harness/plain_text.hpp"
 #include "harness/user_error.hpp"
 #include "replay/trace.hpp"
 
@@ -78,16 +79,14 @@ bool TraceFile::next_line(std::string_view& line) {
   }
 }
 
-std::string printable(std::string_view text) {
-  std::string result(text);
-  std::replace_if(result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return result;
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
 }
 
 std::string shown(std::string_view text) {
   constexpr std::size_t most = 60;
-  std::string result = printable(text.substr(0, most));
-  return text.size() > most ? result + "..." : result;
+  return in_ascii(text.substr(0, most)) + (text.size() > most ? "..." : "");
 }
 
 std::uint64_t time_ns(std::string_view text, std::uint64_t unit_ns, const char* what) {
@@ -136,10 +135,7 @@ std::uint64_t time_ns(std::string_view text, std::uint64_t unit_ns, const char* 
 }
 
 std::uint64_t whole_number(std::string_view text, const char* what) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc{} && rest == end) return number;
+  if (const auto number = whole_number_in(text)) return *number;
   throw fmt::format("{} '{}' is no whole number from 0 on", what, shown(text));
 }
 

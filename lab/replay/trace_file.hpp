@@ -50,6 +50,9 @@ class TraceFile {
   bool line_is_whole_ = true;
 };
 
+// Without the blanks around it.
+std::string_view trimmed(std::string_view text, std::string_view blanks);
+
 // A time of a file in ns: a decimal number of units of so many ns each. Throws std::string: what is
 // wrong with it.
 std::uint64_t time_ns(std::string_view text, std::uint64_t unit_ns, const char* what);
@@ -57,8 +60,7 @@ std::uint64_t time_ns(std::string_view text, std::uint64_t unit_ns, const char* 
 // A whole number. Throws std::string as well.
 std::uint64_t whole_number(std::string_view text, const char* what);
 
-// What a file says, fit to be shown: nothing in it acts on a terminal. shown() is short as well.
-std::string printable(std::string_view text);
+// What a file says, in short and in ASCII: nothing in it acts on a terminal.
 std::string shown(std::string_view text);
 
 }  // namespace handoff::lab::replay

@@ -46,13 +46,11 @@ std::string table_line(const Rung& rung) {
 }
 
 std::string notes_on(const Ladder& ladder) {
-  std::string text;
   std::vector<std::string> grey;
   for (const GreyLine& line : ladder.grey) {
     grey.push_back(fmt::format("{} {}", line.name, short_duration(line.ns)));
   }
-  if (!grey.empty()) text += fmt::format("The machine itself: {}.\n", fmt::join(grey, ", "));
-  return text;
+  return grey.empty() ? "" : fmt::format("The machine itself: {}.\n", fmt::join(grey, ", "));
 }
 
 std::string measured_on(const Environment& here) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "report/row.hpp"
+#include "harness/plain_text.hpp"
 
 namespace handoff::lab {
 
@@ -10,11 +11,7 @@ double ParameterValue::number() const {
 }
 
 std::optional<std::uint64_t> ParameterValue::whole() const {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (!is_number || error != std::errc{} || rest != end) return {};
-  return number;
+  return is_number ? whole_number_in(text) : std::nullopt;
 }
 
 std::string Row::state() const { return fmt::format("{}: {}", name_of(status), reason); }

@@ -30,20 +30,33 @@ ToldWay& way_of(ToldWays& ways, const Row& row, std::string name) {
   return way;
 }
 
-CostCell cell_of(const Row& row, double ns) {
+using Amounts = std::initializer_list<std::pair<Term, double>>;
+
+CostCell cell_of(const Row& row, double ns, Amounts amounts = {}) {
   CostCell cell;
   cell.ns = ns;
   cell.range = range_of(row);
+  for (const auto& [term, amount] : amounts) cell[term] = amount;
   return cell;
 }
+
+// What a row of a way tells of it; of a way that is known already.
+void add_cell(ToldWays& ways, const Row& row, double ns, Amounts amounts) {
+  if (!is_row_of_a_way(row)) return;
+  way_of(ways, row, row.contender).cells.push_back(cell_of(row, ns, amounts));
+}
+void add_to_known(ToldWays& ways, const Row& row, double ns, Amounts amounts) {
+  const auto known = ways.find(row.contender);
+  if (known != ways.end()) known->second.cells.push_back(cell_of(row, ns, amounts));
+}
+
+double other_producers_of(const Row& row) { return std::max(0.0, value_of(row, "producers") - 1); }
 
 // What such rows add to a curve, each of one term.
 void add_term(const ByContender& rows, Term term, double ns_of_unit, ToldWays& ways) {
   for (const auto& [name, row] : rows) {
     if (!ways.contains(name)) continue;
-    CostCell cell = cell_of(*row, row->median * ns_of_unit);
-    cell[term] = 1;
-    ways[name].cells.push_back(cell);
+    ways[name].cells.push_back(cell_of(*row, row->median * ns_of_unit, {{term, 1}}));
   }
 }
 
@@ -75,12 +88,10 @@ ToldWays ways_of_forks(const MeasuredRows& rows, const Wanted& at_width, double 
 ToldWays ways_of_events(const MeasuredRows& rows, const Question& question, bool sleeps) {
   ToldWays ways;
   const auto take = [&](const Row* row, bool has_slept) {
-    if (!is_row_of_a_way(*row)) return;
-    CostCell cell = cell_of(*row, row->median);
-    cell[Term::item] = 1;
-    cell[Term::wake] = has_slept ? 1 : 0;
-    cell[Term::contention] = std::max(0.0, value_of(*row, "producers") - 1);
-    way_of(ways, *row, row->contender).cells.push_back(cell);
+    add_cell(ways, *row, row->median,
+             {{Term::item, 1},
+              {Term::wake, has_slept ? 1 : 0},
+              {Term::contention, other_producers_of(*row)}});
   };
   const Wanted state{{"consumer", word(sleeps ? "sleeps" : "spins")}};
   if (question.for_latency) {
@@ -98,14 +109,12 @@ ToldWays ways_of_messages(const MeasuredRows& rows, const Question& question, bo
   for (const Row* row : rows.of("messages", metric, wanted)) {
     const ParameterValue publish = value_named(row->parameters, "publish");
     const bool is_one_by_one = publish.text.empty() || publish.text == "single";
-    if (!is_row_of_a_way(*row) || !is_one_by_one || value_of(*row, "consumers") != 1) continue;
+    if (!is_one_by_one || value_of(*row, "consumers") != 1) continue;
     constexpr double bytes_of_latency = 72;
-    const double bytes = value_of(*row, "bytes");
-    CostCell cell = cell_of(*row, row->median);
-    cell[Term::item] = 1;
-    cell[Term::byte] = question.for_latency ? bytes_of_latency : bytes;
-    cell[Term::contention] = std::max(0.0, value_of(*row, "producers") - 1);
-    way_of(ways, *row, row->contender).cells.push_back(cell);
+    add_cell(ways, *row, row->median,
+             {{Term::item, 1},
+              {Term::byte, question.for_latency ? bytes_of_latency : value_of(*row, "bytes")},
+              {Term::contention, other_producers_of(*row)}});
   }
   return ways;
 }
@@ -114,19 +123,13 @@ ToldWays ways_between_processes(const MeasuredRows& rows, const Question& questi
   ToldWays ways;
   const char* const metric = question.for_latency ? "latency" : "throughput";
   for (const Row* row : rows.of("processes", metric, {})) {
-    if (!is_row_of_a_way(*row)) continue;
-    CostCell cell = cell_of(*row, question.for_latency ? row->median : 1e9 / row->median);
-    cell[Term::item] = 1;
-    cell[Term::byte] = value_of(*row, "bytes");
-    way_of(ways, *row, row->contender).cells.push_back(cell);
+    add_cell(ways, *row, question.for_latency ? row->median : 1e9 / row->median,
+             {{Term::item, 1}, {Term::byte, value_of(*row, "bytes")}});
   }
   if (!question.for_latency || !sleeps) return ways;
   for (const Row* row : rows.of("processes", "wake", {})) {
-    if (!ways.contains(row->contender)) continue;
-    CostCell cell = cell_of(*row, row->median * 1e3);
-    cell[Term::item] = cell[Term::wake] = 1;
-    cell[Term::byte] = value_of(*row, "bytes");
-    ways[row->contender].cells.push_back(cell);
+    add_to_known(ways, *row, row->median * 1e3,
+                 {{Term::item, 1}, {Term::wake, 1}, {Term::byte, value_of(*row, "bytes")}});
   }
   return ways;
 }
@@ -135,11 +138,8 @@ ToldWays ways_of_commands(const MeasuredRows& rows, const Question& question) {
   ToldWays ways;
   const Wanted wanted{{"threads", ParameterValue::of(question.producers)}};
   for (const Row* row : rows.of("commands", "command", wanted)) {
-    if (!is_row_of_a_way(*row)) continue;
     const double calls = value_of(*row, "calls");
-    CostCell cell = cell_of(*row, row->median * calls);
-    cell[Term::item] = calls;
-    way_of(ways, *row, row->contender).cells.push_back(cell);
+    add_cell(ways, *row, row->median * calls, {{Term::item, calls}});
   }
   return ways;
 }
@@ -151,11 +151,7 @@ ToldWays ways_of_files(const MeasuredRows& rows, const Question& question) {
   ToldWays ways;
   const Wanted wanted{{"durable", ParameterValue::of(question.durable ? 1 : 0)}};
   const auto take = [&](const Row* row, double files, double bytes, double ns) {
-    if (!is_row_of_a_way(*row)) return;
-    CostCell cell = cell_of(*row, ns);
-    cell[Term::item] = files;
-    cell[Term::byte] = files * bytes;
-    way_of(ways, *row, row->contender).cells.push_back(cell);
+    add_cell(ways, *row, ns, {{Term::item, files}, {Term::byte, files * bytes}});
   };
   for (const Row* row : rows.of("files", "write_new", wanted)) {
     const double files = value_of(*row, "files");
@@ -332,26 +328,19 @@ ToldWays ways_of_processes(const MeasuredRows& rows, const Question& question,
       const bool is_of_threads = row->contender.starts_with("own.thread_team");
       if (!is_row_of_a_way(*row) || is_of_threads) continue;
       const double items = value_of(*row, "rows");
-      CostCell cell = cell_of(*row, row->median * items / static_cast<double>(width));
-      cell[Term::fixed] = 1;
-      cell[Term::item] = items;
       const bool is_team = row->contender == "own.process_team.claims";
-      way_of(ways, *row, is_team ? "own.process_team" : row->contender).cells.push_back(cell);
+      way_of(ways, *row, is_team ? "own.process_team" : row->contender)
+          .cells.push_back(cell_of(*row, row->median * items / static_cast<double>(width),
+                                   {{Term::fixed, 1}, {Term::item, items}}));
     }
     return ways;
   }
   for (const Row* row : rows.of("spawn", "jobs", {})) {
-    if (!is_row_of_a_way(*row)) continue;
-    CostCell cell = cell_of(*row, under_way * 1e9 / row->median);
-    cell[Term::fixed] = 1;
-    cell[Term::item] = under_way;
-    way_of(ways, *row, row->contender).cells.push_back(cell);
+    add_cell(ways, *row, under_way * 1e9 / row->median,
+             {{Term::fixed, 1}, {Term::item, under_way}});
   }
   for (const Row* row : rows.of("spawn", "job", {})) {
-    if (!ways.contains(row->contender)) continue;
-    CostCell cell = cell_of(*row, row->median * 1e3);
-    cell[Term::fixed] = cell[Term::item] = 1;
-    ways[row->contender].cells.push_back(cell);
+    add_to_known(ways, *row, row->median * 1e3, {{Term::fixed, 1}, {Term::item, 1}});
   }
   return ways;
 }

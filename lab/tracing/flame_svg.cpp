@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A flame graph as a picture that stands alone: SVG without a script. What lies in a box hangs
 // below it. Each box says its name, time, share and count when it is pointed at.
+#include "harness/plain_text.hpp"
 #include "page_template.hpp"
 #include "report/line_chart.hpp"
 #include "report/text_room.hpp"
@@ -154,7 +155,7 @@ class FlameDrawing {
   }
 
   static std::string shown_name(const FlameBox& box) {
-    return box.name.empty() ? "(no name)" : replay::printable(box.name);
+    return box.name.empty() ? "(no name)" : in_ascii(box.name);
   }
 
   [[nodiscard]] std::string tip_of(const FlameBox& box) const {

@@ -19,22 +19,17 @@ class StackTree {
   std::uint32_t child(std::uint32_t parent, std::uint32_t label) {
     const std::uint64_t key = std::uint64_t{parent} << 32 | label;
     if (key == last_key_) return last_;
-    const auto found = children_.find(key);
-    if (found == children_.end() && (nodes_.size() == most || nodes_[parent].depth == deepest)) {
-      ++merged_;
-      return parent;
-    }
-    std::uint32_t node = 0;
+    auto found = children_.find(key);
     if (found == children_.end()) {
-      node = static_cast<std::uint32_t>(nodes_.size());
+      if (nodes_.size() == most || nodes_[parent].depth == deepest) {
+        ++merged_;
+        return parent;
+      }
+      found = children_.emplace(key, static_cast<std::uint32_t>(nodes_.size())).first;
       nodes_.push_back({label, parent, nodes_[parent].depth + 1});
-      children_.emplace(key, node);
-    } else {
-      node = found->second;
     }
     last_key_ = key;
-    last_ = node;
-    return node;
+    return last_ = found->second;
   }
 
   void add(std::uint32_t node, std::uint64_t own_ns, std::uint64_t count) {
@@ -90,19 +85,10 @@ constexpr std::uint32_t first_lane = Names::most;  // labels below it are names
 
 FlameBox box_of(const Recording& recording, const std::vector<std::string>& lanes,
                 std::uint32_t label, std::uint32_t node) {
-  FlameBox box;
-  if (node == root) {
-    box.name = "all";
-    box.kind = "all";
-  } else if (label >= first_lane) {
-    box.name = lanes[label - first_lane];
-    box.kind = "thread";
-  } else {
-    const Names::Name& name = recording.names.at(label);
-    box.name = name.text;
-    box.kind = name.category;
-  }
-  return box;
+  if (node == root) return {"all", "all"};
+  if (label >= first_lane) return {lanes[label - first_lane], "thread"};
+  const Names::Name& name = recording.names.at(label);
+  return {name.text, name.category};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tracing/summary.hpp"
+#include "harness/plain_text.hpp"
 #include "report/columns.hpp"
 #include "tracing/words.hpp"
 
@@ -46,7 +47,7 @@ class SummaryText {
  private:
   [[nodiscard]] std::string cut(const std::string& name, std::size_t others) const {
     const std::size_t room = columns_ > others + 16 ? columns_ - others : 16;
-    std::string kept = replay::printable(name.empty() ? "(no name)" : name);
+    std::string kept = in_ascii(name.empty() ? "(no name)" : name);
     if (kept.size() > room) kept = kept.substr(0, room - 3) + "...";
     return kept;
   }

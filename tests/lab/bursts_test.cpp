@@ -2,6 +2,7 @@
 // What is made of a measurement's bursts before a row is: a launch that is taken back, and
 // latencies that are the scheduler's.
 #include "harness/bursts.hpp"
+#include "scenarios/rules.hpp"
 #include "support/test.hpp"
 
 namespace bursts_test { namespace {
@@ -62,6 +63,12 @@ TEST(Preempted, IsNotWhoIsWokenOften) {
 
 TEST(Preempted, IsNotWhoWaitedForNextToNothing) {
   EXPECT_EQ(preempted(preempted_for(20, 1e6, 1e6)), "");
+}
+
+TEST(Preempted, IsNoneWhoseThreadsTakeEachOthersCpu) {
+  Measurement shared = preempted_for(20, 0, 43e6);
+  shared.problem = problem_by<std::uint64_t>({.fault = {}, .threads_share_cpus = true});
+  EXPECT_EQ(preempted(shared), "");
 }
 
 TEST(Preempted, IsNothingWithoutLatencies) {

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Seeds that behave as their article says, and some that do not.
-#include "harness/answer_problem.hpp"
 #include "harness/bursts.hpp"
 #include "scenarios/registry.hpp"
+#include "scenarios/rules.hpp"
 #include "support/test.hpp"
 
 namespace {
 
 using namespace handoff::lab;
-
-// Its metric is nanoseconds for an item.
-class Work final : public ProblemWithoutInput {
- public:
-  std::size_t answer_bytes() const override { return 0; }
-  std::optional<std::string> fault(bool, std::span<const std::byte>) const override { return {}; }
-  std::chrono::nanoseconds slowest_operation() const override { return {}; }
-};
 
 Measurement row(const std::string& contender, double ns, RowStatus status = RowStatus::ok) {
   Reading reading;
@@ -23,7 +15,7 @@ Measurement row(const std::string& contender, double ns, RowStatus status = RowS
   reading.operations = reading.items = 1;
   return {Contender{"work", contender, {}, {}, {}},
           Cell("cost"),
-          std::make_shared<Work>(),
+          problem_by<std::uint64_t>({}),
           {},
           status,
           {},

@@ -66,8 +66,7 @@ class Commands(ScenarioTest):
     def test_the_page_shows_a_frame_where_one_can_be_drawn(self):
         done = self.run_lab("run", "commands", "--metrics", "add", "--set", "threads=1", "--set",
                             "calls=4000", *ONCE, "--contenders", "own.bucket", "--page",
-                            "page.html")
-        self.assertEqual(done.returncode, 0, done.stderr)
+                            "page.html", exit_code=0)
         page = (self.folder / "page.html").read_text()
         pictures = re.findall(r'src="data:image/png;base64,([^"]*)"', page)
         if not (MISBEHAVING.parent / "render").exists():

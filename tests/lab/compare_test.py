@@ -177,20 +177,19 @@ class Files(LabTest):
 
     def test_what_cannot_be_compared_gets_one_line(self):
         before, now = self.folder / "before.json", self.folder / "now.json"
-        leaves = ["before.json", "now.json"]
         before.write_text(json.dumps(result(row(100))))
         now.write_text(json.dumps(result(row(100, scenario="events"))))
-        self.assert_refused("compare", before, now, leaves=leaves,
+        self.assert_refused("compare", before, now,
                             mentions=["no row in common", "matmul", "events"])
         now.write_text(json.dumps(result(unmeasured("unavailable"))))
-        self.assert_refused("compare", before, now, leaves=leaves, mentions=["the reason"])
+        self.assert_refused("compare", before, now, mentions=["the reason"])
         text, mentions = BAD_FILES["control"]  # all others are refused where results are read
         now.write_text(text)
         for files in ((before, now), (now, before)):
-            self.assert_refused("compare", *files, leaves=leaves, mentions=["now.json", *mentions])
-        self.assert_refused("compare", before, before, leaves=leaves, mentions=["the same file"])
-        self.assert_refused("compare", before, leaves=leaves, mentions=["two result files"])
-        self.assert_refused("compare", before, before, "--launches", "5", leaves=leaves,
+            self.assert_refused("compare", *files, mentions=["now.json", *mentions])
+        self.assert_refused("compare", before, before, mentions=["the same file"])
+        self.assert_refused("compare", before, mentions=["two result files"])
+        self.assert_refused("compare", before, before, "--launches", "5",
                             mentions=["--launches", "--ref"])
 
 
@@ -291,7 +290,7 @@ class Revisions(LabTest):
         self.assertIn("own.thread_team", done.stdout)
         commit = self.git("rev-parse", "--short=12", "HEAD").strip()
         self.assertIn(f"before: HEAD ({commit})", done.stderr)
-        rows = json.loads(output.read_text())["rows"]
+        rows = self.result_in(output)["rows"]
         self.assertEqual([row["contender"] for row in rows],
                          ["own.thread_team", f"own.thread_team@{commit}"])
         self.assertEqual({row["block"] for row in rows}, {0})

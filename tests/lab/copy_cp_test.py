@@ -3,6 +3,7 @@
 what docs/guide/files.md lists. Each file system that there is, as root and as a user, with and
 without /proc, with few descriptors and many, in four modes."""
 
+import collections
 import itertools
 import os
 import random
@@ -26,6 +27,7 @@ ACCESS_LIST = "system.posix_acl_access"
 MODES = ((), ("--durable",), ("--verify",), ("--durable", "--verify"))
 PROCS = (True, False)
 DESCRIPTORS = (32, 100, 1024)
+Place = collections.namedtuple("Place", "name folder")  # a file system to copy in
 
 
 def access_list(*entries):
@@ -40,7 +42,6 @@ class Tree:
     SIZES = [0, 1, 100, 4096, 65536, 131072, 131073, 300000]
 
     def __init__(self, folder, seed, other=False):
-        self.random = random.Random(seed)
         self.kinds = random.Random(seed)  # names and kinds: the same for the other one
         self.contents = random.Random(f"{seed} {other}")
         self.files = []
@@ -153,13 +154,6 @@ def described(folder):
     return entries, sorted(sorted(names) for names in files.values() if len(names) > 1)
 
 
-class Place:
-    """A file system to copy in."""
-
-    def __init__(self, name, folder, clean):
-        self.name, self.folder, self.clean = name, folder, clean
-
-
 def run_quietly(*command):
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           check=False).returncode == 0
@@ -172,7 +166,7 @@ def places(stack):
     held = tempfile.TemporaryDirectory(dir=memory)
     stack(held.cleanup)
     if memory is not None:
-        found.append(Place("tmpfs", Path(held.name) / "tmpfs", None))
+        found.append(Place("tmpfs", Path(held.name) / "tmpfs"))
         found[0].folder.mkdir()
     options = {"xfs": ["-q"], "btrfs": ["-q"], "ext4": ["-q", "-F"], "vfat": []}
     for kind in ("ext4", "xfs", "btrfs", "vfat"):
@@ -188,11 +182,11 @@ def places(stack):
             missing.append(f"{kind}: cannot be mounted here")
             continue
         stack(lambda folder=folder: subprocess.run(["umount", "-l", folder], check=True))
-        found.append(Place(kind, folder, None))
+        found.append(Place(kind, folder))
     if not any(place.name == "ext4" for place in found):
         folder = tempfile.TemporaryDirectory()
         stack(folder.cleanup)
-        found.append(Place("the temporary folder", Path(folder.name), None))
+        found.append(Place("the temporary folder", Path(folder.name)))
     os.chmod(held.name, 0o755)
     return found, missing
 
@@ -227,9 +221,7 @@ def listed(source, cp, user):
     if source["kind"] == stat.S_IFREG:  # another file than the one that was there
         ours["attributes"] = {key: value for key, value in cp["attributes"].items()
                               if key in source["attributes"]}
-    if user == 0:
-        return ours
-    if cp["group"] == source["group"]:
+    if user == 0 or cp["group"] == source["group"]:
         return ours
     list_ = ours["attributes"].get(ACCESS_LIST)
     if list_ is None:

@@ -4,12 +4,10 @@
 import os
 import signal
 import subprocess
-import tempfile
 import time
-import unittest
 from pathlib import Path
 
-from lab_support import PROGRAM as HANDOFF, needs_a_terminal
+from lab_support import PROGRAM as HANDOFF, LabTest, needs_a_terminal
 from terminal import call_at_a_terminal
 
 PROGRAM = Path(HANDOFF).parent / "handoff-copy"
@@ -24,13 +22,11 @@ def tree(folder, files=30, bytes_each=5000):
         (folder / "link").symlink_to("d0/f0")
 
 
-class Copy(unittest.TestCase):
+class Copy(LabTest):
     def setUp(self):
-        held = tempfile.TemporaryDirectory()
-        self.addCleanup(held.cleanup)
-        self.root = Path(held.name)
-        self.source = self.root / "source"
-        self.target = self.root / "target"
+        super().setUp()
+        self.source = self.folder / "source"
+        self.target = self.folder / "target"
         tree(self.source)
 
     def run_copy(self, *arguments, program=(PROGRAM,)):
@@ -57,7 +53,7 @@ class Copy(unittest.TestCase):
 
     def test_lists_what_failed_copies_the_rest_and_ends_with_1(self):
         self.target.mkdir()
-        done = self.run_copy(self.source, self.root / "no\nsuch", self.target)
+        done = self.run_copy(self.source, self.folder / "no\nsuch", self.target)
         self.assertEqual(done.returncode, 1)
         self.assertIn("no\\x0asuch: open: No such file or directory\n", done.stderr)
         self.assertIn(", 1 problem above\n", done.stderr)
@@ -65,8 +61,8 @@ class Copy(unittest.TestCase):
 
     def test_no_name_acts_on_a_terminal(self):
         for name in ("\x1b]0;taken\x07", "a\x9b2J", "a\nb", "\u202egnp", "\x7f", "\x85"):
-            for arguments in ((self.root / name, self.target),
-                              (self.source, self.root / name / "x"),
+            for arguments in ((self.folder / name, self.target),
+                              (self.source, self.folder / name / "x"),
                               ("-" + name, self.source, self.target),
                               (self.source, f"--width={name}", self.target)):
                 with self.subTest(arguments=arguments):
@@ -75,7 +71,7 @@ class Copy(unittest.TestCase):
                     self.assertNotRegex(done.stderr, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e]")
                     self.assertNotIn("a\nb", done.stderr)
         # A byte that is no UTF-8, which some terminals obey.
-        done = subprocess.run([PROGRAM, os.fsencode(self.root) + b"/a\x9b2J", self.target],
+        done = subprocess.run([PROGRAM, os.fsencode(self.folder) + b"/a\x9b2J", self.target],
                               capture_output=True, check=False)
         self.assertIn(b"a\\x9b2J: ", done.stderr)
 
@@ -101,7 +97,7 @@ class Copy(unittest.TestCase):
             self.assertIn("stopped: ", said)
         for path in self.target.rglob("f*"):
             self.assertEqual(path.stat().st_size, 200)
-        self.assertEqual([p for p in self.root.rglob("*.handoff~")], [])
+        self.assertEqual([p for p in self.folder.rglob("*.handoff~")], [])
 
     def test_a_kill_leaves_nothing_half_under_its_final_name(self):
         tree(self.source, files=20000, bytes_each=200)

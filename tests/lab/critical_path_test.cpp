@@ -111,26 +111,10 @@ TEST(CriticalPath, IsNeverLongerThanTheRecordingAndSumsUp) {
   for (unsigned seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    const auto below = [&](int most) {
-      return std::uniform_int_distribution<int>(0, most - 1)(random);
-    };
-    std::string lines = below(2) == 0 ? kWorkers : "";
-    for (int thread = 1; thread <= 3; ++thread) {
-      for (int from = 1; from < 200;) {
-        const int to = from + 1 + below(20);
-        const char* const sleeps[] = {"wait", "idle", "io", "full", "join", "lock"};
-        lines += below(3) == 0 ? asleep(thread, sleeps[below(5)], from, to)
-                               : slice(thread, fmt::format("s{}", below(4)), from, to);
-        if (to - from > 4) lines += slice(thread, "inner", from + 1, to - 2);
-        from = to + below(5);
-      }
-    }
-    for (int id = 1; id < 30; ++id) {
-      const int at = 1 + below(200);
-      lines += hand_over(id, 1 + below(3), at, 1 + below(3), at + below(30));
-    }
-    if (below(2) == 0) lines += counted(1 + below(3), below(250), below(250));
-    path_in(lines);
+    const std::string lines = random_lines(random);
+    const std::string more[] = {
+        "", kWorkers, counted(1 + below(3, random), below(250, random), below(250, random))};
+    for (const std::string& one : more) path_in(one + lines);
   }
 }
 

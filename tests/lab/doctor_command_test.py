@@ -30,7 +30,7 @@ class Doctor(LabTest):
     def test_names_the_package_of_what_is_missing(self):
         done = self.run_lab("doctor", "--manifest", MISBEHAVING)
         self.assertIn("! matmul peer.absent: apt-get install libmoon-dev", done.stdout)
-        found = json.loads(self.run_lab("doctor", "--manifest", MISBEHAVING, "--json").stdout)
+        found = self.json_of("doctor", "--manifest", MISBEHAVING)
         missing = found["contenders"]["value"]["missing"]
         self.assertEqual(missing["libmoon-dev"], ["matmul peer.absent"])
 
@@ -41,7 +41,6 @@ class Doctor(LabTest):
                             mentions=("--canary-launches",))
         self.assert_refused("doctor", "--self-test", "--output", "no/where.json",
                             mentions=("no/where.json",))
-
 
 
 

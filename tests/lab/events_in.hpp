@@ -4,28 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "support/test.hpp"
+#include "texts.hpp"
 #include "tracing/recording.hpp"
 
 namespace handoff::lab::tracing {
 
-class EventsFile {
- public:
-  explicit EventsFile(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() / fmt::format("handoff_events_{}", getpid())) {
-    std::ofstream(path_) << text;
-  }
-  ~EventsFile() { std::filesystem::remove(path_); }
-  EventsFile(const EventsFile&) = delete;
-  EventsFile& operator=(const EventsFile&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
 inline Recording recording_in(const std::string& text) {
-  return read_recording(EventsFile(text).path());
+  return read_recording(TextFile(text).path());
 }
 
 // Lines of a trace. Times are in us.
@@ -77,6 +62,37 @@ inline std::string tally(int recorded, int dropped, int open) {
 }
 inline std::string whole(const std::string& lines) {
   return "[\n" + lines + tally(9, 0, 0) + "]\n";
+}
+
+// A number from 0 on, below `most`.
+inline int below(int most, std::mt19937& random) {
+  return std::uniform_int_distribution<int>(0, most - 1)(random);
+}
+// Slices and sleeps of three threads, some inside others, and arrows between any of them.
+inline std::string random_lines(std::mt19937& random) {
+  const auto upto = [&](int most) { return below(most, random); };
+  const auto sleeps = [&](int thread, int from, int to) {
+    const char* const causes[] = {"wait", "idle", "io", "full", "join", "lock"};
+    return asleep(thread, causes[upto(6)], from, to);
+  };
+  std::string lines;
+  for (int thread = 1; thread <= 3; ++thread) {
+    for (int from = 1; from < 200;) {
+      const int to = from + 1 + upto(20);
+      lines += upto(3) == 0 ? sleeps(thread, from, to)
+                            : slice(thread, fmt::format("s{}", upto(4)), from, to);
+      if (to - from > 4) {
+        lines += upto(2) == 0 ? sleeps(thread, from + 1, to - 2)
+                              : slice(thread, "inner", from + 1, to - 2);
+      }
+      from = to + upto(5);
+    }
+  }
+  for (int id = 1; id < 40; ++id) {
+    const int at = 1 + upto(200);
+    lines += hand_over(id, 1 + upto(3), at, 1 + upto(3), at + upto(30));
+  }
+  return lines;
 }
 
 }  // namespace handoff::lab::tracing

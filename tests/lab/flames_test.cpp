@@ -2,7 +2,6 @@
 // Flame graphs: their boxes, and the pictures as far as text tells.
 #include "tracing/flames.hpp"
 #include "events_in.hpp"
-#include "support/test.hpp"
 
 namespace handoff::lab::tracing { namespace {
 
@@ -48,39 +47,31 @@ TEST(Flames, CountWhatIsTooDeepInTheBoxAroundIt) {
   EXPECT_EQ(graph.merged, 50U);
   EXPECT_EQ(graph.boxes.front().ns, 1'000'000U);
   const std::string svg = flame_svg(graph, "deep");
-  EXPECT_NE(svg.find("50 slices are counted in the box around them"), std::string::npos);
-  EXPECT_NE(svg.find("boxes are not drawn"), std::string::npos);
-}
-
-std::size_t times_in(const std::string& text, const std::string& words) {
-  std::size_t times = 0;
-  for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos; ++at) ++times;
-  return times;
+  EXPECT_TRUE(says(svg, "50 slices are counted in the box around them"));
+  EXPECT_TRUE(says(svg, "boxes are not drawn"));
 }
 
 TEST(FlameSvg, TellsEachBoxWhenPointedAtAndIsEscaped) {
   const std::string svg = flame_svg(on_cpu_flames(recording_in(whole(kLines))), "<t>.json");
   EXPECT_EQ(times_in(svg, "<g class=\"box task\"><title>"), 4U);
-  EXPECT_NE(svg.find("<title>b&lt;&amp;&gt; (task): 85.0 us on CPU, 63.4 % of all, 1 time</title>"),
-            std::string::npos)
-      << svg;
-  EXPECT_NE(svg.find("a (task): 49.0 us on CPU, 36.6 % of all, 37.0 us of its own, 2 times"),
-            std::string::npos);
-  EXPECT_EQ(svg.find("<t>"), std::string::npos);
-  EXPECT_EQ(svg.find("<script"), std::string::npos);
+  EXPECT_TRUE(
+      says(svg, "<title>b&lt;&amp;&gt; (task): 85.0 us on CPU, 63.4 % of all, 1 time</title>"));
+  EXPECT_TRUE(says(svg, "a (task): 49.0 us on CPU, 36.6 % of all, 37.0 us of its own, 2 times"));
+  EXPECT_FALSE(says(svg, "<t>"));
+  EXPECT_FALSE(says(svg, "<script"));
 }
 
 TEST(FlameSvg, OfSleepHasTheCausesForColours) {
   const std::string svg = flame_svg(off_cpu_flames(recording_in(whole(kLines))), "t.json");
   EXPECT_EQ(times_in(svg, "<g class=\"box idle\"><title>"), 2U);
   EXPECT_EQ(times_in(svg, "<g class=\"box around\"><title>a (task): 6.00 us asleep"), 1U);
-  EXPECT_NE(svg.find("idle: without work"), std::string::npos);
-  EXPECT_EQ(svg.find("io: waits for a file"), std::string::npos);  // there is none
+  EXPECT_TRUE(says(svg, "idle: without work"));
+  EXPECT_FALSE(says(svg, "io: waits for a file"));  // there is none
 }
 
 TEST(FlameSvg, OfNothingIsAPictureToo) {
   const std::string svg = flame_svg(off_cpu_flames(recording_in(whole(slice(1, "a", 0, 1)))), "t");
-  EXPECT_NE(svg.find("all: 0.00 ns"), std::string::npos) << svg;
+  EXPECT_TRUE(says(svg, "all: 0.00 ns"));
 }
 
 }}  // namespace handoff::lab::tracing

@@ -7,7 +7,7 @@
 #include "harness/greedy.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/watch.hpp"
-#include "support/test.hpp"
+#include "support/fake_root.hpp"
 
 namespace greedy_test { namespace {
 
@@ -16,12 +16,9 @@ namespace fs = std::filesystem;
 
 constexpr pid_t ours = 50;
 
-class FakeProc {
+class FakeProc : public handoff::test::FakeRoot {
  public:
-  FakeProc() : path_(fs::temp_directory_path() / ("handoff_proc_" + std::to_string(getpid()))) {
-    fs::create_directories(path_ / "proc");
-  }
-  ~FakeProc() { fs::remove_all(path_); }
+  FakeProc() : FakeRoot(std::vector<File>()) {}
 
   // A process that was on a CPU for so many seconds.
   void has(pid_t id, const std::string& name, pid_t parent, double user_s, double system_s,
@@ -29,23 +26,20 @@ class FakeProc {
     const auto ticks = [](double seconds) {
       return std::to_string(static_cast<long>(seconds * static_cast<double>(sysconf(_SC_CLK_TCK))));
     };
-    const fs::path folder = path_ / "proc" / std::to_string(id);
-    fs::create_directories(folder);
-    std::ofstream(folder / "stat")
-        << id << " (" << name << ") R " << parent << " 1 1 0 -1 " << flags << " 100 0 0 0 "
-        << ticks(user_s) << ' ' << ticks(system_s) << " 900 900 20 0 1 0 " << started
-        << " 1000 1 18446744073709551615";
+    std::ofstream(stat_of(id)) << id << " (" << name << ") R " << parent << " 1 1 0 -1 " << flags
+                               << " 100 0 0 0 " << ticks(user_s) << ' ' << ticks(system_s)
+                               << " 900 900 20 0 1 0 " << started << " 1000 1 18446744073709551615";
   }
-  void lacks(pid_t id) const { fs::remove_all(path_ / "proc" / std::to_string(id)); }
-  void has_a_broken(pid_t id) const {
-    fs::create_directories(path_ / "proc" / std::to_string(id));
-    std::ofstream(path_ / "proc" / std::to_string(id) / "stat") << id << " (cut of";
-  }
-
-  [[nodiscard]] std::string path() const { return path_.string(); }
+  void lacks(pid_t id) const { fs::remove_all(stat_of(id).parent_path()); }
+  void has_a_broken(pid_t id) const { std::ofstream(stat_of(id)) << id << " (cut of"; }
 
  private:
-  fs::path path_;
+  // Its folder is there.
+  [[nodiscard]] fs::path stat_of(pid_t id) const {
+    const fs::path folder = fs::path(path()) / "proc" / std::to_string(id);
+    fs::create_directories(folder);
+    return folder / "stat";
+  }
 };
 
 std::vector<std::string> names_of(const GreedyProcesses& processes, std::size_t most = 3) {
@@ -143,8 +137,7 @@ TEST(Greedy, ABusyChildOfThisTestIsOneUnlessItIsOurs) {
   // However busy the machine is, it gets a CPU at some time.
   const auto is_named = [](GreedyProcesses& processes) {
     processes.look();
-    const auto names = names_of(processes, 1000);
-    return std::find(names.begin(), names.end(), "handoff-greedy") != names.end();
+    return contains(names_of(processes, 1000), "handoff-greedy");
   };
   bool found = false;
   for (int i = 0; i < 600 && !found; ++i) {

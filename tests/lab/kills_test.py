@@ -3,7 +3,6 @@
 the result file is valid or absent. The moments come from a seed (HANDOFF_TEST_SEED)."""
 
 import contextlib
-import json
 import os
 import random
 import signal
@@ -11,9 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-import jsonschema
-
-from lab_support import CELL, MISBEHAVING, PROGRAM, SCHEMA, SMALL, LabTest, processes_in
+from lab_support import CELL, MISBEHAVING, PROGRAM, SMALL, LabTest, processes_in
 
 SEED = int(os.environ.get("HANDOFF_TEST_SEED") or random.randrange(2**32))
 ROUNDS = 102  # a third for each way to end
@@ -70,9 +67,7 @@ class Killed(LabTest):
                 (self.folder / name).unlink()  # it died as it wrote, or tried whether it may
                 continue
             self.assertEqual(name, "result.json")
-            result = json.loads((self.folder / name).read_text())
-            jsonschema.validate(result, SCHEMA)
-            self.assertEqual(result["interrupted"], exit_code == 130)
+            self.assertEqual(self.result_in(name)["interrupted"], exit_code == 130)
         if exit_code in (0, 1):
             self.assertEqual(self.files(), ["result.json"])
 
@@ -116,8 +111,7 @@ class InALongRun(LabTest):
         self.assertEqual(coordinator.returncode, 130)
         self.assertTrue(tables.startswith("Interrupted: "), tables)
         self.assertIn("seed.single", tables)
-        result = json.loads((self.folder / "result.json").read_text())
-        jsonschema.validate(result, SCHEMA)
+        result = self.result_in()
         self.assertTrue(result["interrupted"])
         [row] = result["rows"]
         self.assertEqual(row["status"], "ok")

@@ -57,11 +57,17 @@ def children_of(process):
         return []
 
 
+def valid(result):
+    """A result that follows the schema."""
+    jsonschema.validate(result, SCHEMA)
+    return result
+
+
 def faults_in(text):
     """The rows of a result file that say why the program did not end with 0; or the text."""
     try:
         rows = json.loads(text)["rows"]
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError):
         return text
     return "\n".join(json.dumps(row) for row in rows if row["status"] != "ok")
 
@@ -108,19 +114,29 @@ class LabTest(unittest.TestCase):
         """Other programs that take so many CPUs."""
         return [self.start(sys.executable, "-c", "while True: pass") for _ in range(cpus)]
 
-    def run_lab(self, *arguments, environment=None):
-        return subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True,
+    def run_lab(self, *arguments, environment=None, exit_code=None):
+        """What it said; None: it may end with any exit code."""
+        done = subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, text=True,
                               capture_output=True, stdin=subprocess.DEVNULL,
                               env={**os.environ, **(environment or {})})
+        if exit_code is not None:
+            self.assertEqual(done.returncode, exit_code, done.stderr + faults_in(done.stdout))
+        return done
+
+    def json_of(self, *arguments, exit_code=0):
+        return json.loads(self.run_lab(*arguments, "--json", exit_code=exit_code).stdout)
 
     def result_of(self, *arguments, exit_code=0):
         """The result file that a run wrote to stdout."""
-        done = self.run_lab(*arguments, "--json")
-        self.assertEqual(done.returncode, exit_code, done.stderr + faults_in(done.stdout))
-        return json.loads(done.stdout)
+        return valid(self.json_of(*arguments, exit_code=exit_code))
 
-    def assert_refused(self, *arguments, mentions=(), leaves=()):
-        """Exit 2, one line on stderr with these words, nothing on stdout, no other file left."""
+    def result_in(self, name="result.json"):
+        return valid(json.loads((self.folder / name).read_text()))
+
+    def assert_refused(self, *arguments, mentions=()):
+        """Exit 2, one line on stderr with these words, nothing on stdout, and no other file than
+        before."""
+        before = self.files()
         done = self.run_lab(*arguments)
         self.assertEqual(done.returncode, 2, (arguments, done.stdout, done.stderr))
         self.assertEqual(done.stdout, "", arguments)
@@ -128,22 +144,20 @@ class LabTest(unittest.TestCase):
         self.assertTrue(done.stderr.startswith("handoff: "), done.stderr)
         for words in mentions:
             self.assertIn(words, done.stderr)
-        self.assertEqual(self.files(), sorted(leaves))
+        self.assertEqual(self.files(), before)
 
     def files(self):
         return sorted(path.name for path in self.folder.iterdir())
 
 
 class ScenarioTest(LabTest):
-    """Of one scenario, whose results follow the schema."""
+    """Of one scenario."""
 
     scenario = ""
 
     def result(self, *arguments, exit_code=0, how=ONCE, **parameters):
-        result = self.result_of("run", self.scenario, *arguments, *settings(parameters), *how,
-                                exit_code=exit_code)
-        jsonschema.validate(result, SCHEMA)
-        return result
+        return self.result_of("run", self.scenario, *arguments, *settings(parameters), *how,
+                              exit_code=exit_code)
 
     def rows(self, *arguments, **how):
         return self.result(*arguments, **how)["rows"]

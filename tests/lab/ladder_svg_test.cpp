@@ -5,7 +5,7 @@
 #include "report/ladder_svg.hpp"
 #include "report/ladder_words.hpp"
 #include "report/text_room.hpp"
-#include "support/test.hpp"
+#include "texts.hpp"
 
 namespace ladder_svg_test { namespace {
 
@@ -39,20 +39,14 @@ Ladder ladder() {
 
 const LadderContext context{"EPYC & Co, 2 CPUs", "2", "KVM", "2026-11-25", "GNU 12.2.0", "0.1.0"};
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-  return found;
-}
-
 TEST(LadderSvg, HasAMarkForEachWayAndADiamondForALatency) {
   for (const LadderForm form : {LadderForm::narrow, LadderForm::wide}) {
     const std::string svg = ladder_svg(ladder(), context, form);
-    EXPECT_EQ(count(svg, "class=\"rung"), 4U);
-    EXPECT_EQ(count(svg, "class=\"mark own\""), 4U + 1);  // and one in the legend
-    EXPECT_EQ(count(svg, "class=\"ring peer\""), 4U + 1);
-    EXPECT_EQ(count(svg, "class=\"ring today\""), 1U + 1);
-    EXPECT_EQ(count(svg, "class=\"ring limit\""), 1U + 1);
+    EXPECT_EQ(times_in(svg, "class=\"rung"), 4U);
+    EXPECT_EQ(times_in(svg, "class=\"mark own\""), 4U + 1);  // and one in the legend
+    EXPECT_EQ(times_in(svg, "class=\"ring peer\""), 4U + 1);
+    EXPECT_EQ(times_in(svg, "class=\"ring today\""), 1U + 1);
+    EXPECT_EQ(times_in(svg, "class=\"ring limit\""), 1U + 1);
     Ladder of_many = ladder();
     of_many.rungs[2].latency = false;
     EXPECT_NE(ladder_svg(of_many, context, form), svg);
@@ -76,9 +70,9 @@ TEST(LadderSvg, WhatHasNoRoomIsLeftOutAndNotCut) {
   for (Rung& each : of_long.rungs) each.peer = way("peer.onetbb_concurrent_queue_of_many_words", 8);
   for (const LadderForm form : {LadderForm::narrow, LadderForm::wide}) {
     const std::string svg = ladder_svg(of_long, context, form);
-    EXPECT_NE(svg.find("x faster<"), std::string::npos);
-    EXPECT_EQ(svg.find("x faster than onetbb concurrent"), std::string::npos);
-    EXPECT_EQ(svg.find("\xE2\x80\xA6"), std::string::npos);
+    EXPECT_TRUE(says(svg, "x faster<"));
+    EXPECT_FALSE(says(svg, "x faster than onetbb concurrent"));
+    EXPECT_FALSE(says(svg, "\xE2\x80\xA6"));
   }
 }
 
@@ -96,9 +90,9 @@ TEST(LadderSvg, SaysWhatItShows) {
       for (std::string* text : {&lower, &wanted}) {
         std::transform(text->begin(), text->end(), text->begin(), ::tolower);
       }
-      EXPECT_NE(lower.find(wanted), std::string::npos) << words;
+      EXPECT_TRUE(says(lower, wanted));
     }
-    EXPECT_EQ(svg.find("<script"), std::string::npos);
+    EXPECT_FALSE(says(svg, "<script"));
   }
 }
 
@@ -109,12 +103,12 @@ TEST(LadderSvg, ItsTextSaysWhatATaskCostsHereAndInOneTbb) {
         "A task <nobody> waits for: 28.0 ns here, 155 ns in oneTBB, 5.5x faster (5.0 .. 6.2).",
         "A ping: 9.00 us here, 8.00 us in oneTBB, 1.12x slower (1.01 .. 1.24).",
         "A thread: 21.0 us here, 23.0 us in oneTBB, 1.00x .. 1.22x as fast."}) {
-    EXPECT_NE(text.find(words), std::string::npos) << words << '\n' << text;
+    EXPECT_TRUE(says(text, words));
   }
   for (const std::string& svg :
        {ladder_svg(ladder(), context), ladder_svg(ladder(), context, LadderForm::wide)}) {
-    EXPECT_NE(svg.find("role=\"img\""), std::string::npos);
-    EXPECT_NE(svg.find("A ping: 9.00 us here, 8.00 us in oneTBB"), std::string::npos);
+    EXPECT_TRUE(says(svg, "role=\"img\""));
+    EXPECT_TRUE(says(svg, "A ping: 9.00 us here, 8.00 us in oneTBB"));
   }
 }
 
@@ -126,9 +120,9 @@ TEST(LadderSvg, AloneItHasItsColoursItsSentenceAndWhatDisturbedIt) {
   for (const char* part :
        {"<desc>", "prefers-color-scheme: dark", ">Other programs took 0.9 of 2 CPUs.</text>",
         ">On this machine a task costs 28 ns here,"}) {
-    EXPECT_NE(svg.find(part), std::string::npos) << part;
+    EXPECT_TRUE(says(svg, part));
   }
-  EXPECT_EQ(ladder_svg(ladder(), context).find("Other programs"), std::string::npos);
+  EXPECT_FALSE(says(ladder_svg(ladder(), context), "Other programs"));
 }
 
 TEST(LadderSvg, WhatWasNotMeasuredIsNotDrawn) {
@@ -139,13 +133,12 @@ TEST(LadderSvg, WhatWasNotMeasuredIsNotDrawn) {
   made.rungs[1].peer.reset();
   made.rungs[1].answer.reset();
   const std::string svg = ladder_svg(made, context, LadderForm::wide);
-  EXPECT_EQ(count(svg, "class=\"mark own\""), 1U + 1);
-  EXPECT_EQ(count(svg, "class=\"ring peer\""), 1U + 1);
-  EXPECT_NE(svg.find(">not measured"), std::string::npos);
-  EXPECT_NE(svg.find(">no peer<"), std::string::npos);
-  EXPECT_EQ(svg.find("nan"), std::string::npos);
-  EXPECT_NE(ladder_svg(Ladder{}, LadderContext{}, LadderForm::narrow).find("</svg>"),
-            std::string::npos);
+  EXPECT_EQ(times_in(svg, "class=\"mark own\""), 1U + 1);
+  EXPECT_EQ(times_in(svg, "class=\"ring peer\""), 1U + 1);
+  EXPECT_TRUE(says(svg, ">not measured"));
+  EXPECT_TRUE(says(svg, ">no peer<"));
+  EXPECT_FALSE(says(svg, "nan"));
+  EXPECT_TRUE(says(ladder_svg(Ladder{}, LadderContext{}, LadderForm::narrow), "</svg>"));
 }
 
 constexpr const char* dagger = "\u2020";
@@ -154,7 +147,7 @@ TEST(LadderSvg, AQueueThatKeepsLessThanOneOrderHasASignWhichTheLegendTells) {
   for (const LadderForm form : {LadderForm::narrow, LadderForm::wide}) {
     Ladder made = ladder();
     made.rungs.resize(1);
-    EXPECT_EQ(ladder_svg(made, context, form).find(dagger), std::string::npos);
+    EXPECT_FALSE(says(ladder_svg(made, context, form), dagger));
     made.rungs[0].own->order = "per producer";
     made.rungs[0].peer->order = "none";
     const std::string svg = ladder_svg(made, context, form);
@@ -162,7 +155,7 @@ TEST(LadderSvg, AQueueThatKeepsLessThanOneOrderHasASignWhichTheLegendTells) {
          {">\u2020</text><text x=\"16\" y=\"4\">order per producer<",
           ">\u2021</text><text x=\"16\" y=\"4\">no order<",
           form == LadderForm::wide ? "pool.stealing\u2020" : "28.0 ns\u2020<", "oneTBB\u2021"}) {
-      EXPECT_NE(svg.find(part), std::string::npos) << part;
+      EXPECT_TRUE(says(svg, part));
     }
   }
 }
@@ -173,12 +166,12 @@ TEST(LadderSvg, AnotherWayOfThisLibraryStandsBesideTheBestAndIsNoPeer) {
     made.rungs[0].today.reset();
     made.rungs[0].named = {way("own.pool.stealing", 28), way("own.pool.fixed", 31)};
     const std::string svg = ladder_svg(made, context, form);
-    EXPECT_EQ(count(svg, "class=\"ring named own\""), 1U);
-    EXPECT_EQ(count(svg, "class=\"mark own\""), 4U + 1);
-    EXPECT_NE(svg.find("pool.fixed 31.0 ns</text>"), std::string::npos);
-    EXPECT_NE(svg.find("another way of this library: pool.fixed 31.0 ns ("), std::string::npos);
-    EXPECT_NE(svg.find(", 31.0 ns in pool.fixed,"), std::string::npos) << "the words";
-    EXPECT_NE(ladder_svg(made, context, form).find("oneTBB 2021.8"), std::string::npos);
+    EXPECT_EQ(times_in(svg, "class=\"ring named own\""), 1U);
+    EXPECT_EQ(times_in(svg, "class=\"mark own\""), 4U + 1);
+    EXPECT_TRUE(says(svg, "pool.fixed 31.0 ns</text>"));
+    EXPECT_TRUE(says(svg, "another way of this library: pool.fixed 31.0 ns ("));
+    EXPECT_TRUE(says(svg, ", 31.0 ns in pool.fixed,")) << "the words";
+    EXPECT_TRUE(says(ladder_svg(made, context, form), "oneTBB 2021.8"));
   }
 }
 
@@ -188,26 +181,23 @@ TEST(LadderSvg, TheFiguresOfAllWaysHaveRoomOnADesk) {
   made.rungs[0].peer = way("peer.enkits", 99.8);
   made.rungs[0].named = {way("peer.onetbb", 155)};
   made.rungs[0].today = way("peer.mutex_pool", 412);
-  EXPECT_NE(ladder_svg(made, context, LadderForm::wide)
-                .find(">99.8 ns; oneTBB 155 ns; a mutex pool 412 ns<"),
-            std::string::npos);
+  EXPECT_TRUE(says(ladder_svg(made, context, LadderForm::wide),
+                   ">99.8 ns; oneTBB 155 ns; a mutex pool 412 ns<"));
   made.rungs[0].named.clear();
-  EXPECT_NE(
-      ladder_svg(made, context, LadderForm::wide).find(">99.8 ns there; a mutex pool 412 ns<"),
-      std::string::npos);
+  EXPECT_TRUE(
+      says(ladder_svg(made, context, LadderForm::wide), ">99.8 ns there; a mutex pool 412 ns<"));
 }
 
 TEST(LadderSvg, OnlyAWideIntervalIsDrawn) {
   Ladder made = ladder();
   made.rungs.resize(1);
   const auto whiskers = [&] {
-    return count(ladder_svg(made, context, LadderForm::wide), "class=\"whisker\"");
+    return times_in(ladder_svg(made, context, LadderForm::wide), "class=\"whisker\"");
   };
   EXPECT_EQ(whiskers(), 0U);
   made.rungs[0].own->high = 100;
   EXPECT_EQ(whiskers(), 1U + 1);  // and the legend's
-  EXPECT_NE(ladder_svg(made, context, LadderForm::wide).find("28.0 ns (27.4 ns .. 100 ns)"),
-            std::string::npos);
+  EXPECT_TRUE(says(ladder_svg(made, context, LadderForm::wide), "28.0 ns (27.4 ns .. 100 ns)"));
   made.rungs[0].own->high = 1e7;
   EXPECT_EQ(interval_of(*made.rungs[0].own), "not stable");
 }

@@ -7,7 +7,7 @@
 #include "report/ladder.hpp"
 #include "report/ladder_words.hpp"
 #include "report/view.hpp"
-#include "support/test.hpp"
+#include "texts.hpp"
 
 namespace ladder_test { namespace {
 
@@ -118,20 +118,16 @@ TEST(LadderOf, SaysWhichQueuesKeepLessThanOneOrder) {
     EXPECT_EQ(order_of(*rung.own), "");
     EXPECT_EQ(order_of(*rung.peer), "");
     EXPECT_EQ(with_figure(*rung.peer), "fastest 60.1 ns");
-    EXPECT_EQ(clause_of(rung).find("order"), std::string::npos) << clause_of(rung);
+    EXPECT_FALSE(says(clause_of(rung), "order"));
   }
   const Rung loose = with_orders("fifo", "none");
   EXPECT_EQ(order_of(*loose.peer), "no order");
-  EXPECT_NE(
-      clause_of(loose).find(" here, 60.1 ns in fastest (no order), 2.0x faster (2.0 .. 2.0)."),
-      std::string::npos)
-      << clause_of(loose);
+  EXPECT_TRUE(
+      says(clause_of(loose), " here, 60.1 ns in fastest (no order), 2.0x faster (2.0 .. 2.0)."));
   const Rung lanes = with_orders("per producer", "per producer");
   EXPECT_EQ(order_of(*lanes.own), "order per producer");
-  EXPECT_NE(clause_of(lanes).find(" here (order per producer), "), std::string::npos)
-      << clause_of(lanes);
-  EXPECT_NE(clause_of(lanes).find(" in fastest (order per producer), "), std::string::npos)
-      << clause_of(lanes);
+  EXPECT_TRUE(says(clause_of(lanes), " here (order per producer), "));
+  EXPECT_TRUE(says(clause_of(lanes), " in fastest (order per producer), "));
   EXPECT_NE(sign_of(*lanes.own), "");
   EXPECT_NE(sign_of(*lanes.own), sign_of(*loose.peer));
 }
@@ -146,8 +142,7 @@ TEST(LadderOf, TheBestOfThePeersStandsForThemAndTheOthersBesideIt) {
   EXPECT_EQ(rung.peer->contender, "peer.fastest");
   ASSERT_EQ(beside_the_best(rung).size(), 1U);
   EXPECT_EQ(beside_the_best(rung)[0]->contender, "peer.onetbb");
-  EXPECT_NE(clause_of(rung).find(" in fastest, 70.1 ns in oneTBB, "), std::string::npos)
-      << clause_of(rung);
+  EXPECT_TRUE(says(clause_of(rung), " in fastest, 70.1 ns in oneTBB, "));
 }
 
 TEST(LadderOf, PeersHaveTheirVersions) {
@@ -183,11 +178,11 @@ TEST(Tables, JudgeEachOwnWayBesideTheBestPeer) {
                  task_row("peer.fastest", around(60)), task_row("peer.onetbb", around(70)), memory,
                  others_memory, rate, others_rate}),
       false);
-  EXPECT_NE(text.find("2.0x faster (2.0 .. 2.0)"), std::string::npos) << text;
-  EXPECT_NE(text.find("1.50x slower (1.50 .. 1.50)"), std::string::npos) << text;
-  EXPECT_NE(text.find("3.0x slower (3.0 .. 3.0)"), std::string::npos) << text << "of a rate";
+  EXPECT_TRUE(says(text, "2.0x faster (2.0 .. 2.0)"));
+  EXPECT_TRUE(says(text, "1.50x slower (1.50 .. 1.50)"));
+  EXPECT_TRUE(says(text, "3.0x slower (3.0 .. 3.0)")) << text << "of a rate";
   const std::string of_memory = text.substr(text.find("(memory,"));
-  EXPECT_EQ(of_memory.substr(0, of_memory.find("\n\n")).find("faster"), std::string::npos) << text;
+  EXPECT_FALSE(says(of_memory.substr(0, of_memory.find("\n\n")), "faster"));
 }
 
 TEST(LadderOf, OnlyRowsOfItsCellCount) {
@@ -424,16 +419,7 @@ TEST(IntervalText, HasNoFiguresThatNobodyCanRead) {
   EXPECT_EQ(interval_text(NAN, NAN), "-");
 }
 
-Result read_text(const std::string& text) {
-  const auto file = std::filesystem::temp_directory_path() /
-                    ("handoff_ladder_test." + std::to_string(getpid()) + ".json");
-  std::ofstream(file) << text;
-  Result read = read_result(file);
-  std::filesystem::remove(file);
-  return read;
-}
-
-Result read_again(const Result& result) { return read_text(to_json_text(result)); }
+Result read_text(const std::string& text) { return read_result(TextFile(text).path()); }
 
 TEST(AFile, KeepsTheRungs) {
   RungChoice choice = task_choice();
@@ -445,7 +431,7 @@ TEST(AFile, KeepsTheRungs) {
       choice);
   for (Row& row : result.rows) row.low = row.high = row.median;
   result.blocks.push_back(BlockReport{1, seen(0.9, 0, "other processes took 0.90 CPUs")});
-  const Result read = read_again(result);
+  const Result read = read_text(to_json_text(result));
   ASSERT_EQ(read.rungs.size(), 1U);
   const RungChoice& again = read.rungs[0];
   EXPECT_EQ(again.name, "task");

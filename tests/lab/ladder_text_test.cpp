@@ -2,19 +2,10 @@
 // The ladder on terminals of several kinds.
 #include "report/ladder_text.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <map>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <gtest/gtest.h>
-
 #include "commands/output.hpp"
 #include "harness/progress.hpp"
 #include "harness/rungs.hpp"
+#include "texts.hpp"
 
 namespace ladder_text_test { namespace {
 
@@ -113,7 +104,7 @@ TEST(LadderText, TheAnswerIsOnASmallTerminal) {
   ladder.busy.clear();
   const std::string text = ladder_text(ladder, look);
   EXPECT_LE(lines_of(text).size(), kinds + 8U) << text;
-  EXPECT_EQ(text.find(" more\n"), std::string::npos);
+  EXPECT_FALSE(says(text, " more\n"));
   look.rows = kinds + 7;
   EXPECT_LE(lines_of(ladder_text(ladder, look)).size(), kinds + 5U);
   EXPECT_NE(line_with(ladder_text(ladder, look), "3 more"), "") << ladder_text(ladder, look);
@@ -165,9 +156,8 @@ TEST(LadderText, SaysWhatANameDoesNot) {
   const std::string text = ladder_text(ladder, whole_look());
   EXPECT_EQ(line_with(text, "event: "),
             "event: a_very_long_name_of_a_library keeps order per producer");
-  EXPECT_NE(text.find("bus: pool.stealing keeps order per producer\nbus: queue keeps no order\n"),
-            std::string::npos)
-      << text;
+  EXPECT_TRUE(
+      says(text, "bus: pool.stealing keeps order per producer\nbus: queue keeps no order\n"));
   EXPECT_EQ(line_with(text, "fork: "),
             "fork: pool.stealing takes 100 ns in some launches, 160 ns in others");
 }
@@ -191,9 +181,9 @@ TEST(LadderText, EndsWithWhatToDoNext) {
 
 TEST(LadderText, IsBoldOnlyWhereItMayBe) {
   LadderLook look = whole_look();
-  EXPECT_EQ(ladder_text(whole_ladder(), look).find('\033'), std::string::npos);
+  EXPECT_FALSE(says(ladder_text(whole_ladder(), look), "\033"));
   look.styled = true;
-  EXPECT_NE(ladder_text(whole_ladder(), look).find("\033[1mOn this machine"), std::string::npos);
+  EXPECT_TRUE(says(ladder_text(whole_ladder(), look), "\033[1mOn this machine"));
 }
 
 TEST(LadderText, OfRungsWithoutFiguresIsNoTrouble) {
@@ -202,7 +192,7 @@ TEST(LadderText, OfRungsWithoutFiguresIsNoTrouble) {
   rung.name = "task";
   ladder.rungs = {rung};
   EXPECT_TRUE(line_with(ladder_text(ladder, {}), "ALONE    task").ends_with(" no peer"));
-  EXPECT_NE(ladder_text({}, {}).find("nothing to compare with"), std::string::npos);
+  EXPECT_TRUE(says(ladder_text({}, {}), "nothing to compare with"));
 }
 
 class Variables : public testing::Test {
@@ -250,13 +240,13 @@ TEST_F(Variables, TheAnswerOfAnOverviewIsItsLadderAndTheTablesWhereWanted) {
   EXPECT_NE(line_with(ladder, "ALONE    task "), "");
   EXPECT_NE(line_with(ladder, "         page.html"), "");
   EXPECT_EQ(line_with(ladder, "missing"), "");
-  EXPECT_EQ(ladder.find("99 % interval"), std::string::npos);
+  EXPECT_FALSE(says(ladder, "99 % interval"));
   EXPECT_TRUE(is_ascii(ladder));
   EXPECT_NE(line_with(answer_text(overview(), options, {}, "Busy."), "Busy."), "");
   options.verbose = true;
   const std::string both = answer_text(overview(), options, {});
   EXPECT_TRUE(both.starts_with(ladder));
-  EXPECT_NE(both.find("99 % interval"), std::string::npos);
+  EXPECT_TRUE(says(both, "99 % interval"));
   EXPECT_NE(line_with(both, "  own.pool.stealing"), "");
   Result no_ladder = overview();
   no_ladder.rungs.clear();

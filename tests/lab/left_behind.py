@@ -3,10 +3,11 @@
 run beside this one: its own processes are known by a variable of their environment."""
 
 import os
+import signal
 import time
 from pathlib import Path
 
-from lab_support import PROGRAM
+from lab_support import PROGRAM, ScenarioTest
 
 CONTENDERS = str(Path(PROGRAM).resolve().parent / "libexec" / "handoff") + "/"
 MARK = f"HANDOFF_TEST_RUN={os.getpid()}-{time.monotonic_ns()}"
@@ -44,3 +45,29 @@ def assert_nothing_left(test):
     while left_behind() and time.monotonic() < end:
         time.sleep(0.01)
     test.assertEqual(left_behind(), [])
+
+
+class LeavesNothingTest(ScenarioTest):
+    """Of a scenario that starts processes: each run is asked what it leaves."""
+
+    def result(self, *arguments, **how):
+        result = super().result(*arguments, **how)
+        assert_nothing_left(self)
+        return result
+
+    def start_a_long_run(self, metric, *arguments):
+        """It has contenders when this returns."""
+        run = self.start(PROGRAM, "run", self.scenario, "--metrics", metric, "--no-probe",
+                         "--launches", "1000", "--time-budget", "600", "--output", "r.json",
+                         *arguments)
+        while not contenders_alive():
+            self.assertIsNone(run.poll())
+            time.sleep(0.001)
+        return run
+
+    def assert_ctrl_c_leaves_nothing(self, metric, *arguments):
+        run = self.start_a_long_run(metric, *arguments)
+        time.sleep(0.2)  # in the middle
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(), 130)
+        assert_nothing_left(self)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // What counts as a disturbed machine: on made-up counters, and once on this machine's.
 #include "harness/machine.hpp"
-#include "support/test.hpp"
+#include "support/fake_root.hpp"
 
 namespace {
 
 using namespace handoff::lab;
-namespace fs = std::filesystem;
+using handoff::test::FakeRoot;
 
 constexpr Speed usual{100, 200};
 
@@ -79,9 +79,12 @@ Look after_writing(double idle_s, ProcessTable kernel) {
   return {60, 2, 7 + idle_s, 3, 8, 1, 0, std::move(kernel)};
 }
 
+Disturbance while_writing(double idle_s, ProcessTable kernel) {
+  return disturbance(before_writing(), after_writing(idle_s, std::move(kernel)), usual, usual);
+}
+
 TEST(Disturbance, IsNotWhatTheKernelWritesBackForUs) {
-  const Disturbance seen = disturbance(
-      before_writing(), after_writing(13, {{5, {"kworker/0", 2, true, 5, 1}}}), usual, usual);
+  const Disturbance seen = while_writing(13, {{5, {"kworker/0", 2, true, 5, 1}}});
   EXPECT_EQ(seen.reason, "");
   EXPECT_NEAR(seen.foreign_cpus, 0, 1e-9);
   ASSERT_TRUE(seen.kernel_cpus);
@@ -89,31 +92,26 @@ TEST(Disturbance, IsNotWhatTheKernelWritesBackForUs) {
 }
 
 TEST(Disturbance, IsWhatOtherProgramsTookBesideTheKernel) {
-  const Disturbance seen = disturbance(
-      before_writing(), after_writing(8, {{5, {"kworker/0", 2, true, 5, 1}}}), usual, usual);
+  const Disturbance seen = while_writing(8, {{5, {"kworker/0", 2, true, 5, 1}}});
   EXPECT_EQ(seen.reason, "other processes took 0.50 CPUs");
   EXPECT_NEAR(seen.kernel_cpus.value_or(0), 0.3, 1e-9);
 }
 
 TEST(Disturbance, CountsThreadsOfTheKernelThatCameMeanwhileAndNoneThatEnded) {
-  const Disturbance came = disturbance(
-      before_writing(),
-      after_writing(13, {{5, {"kworker/0", 2, true, 2, 1}}, {6, {"kworker/1", 2, true, 3, 9}}}),
-      usual, usual);
+  const Disturbance came =
+      while_writing(13, {{5, {"kworker/0", 2, true, 2, 1}}, {6, {"kworker/1", 2, true, 3, 9}}});
   EXPECT_NEAR(came.kernel_cpus.value_or(0), 0.3, 1e-9);
   EXPECT_EQ(came.reason, "");
   // Another thread under the same number: all of its time is since then.
-  const Disturbance another = disturbance(
-      before_writing(), after_writing(13, {{5, {"kworker/9", 2, true, 3, 8}}}), usual, usual);
+  const Disturbance another = while_writing(13, {{5, {"kworker/9", 2, true, 3, 8}}});
   EXPECT_NEAR(another.kernel_cpus.value_or(0), 0.3, 1e-9);
-  const Disturbance ended = disturbance(
-      before_writing(), after_writing(13, {{6, {"kworker/1", 2, true, 0, 9}}}), usual, usual);
+  const Disturbance ended = while_writing(13, {{6, {"kworker/1", 2, true, 0, 9}}});
   EXPECT_NEAR(ended.kernel_cpus.value_or(1), 0, 1e-9);
   EXPECT_EQ(ended.reason, "other processes took 0.30 CPUs");
 }
 
 TEST(Disturbance, SaysWhereTheKernelsThreadsAreHidden) {
-  const Disturbance seen = disturbance(before_writing(), after_writing(13, {}), usual, usual);
+  const Disturbance seen = while_writing(13, {});
   EXPECT_EQ(seen.reason,
             "other processes or the kernel's threads, which are hidden here, took 0.30 CPUs");
   EXPECT_FALSE(seen.kernel_cpus);
@@ -123,33 +121,19 @@ TEST(Disturbance, SaysWhereTheKernelsThreadsAreHidden) {
   EXPECT_EQ(disturbance(before, after_writing(16, {}), usual, usual).reason, "");
 }
 
-class FakeRoot {
- public:
-  FakeRoot() : path_(fs::temp_directory_path() / ("handoff_root_" + std::to_string(getpid()))) {}
-  ~FakeRoot() { fs::remove_all(path_); }
-  void write(const std::string& file, const std::string& text) const {
-    fs::create_directories((path_ / file).parent_path());
-    std::ofstream(path_ / file) << text;
-  }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
-
 TEST(Look, ReadsTheCountersOfTheKernel) {
-  const FakeRoot root;
   std::string stat = "cpu  1 2 3 4 5 6 7 8 0 0\n";
   for (int cpu = 0; cpu < 1024; ++cpu) {  // all that this process could possibly run on
     stat += "cpu" + std::to_string(cpu) + " 1000 0 0 400 100 3 7 200 0 0\n";
   }
-  root.write("proc/stat", stat + "intr 1 2 3\n");
-  root.write("proc/self/cgroup", "4:memory:/m\n3:cpu,cpuacct:/a/b\n0::/c\n");
-  root.write("sys/fs/cgroup/cpu/a/b/cpu.stat", "nr_periods 9\nnr_throttled 5\n");
-  root.write("sys/fs/cgroup/c/cpu.stat", "usage_usec 9\nnr_throttled 7\n");
-  root.write("sys/fs/cgroup/m/cpu.stat", "nr_throttled 1000\n");
-  root.write("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "30\n");
-  root.write("sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "70\n");
+  const FakeRoot root(
+      {{"/proc/stat", stat + "intr 1 2 3\n"},
+       {"/proc/self/cgroup", "4:memory:/m\n3:cpu,cpuacct:/a/b\n0::/c\n"},
+       {"/sys/fs/cgroup/cpu/a/b/cpu.stat", "nr_periods 9\nnr_throttled 5\n"},
+       {"/sys/fs/cgroup/c/cpu.stat", "usage_usec 9\nnr_throttled 7\n"},
+       {"/sys/fs/cgroup/m/cpu.stat", "nr_throttled 1000\n"},
+       {"/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "30\n"},
+       {"/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count", "70\n"}});
   const Look seen = look(KernelThreads::are_others, root.path());
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   ASSERT_GE(seen.cpus, 1);
@@ -161,17 +145,17 @@ TEST(Look, ReadsTheCountersOfTheKernel) {
 }
 
 TEST(Look, FindsTheThreadsOfTheKernel) {
-  const FakeRoot root;
-  const auto has = [&](int id, const std::string& name, const std::string& flags, int ticks) {
-    root.write("proc/" + std::to_string(id) + "/stat",
-               std::to_string(id) + " (" + name + ") S 2 0 0 0 -1 " + flags + " 0 0 0 0 1 " +
-                   std::to_string(ticks) + " 0 0 20 0 1 0 77 0 0 1844674 0");
+  const auto stat = [](int id, const std::string& name, const std::string& flags, int ticks) {
+    return FakeRoot::File{"/proc/" + std::to_string(id) + "/stat",
+                          std::to_string(id) + " (" + name + ") S 2 0 0 0 -1 " + flags +
+                              " 0 0 0 0 1 " + std::to_string(ticks) +
+                              " 0 0 20 0 1 0 77 0 0 1844674 0"};
   };
-  has(2, "kthreadd", "2129984", 0);
-  has(71, "kworker/u8:0-flush (8:0)", "69238880", 299);
-  has(72, "kworker/pretends", "4194304", 1000);  // a program may call itself that
-  has(73, "cut", "", 0);
-  root.write("proc/74/stat", "");
+  const FakeRoot root({stat(2, "kthreadd", "2129984", 0),
+                       stat(71, "kworker/u8:0-flush (8:0)", "69238880", 299),
+                       stat(72, "kworker/pretends", "4194304", 1000),  // a program may say so
+                       stat(73, "cut", "", 0),
+                       {"/proc/74/stat", ""}});
   const Look seen = look(KernelThreads::work_for_us, root.path());
   ASSERT_TRUE(seen.kernel);
   const ProcessTable kernel = seen.kernel.value_or(ProcessTable());
@@ -182,8 +166,8 @@ TEST(Look, FindsTheThreadsOfTheKernel) {
 }
 
 TEST(Look, FindsNoThreadsOfTheKernelWhereTheyAreHidden) {
-  const FakeRoot root;
-  root.write("proc/1/stat", "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 1 1 0 0 20 0 1 0 7 0 0 1 0");
+  const FakeRoot root({FakeRoot::File{
+      "/proc/1/stat", "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 1 1 0 0 20 0 1 0 7 0 0 1 0"}});
   const Look seen = look(KernelThreads::work_for_us, root.path());
   ASSERT_TRUE(seen.kernel);
   EXPECT_TRUE(seen.kernel.value_or(ProcessTable{{1, {}}}).empty());

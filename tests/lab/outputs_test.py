@@ -7,21 +7,22 @@ import json
 import os
 import shutil
 import stat
-import struct
 import subprocess
+import unittest
 
 import synthetic_results as synthetic
+from copy_cp_test import ACCESS_LIST as LIST, access_list
 from lab_support import ONCE, PROGRAM, LabTest
 
 NOBODY = 65534
-LIST = "system.posix_acl_access"
+needs_root = unittest.skipUnless(os.geteuid() == 0, "only root gives files away or is another")
 
 
-def access_list(user, rights, group=0):
+def list_of(user, rights, group=0):
     """Owner rw-, one user, the group, a mask that is all, others nothing."""
-    entries = [(0x01, 6, 0xFFFFFFFF), (0x02, rights, user), (0x04, group, 0xFFFFFFFF),
-               (0x10, 7, 0xFFFFFFFF), (0x20, 0, 0xFFFFFFFF)]
-    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    none = 0xFFFFFFFF
+    return access_list((0x01, 6, none), (0x02, rights, user), (0x04, group, none),
+                       (0x10, 7, none), (0x20, 0, none))
 
 
 class Outputs(LabTest):
@@ -70,9 +71,8 @@ class Outputs(LabTest):
         self.assert_written("x.csv")
         self.assertEqual(stat.S_IMODE((self.folder / "x.csv").stat().st_mode), 0o666 & ~umask)
 
+    @needs_root
     def test_the_owner_of_the_old_file_stays(self):
-        if os.geteuid() != 0:
-            self.skipTest("only root gives files away")
         (self.folder / "x.csv").write_text("old")
         (self.folder / "x.csv").chmod(0o600)
         os.chown(self.folder / "x.csv", NOBODY, NOBODY)
@@ -85,7 +85,7 @@ class Outputs(LabTest):
         old = self.folder / "x.csv"
         old.write_text("old")
         try:
-            os.setxattr(old, LIST, access_list(4242, 6))
+            os.setxattr(old, LIST, list_of(4242, 6))
         except OSError:
             self.skipTest("no access lists here")
         before = os.getxattr(old, LIST)
@@ -105,9 +105,8 @@ class Outputs(LabTest):
         self.assertEqual([path.is_symlink() for path in map(self.folder.joinpath,
                                                             ("first", "second"))], [True, True])
 
+    @needs_root
     def test_where_nothing_may_be_made_a_line_says_so(self):
-        if os.geteuid() != 0:
-            self.skipTest("root is asked to be another")
         self.folder.chmod(0o755)
         # Not the one below a home that others may not enter.
         program = shutil.copy(PROGRAM, self.folder)
@@ -121,9 +120,8 @@ class Outputs(LabTest):
         os.chown(self.folder / "x.csv", NOBODY, NOBODY)
         self.assert_written("x.csv", **other)
 
+    @needs_root
     def test_a_group_that_cannot_be_kept_leaves_no_rights_to_another(self):
-        if os.geteuid() != 0:
-            self.skipTest("root is asked to be another")
         self.folder.chmod(0o777)
         program = shutil.copy(PROGRAM, self.folder)
         old = self.folder / "x.csv"

@@ -6,18 +6,14 @@ time."""
 import fcntl
 import json
 import os
-import pty
-import select
 import signal
 import struct
 import subprocess
 import sys
 import termios
-import time
 
-import jsonschema
-
-from lab_support import MISBEHAVING, NO_TIME, PROGRAM, SCHEMA, LabTest, children_of
+from lab_support import MISBEHAVING, NO_TIME, PROGRAM, LabTest, children_of, valid
+from terminal import seen_at_a_terminal
 
 FIXED = ("run", "--quick", "--no-probe", "--launches", "2", *NO_TIME)
 
@@ -51,9 +47,7 @@ class Overviews(LabTest):
         # 1: beside other tests a pool may be efficient at no size of tasks; one misbehaves.
         self.assertIn(done.returncode, (0, 1), done.stderr)
         self.assertEqual(done.stderr, "")
-        result = json.loads(done.stdout)
-        jsonschema.validate(result, SCHEMA)
-        return result
+        return valid(json.loads(done.stdout))
 
     def test_a_rung_has_four_ways_at_most_and_all_its_launches_count(self):
         result = self.whole()
@@ -121,8 +115,7 @@ class Overviews(LabTest):
         coordinator.send_signal(signal.SIGINT)
         coordinator.communicate()
         self.assertEqual(coordinator.returncode, 130)
-        result = json.loads((self.folder / "result.json").read_text())
-        jsonschema.validate(result, SCHEMA)
+        result = self.result_in()
         self.assertTrue(result["interrupted"])
         [rung] = result["rungs"]
         self.assertEqual(name_of(rung["own"]), "own.event")
@@ -133,15 +126,12 @@ class Overviews(LabTest):
 class OnATerminal(LabTest):
     def test_the_ladder_stands_there_from_the_start_and_fills(self):
         """Each rung has its line before anything is measured, and its figures after."""
-        leader, follower = pty.openpty()
-        self.addCleanup(os.close, leader)
-        environment = {**os.environ, "TERM": "xterm"}
-        set_size(follower, rows=40, columns=80)
+        person, terminal = os.openpty()
+        set_size(terminal, rows=40, columns=80)
         coordinator = self.start(
             PROGRAM, "run", "--quick", "--no-probe", "--launches", "1", *NO_TIME, "--contenders",
-            "own.event,own.pool.stealing", stderr=follower, env=environment)
-        os.close(follower)
-        seen = everything_from(leader, coordinator)
+            "own.event,own.pool.stealing", stderr=terminal, env={**os.environ, "TERM": "xterm"})
+        seen = seen_at_a_terminal(coordinator, person, terminal)
         waiting, filled = seen.find("task ..."), seen.find("ALONE    task")
         self.assertGreaterEqual(waiting, 0, seen)
         self.assertGreater(filled, waiting, seen)
@@ -163,8 +153,7 @@ class Busy(LabTest):
     def test_it_is_said_before_the_rungs_and_no_file_has_a_name(self):
         done = self.run_lab("run", "--quick", "--launches", "1", "--time-budget", "0.1",
                             "--contenders", "own.event,limit.vector", "--output", "result.json",
-                            "--page", "page.html")
-        self.assertEqual(done.returncode, 0, done.stderr)
+                            "--page", "page.html", exit_code=0)
         self.assertRegex(done.stdout, r"(?m)^Busy machine: other programs took \d+\.\d of \d+ "
                          r"CPUs: .*\d\.\d")
         self.assertLess(done.stdout.find("Busy machine"), done.stdout.find("call"))
@@ -174,8 +163,7 @@ class Busy(LabTest):
     def test_it_waits_for_a_quiet_moment_only_so_long(self):
         done = self.run_lab("run", "events", "--metrics", "invoke", "--set", "listeners=1",
                             "--contenders", "own.event", "--quick", "--launches", "1", "--no-probe",
-                            "--time-budget", "0.1", "--wait-quiet", "0.1")
-        self.assertEqual(done.returncode, 0, done.stderr)
+                            "--time-budget", "0.1", "--wait-quiet", "0.1", exit_code=0)
         self.assertRegex(done.stderr.splitlines()[-1],
                          r"^still busy after 0.1 s: other programs take \d+\.\d CPUs$")
         for wrong in ("-1", "nan", "1e9"):
@@ -184,22 +172,3 @@ class Busy(LabTest):
 
 def set_size(terminal, rows, columns):
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-
-def everything_from(leader, process):
-    """What is written to a terminal until the program has ended."""
-    seen = b""
-    while True:
-        readable, _, _ = select.select([leader], [], [], 0.2)
-        if readable:
-            try:
-                part = os.read(leader, 65536)
-            except OSError:  # nobody holds the other end any more
-                part = b""
-            if not part:
-                return seen.decode()
-            seen += part
-        elif process.poll() is not None:
-            return seen.decode()
-        else:
-            time.sleep(0.01)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What others took from a contender's threads, on made-up books of the scheduler.
-#include "harness/answer_problem.hpp"
 #include "harness/bursts.hpp"
-#include "harness/protocol.hpp"
 #include "support/test.hpp"
 
 namespace preemption_test { namespace {
@@ -51,44 +49,6 @@ TEST(KeptTheirCpus, IsNotBelievedOfThreadsThatNobodyKnows) {
   Reading a_tick_behind = burst(0);
   a_tick_behind.cpu_ns += 2 * ms;
   EXPECT_TRUE(kept_their_cpus({a_tick_behind}));
-}
-
-Measurement latencies_of(const Reading& reading) {
-  Measurement measurement{{"tasks", "own.pool", {}, {}, {}, {}}, Cell("ping"), nullptr};
-  measurement.launches = {{reading, reading}};
-  return measurement;
-}
-
-TEST(Preempted, IsALatencyOfThreadsThatLostTheirCpus) {
-  Reading lost = burst(10 * ms);
-  lost.latencies = {{100, 9}};
-  lost.usage[protocol::involuntary_switches] = 5;
-  EXPECT_EQ(preempted(latencies_of(lost)), "its threads waited for a CPU for 20 % of the time");
-  Reading woken = lost;
-  woken.usage[protocol::involuntary_switches] = 0;
-  EXPECT_EQ(preempted(latencies_of(woken)), "");
-  Reading no_latency = lost;
-  no_latency.latencies.clear();
-  EXPECT_EQ(preempted(latencies_of(no_latency)), "");
-}
-
-// Of threads that may take each other's CPU.
-class Shared final : public ProblemWithoutInput {
- public:
-  std::size_t answer_bytes() const override { return 0; }
-  std::optional<std::string> fault(bool, std::span<const std::byte>) const override { return {}; }
-  std::chrono::nanoseconds slowest_operation() const override { return {}; }
-  bool threads_share_cpus() const override { return true; }
-};
-
-TEST(Preempted, IsNoneWhoseThreadsTakeEachOthersCpu) {
-  Reading lost = burst(10 * ms);
-  lost.latencies = {{100, 9}};
-  lost.usage[protocol::involuntary_switches] = 5;
-  Measurement measurement = latencies_of(lost);
-  ASSERT_NE(preempted(measurement), "");
-  measurement.problem = std::make_shared<Shared>();
-  EXPECT_EQ(preempted(measurement), "");
 }
 
 }}  // namespace preemption_test

@@ -2,14 +2,13 @@
 """The scenario of processes: every contender delivers each message once to its second process, one
 that cheats is found, and none leaves anything behind."""
 
-import signal
 import tempfile
 import time
 import unittest
 from pathlib import Path
 
-from lab_support import MISBEHAVING, PROGRAM, ScenarioTest, whole_lab
-from left_behind import assert_nothing_left, contenders_alive
+from lab_support import MISBEHAVING, PROGRAM, whole_lab
+from left_behind import LeavesNothingTest, assert_nothing_left
 
 ALL = {"own.shared_ring", "own.shared_byte_ring", "limit.spin_ring", "peer.pipe",
        "peer.unix_socket", "peer.boost_message_queue", "peer.zeromq_ipc", "peer.nng_ipc",
@@ -20,13 +19,8 @@ NEVER_SLEEP = {"limit.spin_ring", "peer.boost_spsc", "peer.openmpi"}
 OPENMPI = Path(PROGRAM).parent / "libexec" / "handoff" / "processes" / "peer.openmpi"
 
 
-class Processes(ScenarioTest):
+class Processes(LeavesNothingTest):
     scenario = "processes"
-
-    def result(self, *arguments, **how):
-        result = super().result(*arguments, **how)
-        assert_nothing_left(self)
-        return result
 
     def assert_all_right(self, rows, names, unit, items):
         self.assertEqual(set(rows), names)
@@ -66,28 +60,14 @@ class Processes(ScenarioTest):
             self.assertEqual(row["status"], "failed", row)
             self.assertIn("second process: it dies here", row["reason"])
 
-    def start_a_long_run(self, *arguments):
-        """It has contenders when this returns."""
-        run = self.start(PROGRAM, "run", "processes", "--metrics", "throughput", "--no-probe",
-                         "--launches", "1000", "--time-budget", "600", "--output", "r.json",
-                         *arguments)
-        while not contenders_alive():
-            self.assertIsNone(run.poll())
-            time.sleep(0.001)
-        return run
-
     def test_ctrl_c_leaves_nothing_behind(self):
-        run = self.start_a_long_run()
-        time.sleep(0.2)  # in the middle
-        run.send_signal(signal.SIGINT)
-        self.assertEqual(run.wait(), 130)
-        assert_nothing_left(self)
+        self.assert_ctrl_c_leaves_nothing("throughput")
 
     @unittest.skipUnless(OPENMPI.exists(), "Open MPI is not installed")
     def test_open_mpi_s_launcher_ends_with_a_lab_that_is_killed(self):
         sessions = set(Path(tempfile.gettempdir()).glob("ompi.*"))
         for seconds in (0, 0.01, 0.03, 0.06, 0.1, 0.2, 0.5):  # from its start on
-            run = self.start_a_long_run("--contenders", "peer.openmpi")
+            run = self.start_a_long_run("throughput", "--contenders", "peer.openmpi")
             time.sleep(seconds)
             run.kill()
             run.wait()

@@ -204,7 +204,7 @@ TEST(Recording, NamesThreadsApart) {
 }
 
 testing::AssertionResult is_refused(const std::string& text, const std::string& words) {
-  const EventsFile file(text);
+  const TextFile file(text);
   try {
     static_cast<void>(read_recording(file.path()));
   } catch (const UserError& error) {

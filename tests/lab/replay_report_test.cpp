@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a replay's report tells: the way to take, or why that cannot be told.
 #include "report/replay_report.hpp"
-#include "support/test.hpp"
+#include "texts.hpp"
 
 namespace handoff::lab { namespace {
 
@@ -39,7 +39,7 @@ TEST(ReplayReport, TakesTheFastestWhereAllMakespansAreKnown) {
   const ReplayReport report = report_of({row("peer.onetbb", 90, 89, 91), kPool});
   EXPECT_TRUE(report.is_told());
   EXPECT_EQ(first_line(report), "take own.pool.stealing: 81.0 ms, 1.01x of the bound");
-  EXPECT_NE(to_json_text(report).find("\"take\": \"own.pool.stealing\""), std::string::npos);
+  EXPECT_TRUE(says(to_json_text(report), "\"take\": \"own.pool.stealing\""));
 }
 
 TEST(ReplayReport, TellsNothingWhereTheBestOneMayTakeAnotherTimeNextTime) {
@@ -48,14 +48,13 @@ TEST(ReplayReport, TellsNothingWhereTheBestOneMayTakeAnotherTimeNextTime) {
   EXPECT_FALSE(report.is_told());
   EXPECT_EQ(first_line(report),
             "too noisy to tell: own.pool.stealing is noisy: its makespan is 79.0 ms .. 84.0 ms");
-  EXPECT_NE(to_json_text(report).find("\"take\": null"), std::string::npos);
+  EXPECT_TRUE(says(to_json_text(report), "\"take\": null"));
 }
 
 TEST(ReplayReport, AMakespanBelowTheBoundIsNoFigure) {
   const ReplayReport report = report_of({row("peer.onetbb", 70, 69, 71), kPool});
   EXPECT_EQ(first_line(report), "take own.pool.stealing: 81.0 ms, 1.01x of the bound");
-  EXPECT_NE(replay_text(report).find("peer.onetbb is impossible: shorter than the bound"),
-            std::string::npos);
+  EXPECT_TRUE(says(replay_text(report), "peer.onetbb is impossible: shorter than the bound"));
   EXPECT_EQ(first_line(report_of({row("peer.onetbb", 79, 78, 81), row("own.group", 90, 89, 91)})),
             "take peer.onetbb: 79.0 ms, 0.99x of the bound");  // within its range
 }

@@ -83,25 +83,7 @@ TEST(Reruns, EndWhateverTheGuesses) {
   for (unsigned seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(seed);
     std::mt19937 random(seed);
-    const auto below = [&](int most) {
-      return std::uniform_int_distribution<int>(0, most - 1)(random);
-    };
-    std::string lines = kTwoWorkers;
-    for (int thread = 1; thread <= 3; ++thread) {
-      for (int from = 1; from < 200;) {
-        const int to = from + 1 + below(20);
-        const char* const waits[] = {"wait", "full", "idle", "io", "join"};
-        lines += below(2) == 0 ? asleep(thread, waits[below(5)], from, to)
-                               : slice(thread, fmt::format("s{}", below(4)), from, to);
-        if (to - from > 4) lines += asleep(thread, waits[below(2)], from + 1, to - 2);
-        from = to + below(5);
-      }
-    }
-    for (int id = 1; id < 40; ++id) {
-      const int at = 1 + below(200);
-      lines += hand_over(id, 1 + below(3), at, 1 + below(3), at + below(30));
-    }
-    const std::optional<Reruns> reruns = reruns_in(lines);
+    const std::optional<Reruns> reruns = reruns_in(kTwoWorkers + random_lines(random));
     ASSERT_TRUE(reruns);
     EXPECT_GT(reruns->any_number_ns, 0U);
     EXPECT_LE(reruns->any_number_ns, 1'000'000U);

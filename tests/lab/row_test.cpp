@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A row: what is made of a measurement, and that a result file keeps all of it.
 #include "report/row.hpp"
-#include "harness/answer_problem.hpp"
 #include "report/json.hpp"
 #include "report/result.hpp"
-#include "support/test.hpp"
+#include "scenarios/rules.hpp"
+#include "texts.hpp"
 
 namespace {
 
 using namespace handoff::lab;
-
-class Carrying final : public ProblemWithoutInput {
- public:
-  std::size_t answer_bytes() const override { return 0; }
-  std::optional<std::string> fault(bool, std::span<const std::byte>) const override { return {}; }
-  std::chrono::nanoseconds slowest_operation() const override { return {}; }
-};
 
 struct Mail : Scenario {
   Mail()
@@ -24,7 +17,7 @@ struct Mail : Scenario {
                   .metrics = {{"delay", "us", false, "from hand to hand"}},
                   .parameters = {{"pace", "letters a second", {"100"}, {}, 1, UINT64_MAX},
                                  {"way", "how it goes", {"foot"}, {"foot", "horse"}}},
-                  .problem = [](const Cell&) { return std::make_shared<Carrying>(); }}) {}
+                  .problem = [](const Cell&) { return problem_by<std::uint64_t>({}); }}) {}
 };
 
 Reading reading(double wall_ns) {
@@ -132,22 +125,7 @@ TEST(ParameterValues, AreNumbersWithTheirDigitsOrTexts) {
   EXPECT_NE((ParameterValue{"5", true}), ParameterValue{"5"});
 }
 
-// A result file of its own for each test.
-class ResultFiles : public testing::Test {
- protected:
-  ResultFiles()
-      : path_(std::filesystem::temp_directory_path() /
-              ("handoff_row_test_" + std::to_string(getpid()) + ".json")) {}
-  ~ResultFiles() override { std::filesystem::remove(path_); }
-
-  [[nodiscard]] Result read(const std::string& text) const {
-    std::ofstream(path_) << text;
-    return read_result(path_);
-  }
-
- private:
-  std::filesystem::path path_;
-};
+Result read(const std::string& text) { return read_result(TextFile(text).path()); }
 
 Result result_of_two_rows() {
   Result result;
@@ -170,12 +148,12 @@ Result result_of_two_rows() {
   return result;
 }
 
-TEST_F(ResultFiles, KeepAllThatRowsSay) {
+TEST(ResultFiles, KeepAllThatRowsSay) {
   const Result written = result_of_two_rows();
   EXPECT_EQ(to_json_text(read(to_json_text(written))), to_json_text(written));
 }
 
-TEST_F(ResultFiles, AreCarriedAsTheyWere) {
+TEST(ResultFiles, AreCarriedAsTheyWere) {
   Result file = read(
       R"({"schema": 1, "mine": [1], "rows": [{"scenario": "mail", "contender": "own.a",
           "kind": "own", "parameters": {"n": 1e3}, "metric": "m", "unit": "u", "better": "lower",
@@ -199,7 +177,7 @@ TEST_F(ResultFiles, AreCarriedAsTheyWere) {
   EXPECT_EQ(to_json_line({&file}, false), all);
 }
 
-TEST_F(ResultFiles, TellTheMachine) {
+TEST(ResultFiles, TellTheMachine) {
   const Result here = read(to_json_text(result_of_two_rows()));
   EXPECT_TRUE(here.environment.is_same_machine(Environment::here({}, 1, {})));
   EXPECT_EQ(here.environment.machine(), Environment::here({}, 1, {}).machine());

@@ -2,20 +2,12 @@
 """The scenario of started threads and processes: every contender's threads and workers ran, one
 that cheats is found, and nothing is left behind."""
 
-import signal
-import time
-
-from lab_support import PROGRAM, ScenarioTest, whole_lab
-from left_behind import assert_nothing_left, contenders_alive
+from lab_support import whole_lab
+from left_behind import LeavesNothingTest
 
 
-class Spawn(ScenarioTest):
+class Spawn(LeavesNothingTest):
     scenario = "spawn"
-
-    def result(self, *arguments, **how):
-        result = super().result(*arguments, **how)
-        assert_nothing_left(self)
-        return result
 
     def assert_measured(self, rows, names, metric, unit, items, parameters):
         self.assertEqual(set(rows), names)
@@ -104,13 +96,4 @@ class Spawn(ScenarioTest):
 
     def test_ctrl_c_leaves_no_worker_and_no_name_behind(self):
         for metric in ("ready", "jobs", "claim", "attach"):
-            run = self.start(PROGRAM, "run", "spawn", "--metrics", metric, "--no-probe",
-                             "--launches", "1000", "--time-budget", "600", "--contenders",
-                             "own.*,peer.*", "--output", "r.json")
-            while not contenders_alive():
-                self.assertIsNone(run.poll())
-                time.sleep(0.01)
-            time.sleep(0.1)  # in the middle
-            run.send_signal(signal.SIGINT)
-            self.assertEqual(run.wait(), 130)
-            assert_nothing_left(self)
+            self.assert_ctrl_c_leaves_nothing(metric, "--contenders", "own.*,peer.*")

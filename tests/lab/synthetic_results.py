@@ -73,19 +73,14 @@ def message_rows(numbers):
     rows = []
     for contender, cost in {"own.spsc": 70, "peer.atomic_queue": 75, "seed.list": 2500}.items():
         curve = [[p, cost * (1 + i)] for i, p in enumerate((50, 75, 90, 95, 99, 99.9, 99.99))]
-        rows.append(row(contender, launches_around(cost, numbers), scenario="messages",
-                        metric="latency_p50", unit="ns", better="lower",
-                        parameters={"rate": 100000, "wait": "spin"},
-                        figures={"p99": cost * 5, "p99.9": cost * 6, "p50": cost}))
-        rows.append(row(contender, launches_around(cost, numbers), scenario="messages",
-                        metric="latency_p50", unit="ns", better="lower",
-                        parameters={"rate": 100000, "wait": "sleep"},
-                        curves={"percentiles": curve}))
-        rows.append(row(contender, launches_around(cost, numbers), scenario="messages",
-                        metric="latency_p50", unit="ns", better="lower",
-                        parameters={"rate": 100000, "wait": "block"},
-                        latency={"count": 1000, "unit": "ns",
-                                 "percentiles": [*curve, [100, cost * 50]]}))
+        latency = {"count": 1000, "unit": "ns", "percentiles": [*curve, [100, cost * 50]]}
+        figures = {"p99": cost * 5, "p99.9": cost * 6, "p50": cost}
+        for wait, more in (("spin", {"figures": figures}),
+                           ("sleep", {"curves": {"percentiles": curve}}),
+                           ("block", {"latency": latency})):
+            rows.append(row(contender, launches_around(cost, numbers), scenario="messages",
+                            metric="latency_p50", unit="ns", better="lower",
+                            parameters={"rate": 100000, "wait": wait}, **more))
     return rows
 
 

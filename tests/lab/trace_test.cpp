@@ -6,31 +6,15 @@
 #include "replay/load.hpp"
 #include "replay/read_trace.hpp"
 #include "scenarios/replay/scenario.hpp"
-#include "support/test.hpp"
+#include "texts.hpp"
 
 namespace handoff::lab::replay { namespace {
 
-class TracePath {
- public:
-  explicit TracePath(const std::string& text)
-      : path_(std::filesystem::temp_directory_path() /
-              ("handoff_trace_" + std::to_string(getpid()))) {
-    std::ofstream(path_) << text;
-  }
-  ~TracePath() { std::filesystem::remove(path_); }
-  TracePath(const TracePath&) = delete;
-  TracePath& operator=(const TracePath&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-Trace trace_in(const std::string& text) { return read_trace(TracePath(text).path()); }
+Trace trace_in(const std::string& text) { return read_trace(TextFile(text).path()); }
 
 // What is wrong, behind the name of the file; empty: nothing is.
 std::string fault_in(const std::string& text) {
-  const TracePath file(text);
+  const TextFile file(text);
   try {
     static_cast<void>(read_trace(file.path()));
   } catch (const UserError& error) {

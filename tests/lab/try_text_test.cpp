@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What `handoff try` says of rows: which way to take, what is as fast, what is not safe.
 #include "report/try_text.hpp"
-#include "support/test.hpp"
+#include "texts.hpp"
 
 namespace handoff::lab { namespace {
 
@@ -39,8 +39,8 @@ TEST(TryText, BeginsWithTheWayToTake) {
   const TryText answer = text_for({measured("limit.serial", 100), measured("own.thread_team", 52)});
   EXPECT_TRUE(begins(answer, "take ThreadTeam: 1.92x of serial, 96 % efficiency on 2 CPUs\n"))
       << answer.text;
-  EXPECT_NE(answer.text.find("ThreadTeam loses little"), std::string::npos);
-  EXPECT_NE(answer.text.find("handoff::ThreadTeam team({.width = 2});"), std::string::npos);
+  EXPECT_TRUE(says(answer.text, "ThreadTeam loses little"));
+  EXPECT_TRUE(says(answer.text, "handoff::ThreadTeam team({.width = 2});"));
   EXPECT_TRUE(answer.told);
 }
 
@@ -48,14 +48,13 @@ TEST(TryText, StaysSerialWhereNothingIsFaster) {
   const TryText answer = text_for({measured("limit.serial", 100), measured("own.pool", 120)});
   EXPECT_TRUE(begins(answer, "stay serial: the best other way, ThreadPool loop, is at 0.83x"))
       << answer.text;
-  EXPECT_NE(answer.text.find("the code for serial"), std::string::npos);
+  EXPECT_TRUE(says(answer.text, "the code for serial"));
 }
 
 TEST(TryText, MarksWhatIsAsFast) {
   const TryText answer = text_for({measured("limit.serial", 100), measured("own.pool", 60),
                                    measured("peer.openmp", 60.1), measured("peer.onetbb", 90)});
-  EXPECT_NE(answer.text.find("~ no measured difference to ThreadPool loop"), std::string::npos)
-      << answer.text;
+  EXPECT_TRUE(says(answer.text, "~ no measured difference to ThreadPool loop"));
   EXPECT_EQ(answer.text.find('~'), answer.text.find('~', answer.text.find("OpenMP")));
 }
 
@@ -64,17 +63,15 @@ TEST(TryText, WhatCannotBeIsLeftOut) {
       {measured("limit.serial", 100), measured("own.pool", 60),
        unmeasured("peer.openmp", RowStatus::impossible, "it is 3.00 times as fast as one thread")});
   EXPECT_TRUE(begins(answer, "take ThreadPool loop")) << answer.text;
-  EXPECT_NE(answer.text.find("left out:\n  OpenMP: it is 3.00 times as fast"), std::string::npos);
+  EXPECT_TRUE(says(answer.text, "left out:\n  OpenMP: it is 3.00 times as fast"));
 }
 
 TEST(TryText, SaysWhereTimeWasLost) {
   Row slow = measured("own.pool", 80);
   slow.figures["early_ns"] = 50'000;
   const TryText answer = text_for({measured("limit.serial", 100), slow});
-  EXPECT_NE(
-      answer.text.find("loses most, 31 % of the CPUs' time, to this: at the end threads wait"),
-      std::string::npos)
-      << answer.text;
+  EXPECT_TRUE(
+      says(answer.text, "loses most, 31 % of the CPUs' time, to this: at the end threads wait"));
 }
 
 TEST(TryText, AFewLaunchesAreBelievedOnlyFarApart) {

@@ -10,6 +10,8 @@ using namespace handoff::lab;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+constexpr Judging disturbed{.disturbed = true, .disturbed_margin = 0.5};
+
 Launches constant(double value, std::size_t launches = 5) {
   return Launches(launches, {value, value, value});
 }
@@ -71,7 +73,6 @@ TEST(JudgeChange, FewLaunchesAndDisturbedOnesAreTooNoisy) {
 }
 
 TEST(JudgeChange, DisturbedOnesMustClearTheWideMarginAndNeverMeanUnchanged) {
-  const Judging disturbed{.disturbed = true, .disturbed_margin = 0.5};
   EXPECT_EQ(change(1.51, 1, disturbed), Change::worse);
   EXPECT_EQ(change(1, 1.51, disturbed), Change::improved);
   EXPECT_EQ(change(1.49, 1, disturbed), Change::too_noisy);
@@ -88,19 +89,15 @@ TEST(JudgeChange, DisturbedLaunchesVoteByTheirBestBursts) {
   // Two of three bursts were hit, of one side only and by far more than it takes.
   const Launches hit{{2, 90, 31}, {55, 2.02, 20}, {80, 47, 1.98}, {2.01, 33, 66}, {28, 2, 41}};
   EXPECT_EQ(judge_change(hit, constant(1), {}).change, Change::worse);  // by 30 times
-  const JudgedChange judged =
-      judge_change(hit, constant(1), {.disturbed = true, .disturbed_margin = 0.5});
+  const JudgedChange judged = judge_change(hit, constant(1), disturbed);
   EXPECT_EQ(judged.change, Change::worse);
   EXPECT_NEAR(judged.ratio, 2, 0.01);
   EXPECT_LT(judged.bounds.high, 2.1);
-  EXPECT_EQ(judge_change(constant(1.9), hit, {.disturbed = true, .disturbed_margin = 0.5}).change,
-            Change::too_noisy);
+  EXPECT_EQ(judge_change(constant(1.9), hit, disturbed).change, Change::too_noisy);
   // If the usual bursts of the other side are as slow, the best ones alone say nothing.
   const Launches lucky{{1, 2, 2}, {2, 1, 2}, {2, 2, 1}, {1, 2, 2}, {2, 1, 2}};
-  EXPECT_EQ(judge_change(constant(2), lucky, {.disturbed = true, .disturbed_margin = 0.5}).change,
-            Change::too_noisy);
-  EXPECT_EQ(judge_change(lucky, constant(2), {.disturbed = true, .disturbed_margin = 0.5}).change,
-            Change::too_noisy);
+  EXPECT_EQ(judge_change(constant(2), lucky, disturbed).change, Change::too_noisy);
+  EXPECT_EQ(judge_change(lucky, constant(2), disturbed).change, Change::too_noisy);
   // Where more is better, the best is the most.
   const Launches rates{{5, 100, 9}, {99, 8, 4}, {7, 2, 101}, {100, 3, 3}, {6, 100, 1}};
   EXPECT_NEAR(judge_change(rates, constant(50),

@@ -4,21 +4,19 @@ says how many were and what that cost, and nothing is left of any of them."""
 
 import json
 
-import jsonschema
 import numpy as np
 
-from lab_support import CELL, ONCE, SCHEMA, SMALL, LabTest, processes_in
+from lab_support import CELL, ONCE, SMALL, LabTest, processes_in, valid
 
 BOTH = "own.process_team,seed.processes"
 
 
 class ByProcesses(LabTest):
     def rows(self, *arguments):
-        result = self.result_of(*arguments)
-        jsonschema.validate(result, SCHEMA)
-        for row in result["rows"]:
+        rows = self.result_of(*arguments)["rows"]
+        for row in rows:
             self.assertEqual((row["status"], row["reason"]), ("ok", ""), row)
-        return result["rows"]
+        return rows
 
     def test_every_kernel_and_more_workers_than_rows(self):
         for n, width in ((64, 2), (7, 16)):
@@ -37,19 +35,15 @@ class ByProcesses(LabTest):
         np.save(self.folder / "b.npy", b)
         for contender in BOTH.split(","):
             done = self.run_lab("run", "matmul", "--a", "a.npy", "--b", "b.npy", "--result",
-                                "c.npy", "--contenders", contender, "--set", "width=3")
-            self.assertEqual(done.returncode, 0, done.stderr)
+                                "c.npy", "--contenders", contender, "--set", "width=3", exit_code=0)
             self.assertTrue(np.array_equal(np.load(self.folder / "c.npy"), a @ b))
 
 
 class Kill(LabTest):
     def test_workers_are_killed_and_the_answer_is_right(self):
-        done = self.run_lab(*SMALL, "--kill", "300", "--json", "--page", "page.html")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_lab(*SMALL, "--kill", "300", "--json", "--page", "page.html", exit_code=0)
         self.assertRegex(done.stderr, r"--kill: \d+ contenders are left out")
-        result = json.loads(done.stdout)
-        jsonschema.validate(result, SCHEMA)
-        [row] = result["rows"]
+        [row] = valid(json.loads(done.stdout))["rows"]
         self.assertEqual(row["contender"], "own.process_team")
         self.assertEqual(row["parameters"], {"n": 64, "kernel": "ikj", "width": 2, "kill": 300})
         self.assertEqual(row["status"], "ok", row)
@@ -64,8 +58,8 @@ class Kill(LabTest):
         self.assertEqual(processes_in(self.folder), [])
 
     def test_the_table_says_what_it_cost(self):
-        done = self.run_lab(*SMALL, "--kill", "300", "--contenders", "own.process_team")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.run_lab(*SMALL, "--kill", "300", "--contenders", "own.process_team",
+                            exit_code=0)
         self.assertRegex(done.stdout, r"killed +times as long")
         self.assertNotIn("left out", done.stderr)
 

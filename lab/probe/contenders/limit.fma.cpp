@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The machine probe: multiply-adds on `width` threads at once. How many of them a second gives is
 // how fast the machine is right now, and whether its CPUs are there for us.
-#include <memory>
-#include <thread>
-#include <vector>
-
 #include "harness/contender.hpp"
 #include "harness/multiply_adds.hpp"
 

@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Algorithms that are right but for one item.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <numeric>
-#include <span>
-#include <utility>
-
 #include "scenarios/algorithms/measure.hpp"
 
 namespace handoff::lab::algorithms {

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A sort that is right, and a lie about each bucket that comes of it.
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-#include <vector>
-
 #include "scenarios/commands/sorted_keys.hpp"
 
 namespace handoff::lab::commands {

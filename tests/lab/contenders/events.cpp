@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A queue that delivers its fifth event twice, or not at all.
-#include <cstddef>
-#include <utility>
-#include <vector>
-
 #include "scenarios/events/function_table.hpp"
 #include "scenarios/events/measure.hpp"
 

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Files written and read as they should be, and then spoiled.
-#include <sys/stat.h>
-
 #include "scenarios/files/blocking.hpp"
 #include "scenarios/files/copying.hpp"
 
 namespace handoff::lab::files {
 namespace {
 
-struct InTurn {
-  static void run(std::size_t count, const std::function<void(std::size_t)>& job) {
-    for (std::size_t i = 0; i < count; ++i) job(i);
-  }
-};
-using Honest = Blocking<InTurn>;
+using Honest = Blocking<OneThread>;
 
 // One byte of what it wrote is changed, far behind the first sectors; and one of what it reads,
 // where only a look at all bytes finds it.
@@ -87,16 +80,11 @@ std::unique_ptr<Way> miscopies(const Task& /*task*/) {
   return std::make_unique<Copying>("cp", std::vector<std::string>{"-r"});
 }
 
-template <class Liar>
-std::unique_ptr<Way> made(const Task& /*task*/) {
-  return std::make_unique<Liar>();
-}
-
 }  // namespace
 
 std::unique_ptr<Way> contender(const Task& task) {
-  return chosen<std::unique_ptr<Way>(const Task&)>({{"peer.flips", made<Flips>},
-                                                    {"peer.leaves_old", made<LeavesOld>},
+  return chosen<std::unique_ptr<Way>(const Task&)>({{"peer.flips", way_of<Flips>},
+                                                    {"peer.leaves_old", way_of<LeavesOld>},
                                                     {"peer.miscopies", miscopies}})(task);
 }
 

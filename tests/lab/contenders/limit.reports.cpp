@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // For tests: says everything that a contender can say about a burst. It has its own `prepare`,
 // which takes the place of the scenario's.
-#include <chrono>
-#include <cstdlib>
-#include <cstring>
-#include <thread>
-
 #include "harness/contender.hpp"
 
 namespace handoff::lab {

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Contenders of `matmul` that misbehave.
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <iostream>
-#include <memory>
-#include <thread>
-#include <vector>
 
 #include "scenarios/matmul/contender.hpp"
 

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A ring of messages from one thread to another that lies about its eighth.
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-
 #include <handoff/queue/spsc_ring.hpp>
 
 #include "scenarios/messages/own_queue.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A link between two processes, of which the second one is told something else than what was sent.
-#include <array>
-
 #include "peers/bare_ring.hpp"
 #include "scenarios/processes/measure.hpp"
 
@@ -13,21 +11,20 @@ enum class Lie : std::uint8_t { drops_one, bends, dies };
 template <Lie kLie>
 struct Liar {
   template <class Message>
-  class Link {
+  class Link : public EachWay<peers::BareRing<Message, places_for(sizeof(Message))>> {
    public:
     void open(Side side) {
-      in_ = &(*rings_)[receives_by(side)];
-      out_ = &(*rings_)[sends_by(side)];
+      Link::EachWay::open(side);
       lies_ = side == Side::second;
     }
     template <class Make>
     void send(Make&& make) {
-      peers::retry([&] { return out_->try_push(make); });
+      peers::retry([&] { return this->out_->try_push(make); });
     }
     template <class Take>
     void receive(Take&& take) {
       peers::retry([&] {
-        return in_->try_pop([&](Message& message) {
+        return this->in_->try_pop([&](Message& message) {
           if (lies_) lie(message, number_++);
           take(message);
         });
@@ -35,8 +32,6 @@ struct Liar {
     }
 
    private:
-    using Ring = peers::BareRing<Message, places_for(sizeof(Message))>;
-
     // Each hundredth message is handed over as the next one, or has a bit changed in its middle; or
     // the process fails at the first of them.
     static void lie(Message& message, std::uint64_t number) {
@@ -46,9 +41,6 @@ struct Liar {
       if (kLie == Lie::dies) throw std::runtime_error("it dies here");
     }
 
-    Common<std::array<Ring, 2>> rings_;
-    Ring* in_ = nullptr;
-    Ring* out_ = nullptr;
     bool lies_ = false;
     std::uint64_t number_ = 0;
   };

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Contenders of `spawn` that misbehave.
-#include <thread>
-
 #include "scenarios/spawn/measure.hpp"
 
 namespace handoff::lab::spawn {
@@ -26,14 +24,12 @@ struct Pretends {
 };
 
 // Starts one worker, and says that it is a new one each time.
-class Keeps {
+class Keeps : Pinned {
  public:
   Keeps() : child_(fork()) {
     while (child_ == 0) pause();
   }
   ~Keeps() { peers::end_child(child_); }
-  Keeps(const Keeps&) = delete;
-  Keeps& operator=(const Keeps&) = delete;
 
   [[nodiscard]] pid_t start() const { return child_; }
   void end() {}
