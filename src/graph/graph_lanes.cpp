@@ -210,7 +210,7 @@ bool GraphExecution::join() noexcept {
   std::uint32_t calls = calls_.load(sync::order::relaxed);  // order: relaxed, exchanged below
   for (;;) {
     const bool has_place = calls >= kPlace;
-    // order: seq_cst, see leave().
+    // order: seq_cst, see change_calls().
     if (calls_.compare_exchange_weak(calls, calls + kLooks - (has_place ? kPlace : 0),
                                      sync::order::seq_cst, sync::order::relaxed)) {
       return has_place;
@@ -218,11 +218,15 @@ bool GraphExecution::join() noexcept {
   }
 }
 
+std::uint32_t GraphExecution::change_calls(std::uint32_t by) noexcept {
+  // order: seq_cst, in leave() before the heavy fence that a look for work follows; its partner is
+  // the load in call_if_wanted().
+  return calls_.fetch_add(by, sync::order::seq_cst) + by;
+}
+
 // A lane no longer looks.
 void GraphExecution::leave(bool gives_place) noexcept {
-  // order: seq_cst, before the heavy fence that a look for work follows; its partner is the load
-  // in call_if_wanted().
-  calls_.fetch_add((gives_place ? kPlace : 0) - kLooks, sync::order::seq_cst);
+  (void)change_calls((gives_place ? kPlace : 0) - kLooks);
 }
 
 void GraphExecution::help() noexcept {
@@ -249,7 +253,7 @@ void GraphExecution::lose_helper() noexcept { leave(true); }
 bool GraphExecution::take_place() noexcept {
   std::uint32_t calls = calls_.load(sync::order::relaxed);  // order: relaxed, exchanged below
   while (is_wanted(calls)) {
-    // order: seq_cst, see leave().
+    // order: seq_cst, see change_calls().
     if (calls_.compare_exchange_weak(calls, calls - kPlace + kLooks, sync::order::seq_cst,
                                      sync::order::relaxed)) {
       return true;
@@ -267,8 +271,7 @@ void GraphExecution::work_in(Lane& lane) noexcept {
         found_work();
         do run_from(lane, id);
         while (next(lane, id));
-        // order: seq_cst, see leave(); before the lane is no longer busy, so that one looks.
-        calls_.fetch_add(kLooks, sync::order::seq_cst);
+        (void)change_calls(kLooks);  // before the lane is no longer busy, so that one looks
       }
       leave_busy();
     }
@@ -284,9 +287,8 @@ void GraphExecution::work_in(Lane& lane) noexcept {
 }
 
 bool GraphExecution::may_have_work() const noexcept {
-  // order: relaxed, all hints; leave() says what makes them good enough.
-  if (listed_.load(sync::order::relaxed) != 0) return true;
-  if (unclaimed_.load(sync::order::relaxed) != 0) return true;  // order: as above
+  // order: relaxed, a hint as the others; change_calls() says what makes them good enough.
+  if (is_any_listed() || unclaimed_.load(sync::order::relaxed) != 0) return true;
   for (std::size_t i = 0; i < lanes_count_; ++i) {
     if (!lanes_[i].ready.empty()) return true;
   }
@@ -312,8 +314,7 @@ void GraphExecution::leave_busy() noexcept {
 
 // It no longer looks; there may be more for others.
 void GraphExecution::found_work() noexcept {
-  // order: seq_cst, see leave().
-  const std::uint32_t calls = calls_.fetch_sub(kLooks, sync::order::seq_cst) - kLooks;
+  const std::uint32_t calls = change_calls(0 - kLooks);
   if (is_wanted(calls) && may_have_work()) (void)call();
 }
 
@@ -330,13 +331,16 @@ void GraphExecution::call_if_wanted() noexcept {
 // False: the executor has refused.
 bool GraphExecution::call() noexcept {
   if (!take_place()) return true;
-  // order: relaxed, the place came by calls_ after the store in sleep(); one of the two takes the
-  // word back.
-  if (asleep_.exchange(0, sync::order::relaxed) != 0) {
-    bell_->notify_all();
-    return true;
-  }
-  return host_.post(host_.executor, *this);
+  if (!end_sleep()) return host_.post(host_.executor, *this);
+  bell_->notify_all();
+  return true;
+}
+
+// False: somebody else has.
+bool GraphExecution::end_sleep() noexcept {
+  // order: relaxed, a call's place came by calls_ after the store in sleep(); one of the two takes
+  // the word back.
+  return asleep_.exchange(0, sync::order::relaxed) != 0;
 }
 
 // The waiter, which has found nothing, until it is called or the run has ended. Says whether it has
@@ -347,17 +351,15 @@ bool GraphExecution::sleep(bool has_place) noexcept {
   leave(has_place);
   sync::asymmetric_fence_heavy();  // order: partner is the light half in call_if_wanted()
   if (is_done() || !may_have_work()) await_change(has_place);
-  // order: relaxed, see call(): 0 says that its call counted this thread.
-  if (has_place && asleep_.exchange(0, sync::order::relaxed) == 0) return true;
+  if (has_place && !end_sleep()) return true;  // a call has counted this thread
   return join();
 }
 
 void GraphExecution::await_change(bool has_place) noexcept {
   const Lending lending;
   const auto is_over = [this, has_place]() noexcept {
-    // order: relaxed, the exchange in sleep() decides; of a list the mutex orders what it has.
-    return is_done() || listed_.load(sync::order::relaxed) != 0 ||
-           (has_place && asleep_.load(sync::order::relaxed) == 0);  // order: as above
+    // order: relaxed, the exchange in end_sleep() decides.
+    return is_done() || is_any_listed() || (has_place && asleep_.load(sync::order::relaxed) == 0);
   };
   if (plan_.limits.empty() || withdraw_if_stopped()) {
     (void)bell_->await(is_over, sync::no_deadline, {}, sync::Spin::never);

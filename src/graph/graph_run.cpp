@@ -44,14 +44,11 @@ struct Holding {
 
 }  // namespace
 
-// One count less that the last arrival need not touch: it arms the counter again anyhow.
-bool GraphExecution::arrive(NodeId id) noexcept {
-  sync::atomic<std::uint32_t>& missing = slots_[id].missing;
-  // order: acquire pairs with the release of the other arrivals, which have all come if one is
-  // left: ours.
-  if (missing.load(sync::order::acquire) == 1) return true;
-  // order: acq_rel, each arrival's release pairs with the acquire of the last one.
-  return missing.fetch_sub(1, sync::order::acq_rel) == 1;
+// One count less, which the last one need not touch: it is set anew before its next use.
+bool GraphExecution::is_last(sync::atomic<std::uint32_t>& left) noexcept {
+  // order: acquire pairs with the releases of the others, which have all come if one is left: ours;
+  // acq_rel, each release pairs with the acquire of the last one.
+  return left.load(sync::order::acquire) == 1 || left.fetch_sub(1, sync::order::acq_rel) == 1;
 }
 
 // Where memory is short the list takes it, which needs none.
@@ -65,8 +62,7 @@ void GraphExecution::hand_on(Lane& lane, NodeId id) noexcept {
 }
 
 void GraphExecution::list(NodeId id) noexcept {
-  // order: relaxed, by a lane that is counted: so it cannot reach 0 (GR-2).
-  busy_.fetch_add(1, sync::order::relaxed);
+  count_busy();
   list_counted(id);
 }
 
@@ -81,12 +77,12 @@ void GraphExecution::list_counted(NodeId id) noexcept {
     slots_[last].next.write() = id;
   }
   last = id;
-  listed_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a hint; the mutex orders
+  count_listed();
 }
 
-// By a busy lane, which takes over the node's share of busy_. `least`: none less urgent.
+// By a busy lane. `least`: none less urgent.
 bool GraphExecution::unlist(NodeId& id, Priority least) noexcept {
-  if (listed_.load(sync::order::relaxed) == 0) return false;  // order: relaxed, as in list()
+  if (!is_any_listed()) return false;
   const sync::Lock lock(list_mutex_);
   for (std::size_t i = 0; i <= static_cast<std::size_t>(least); ++i) {
     NodeId& first = first_listed_[i].write();
@@ -94,8 +90,7 @@ bool GraphExecution::unlist(NodeId& id, Priority least) noexcept {
     id = first;
     first = slots_[id].next.read();
     if (first == no_node) last_listed_[i].write() = no_node;
-    listed_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in list()
-    busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, the lane itself is counted
+    count_unlisted();
     return true;
   }
   return false;
@@ -106,27 +101,25 @@ void GraphExecution::add(const char* name, UniqueFunction<void(NodeContext&)> fu
   node->function = std::move(function);
   node->name = name;
   sync::tell_given(node.get());
-  // order: relaxed, by a node that runs, whose lane is counted.
-  busy_.fetch_add(1, sync::order::relaxed);
+  count_busy();
   {
     const sync::Lock lock(list_mutex_);
     node->next = std::exchange(added_, nullptr);
     added_ = node.release();
-    listed_.fetch_add(1, sync::order::relaxed);  // order: relaxed, as in list()
+    count_listed();
   }
   call_if_wanted();
 }
 
 bool GraphExecution::run_added(Lane& lane) noexcept {
-  if (listed_.load(sync::order::relaxed) == 0) return false;  // order: relaxed, as in list()
+  if (!is_any_listed()) return false;
   std::unique_ptr<AddedNode> node;
   {
     const sync::Lock lock(list_mutex_);
     if (added_ == nullptr) return false;
     node.reset(added_);
     added_ = node->next;
-    listed_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in list()
-    busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in unlist()
+    count_unlisted();
   }
   sync::tell_taken(node.get());
   Outcome outcome = whether(no_node);
@@ -155,7 +148,7 @@ NodeId GraphExecution::claim_sources(Lane& lane) noexcept {
                                              sync::order::relaxed));
   const NodeId* const end = plan_.sources.data() + plan_.sources.size();
   for (std::uint32_t i = claimed - 1; i > 0; --i) hand_on(lane, *(end - left + i));
-  if (left == claimed) busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as unlist()
+  if (left == claimed) count_busy_no_more();
   return *(end - left);
 }
 
@@ -201,8 +194,7 @@ NodeId GraphExecution::execute(Lane& lane, NodeId id) noexcept {
   // order: relaxed, whoever arrives next was made to by what runs from here on (GR-1).
   slots_[id].missing.store(node.missing, sync::order::relaxed);
   NodeContext here(*this, id);
-  // order: relaxed, what spoiled this node came with its arrival; a stop is seen when it is.
-  const bool is_plain = (care_.load(sync::order::relaxed) | node.flags) == 0;
+  const bool is_plain = (care() | node.flags) == 0;
   if (is_plain && !probe::is_watched()) [[likely]] {
     node.call(node.closure, here);
     if (!here.has_failed_) [[likely]] {
@@ -278,12 +270,11 @@ bool GraphExecution::take_places(NodeId id, Outcome& outcome) noexcept {
     if (!parked.has_place) {
       parked.run = this;
       parked.id = id;
-      // order: relaxed, by a lane that is counted (GR-2).
-      busy_.fetch_add(1, sync::order::relaxed);
+      count_busy();
       const bool is_in = limit.enter(parked);
       // A stop that came meanwhile may have missed it: the limit's mutex lets one of the two see.
       if (!is_in && !(is_dropped() && limit.withdraw(parked))) return false;
-      busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as above
+      count_busy_no_more();
       if (!is_in) outcome = whether(id);
     }
     sync::tell_taken(&limit);
@@ -328,36 +319,32 @@ NodeId GraphExecution::choice(NodeId id, std::size_t index) const noexcept {
 
 // Whether a node may begin. That the run has stopped stands, and goes before all else.
 Outcome GraphExecution::whether(NodeId id) noexcept {
-  std::uint32_t care = care_.load(sync::order::relaxed);  // order: relaxed, see execute()
-  if ((care & kMayStop) != 0 && (care & kDropped) == 0) {
+  std::uint32_t seen = care();
+  if ((seen & kMayStop) != 0 && (seen & kDropped) == 0) {
     const KeptUntil& until = options_.until;
     if (until.stop_token().stop_requested() ||
         (outer_.run != nullptr && outer_.run->is_stopped())) {
-      care |= kCancelled;
+      seen |= kCancelled;
     } else if (until.has_deadline() && sync::clock::now() >= until.deadline()) {
-      care |= kExpired;
+      seen |= kExpired;
     }
-    // order: relaxed, a word to later steps.
-    if ((care & kDropped) != 0) care_.fetch_or(care & kDropped, sync::order::relaxed);
+    if ((seen & kDropped) != 0) set_care(seen & kDropped);
   }
-  if ((care & kDropped) == 0) {
-    // order: relaxed, see execute().
+  if ((seen & kDropped) == 0) {
+    // order: relaxed, see care().
     const bool is_spoiled =
         id != no_node && (slots_[id].marks.load(sync::order::relaxed) & NodeSlot::kSpoiled) != 0;
     return is_spoiled ? Outcome::cancelled : Outcome::done;
   }
-  return (care & kCancelled) != 0 ? Outcome::cancelled : Outcome::expired;
+  return (seen & kCancelled) != 0 ? Outcome::cancelled : Outcome::expired;
 }
 
 bool GraphExecution::is_stopped() noexcept { return whether(no_node) != Outcome::done; }
 
-bool GraphExecution::is_dropped() const noexcept {
-  // order: relaxed, see withdraw(): by the limit's mutex.
-  return (care_.load(sync::order::relaxed) & kDropped) != 0;
-}
+bool GraphExecution::is_dropped() const noexcept { return (care() & kDropped) != 0; }
 
 void GraphExecution::cancel() noexcept {
-  care_.fetch_or(kCancelled, sync::order::relaxed);  // order: relaxed, seen in time or not
+  set_care(kCancelled);
   if (!plan_.limits.empty()) withdraw();
   changed_.notify_all();  // waiters of parts
 }
@@ -397,8 +384,7 @@ void GraphExecution::count(Lane& lane, Outcome outcome) noexcept {
     case Outcome::expired: ++lane.expired; break;
     default: ++lane.cancelled; break;
   }
-  // order: relaxed, before the arrivals that the careful look of this tells of.
-  care_.fetch_or(kFailed, sync::order::relaxed);
+  set_care(kFailed);
 }
 
 void GraphExecution::note_failure(const char* name) noexcept {
@@ -453,9 +439,7 @@ void GraphExecution::release_inputs(NodeId id) noexcept {
     if (!has_value(input)) continue;
     sync::atomic<std::uint32_t>& readers = slots_[input].readers;
     sync::tell_given(&readers);
-    // order: as in arrive(): the last one ends what all others have read.
-    if (readers.load(sync::order::acquire) == 1 ||
-        readers.fetch_sub(1, sync::order::acq_rel) == 1) {
+    if (is_last(readers)) {  // it ends what all others have read
       sync::tell_taken(&readers);
       drop_value(input);
     }

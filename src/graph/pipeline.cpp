@@ -123,6 +123,10 @@ constexpr std::uint64_t kFewItems = 16;
 constexpr sync::clock::duration kShortestPause = microseconds(20);
 constexpr sync::clock::duration kLongestPause = microseconds(1000);
 
+// What last_ says that is no moment: only the token of `until` ends it; all is dropped.
+constexpr sync::Deadline kByToken = sync::no_deadline - sync::clock::duration(1);
+constexpr sync::Deadline kDrop = sync::Deadline::min();
+
 std::size_t ring_for(std::size_t tokens) {
   if (tokens == 0) misuse("Pipeline: no tokens; ask for one at least");
   std::size_t ring = 1;
@@ -140,14 +144,12 @@ PipelineCore::PipelineCore(const Line& line, const PipelineOptions& options, std
       width_(width == 0 ? 1 : width),
       is_pushed_(is_pushed),
       leased_(*this),
+      last_(options.until.stop_token().stop_possible() ? kByToken : sync::no_deadline),
       stopped_(options_.until.stop_token(), &stop, this) {
-  const KeptUntil& until = options_.until;
   if (options.on_full == OnFull::grow || options.on_full == OnFull::overwrite_oldest) {
     misuse("Pipeline: on_full is wait, reject or run_here");
   }
-  if (until.has_deadline() || until.stop_token().stop_possible()) {
-    limits_.store(kUntil, sync::order::relaxed);  // order: relaxed, nobody else knows of it
-  }
+  limit({.deadline = options.until.deadline()});
 }
 
 void PipelineCore::end() noexcept {
@@ -177,43 +179,30 @@ void PipelineCore::stop(void* core) noexcept {
   self.room_.notify_all();
 }
 
-Outcome PipelineCore::wish_within(std::uint32_t limits) const noexcept {
-  if ((limits & kDrop) != 0) return Outcome::cancelled;
-  if (options_.until.stop_token().stop_requested()) return Outcome::cancelled;
-  const sync::Deadline last = deadline();
-  return last == sync::no_deadline || sync::clock::now() < last ? Outcome::done : Outcome::expired;
+Outcome PipelineCore::wish_by(sync::Deadline last) const noexcept {
+  if (last == kDrop || options_.until.stop_token().stop_requested()) return Outcome::cancelled;
+  return last == kByToken || sync::clock::now() < last ? Outcome::done : Outcome::expired;
 }
 
 sync::Deadline PipelineCore::deadline() const noexcept {
-  // order: acquire pairs with the release in limit(): what the closing says.
-  const bool is_closing = (limits_.load(sync::order::acquire) & kClosing) != 0;
-  const sync::Deadline own = options_.until.deadline();
-  return is_closing ? min(own, closing_.deadline) : own;
+  const sync::Deadline last = last_moment();
+  return last == kByToken ? sync::no_deadline : max(last, sync::Deadline{});
 }
 
-// With the mutex. The first one that limits anything counts, but to drop is always more.
+// With the mutex. The earliest one counts, and to drop is the earliest.
 void PipelineCore::limit(const Closing& closing) noexcept {
-  using sync::order;
-  // order: relaxed, written with the mutex.
-  std::uint32_t limits = limits_.load(order::relaxed);
-  if (!closing.begins_more) {
-    limits |= kDrop;
-  } else if (closing.deadline != sync::no_deadline && (limits & kClosing) == 0) {
-    closing_ = closing;
-    limits |= kClosing;
-  }
-  limits_.store(limits, order::release);  // order: release pairs with the acquire in wish()
+  const sync::Deadline last = closing.begins_more ? max(closing.deadline, sync::Deadline{}) : kDrop;
+  // order: relaxed, see last_moment().
+  if (last < last_moment()) last_.store(last, sync::order::relaxed);
 }
 
+// The first end counts.
 void PipelineCore::end_source(Outcome wished) noexcept {
-  if (wished != Outcome::done && !is_source_over()) {
-    // order: relaxed, the release below shows it.
-    cut_off_.store(wished == Outcome::expired ? Status::timed_out : Status::stopped,
-                   sync::order::relaxed);
-  }
-  // order: release pairs with the acquires in leave(): items_ of the one who had the source, and in
-  // wait(): cut_off_. An exchange, so that a second end does not hide the first.
-  is_source_over_.exchange(true, sync::order::release);
+  Status before = Status::ok;
+  const Status why = wished == Outcome::done ? Status::closed : reason_of(wished);
+  // order: relaxed, see is_source_over().
+  (void)source_end_.compare_exchange_strong(before, why, sync::order::relaxed,
+                                            sync::order::relaxed);
 }
 
 void PipelineCore::fail(std::uint64_t item, std::size_t stage, const char* name) noexcept {
@@ -269,12 +258,10 @@ void PipelineCore::put_free(PipelineToken& token) noexcept {
   if (is_pushed_) room_.notify_one();
 }
 
-void PipelineCore::append(PipelineToken& token) noexcept {
-  token.next = nullptr;
-  (first_ready_ == nullptr ? first_ready_ : last_ready_->next) = &token;
-  last_ready_ = &token;
+// With the mutex.
+void PipelineCore::look_for_ready() noexcept {
   // order: relaxed, a hint; the list is the mutex's.
-  ready_count_.fetch_add(1, sync::order::relaxed);
+  has_ready_.store(first_ready_ != nullptr, sync::order::relaxed);
 }
 
 PipelineToken* PipelineCore::take_ready_slow() noexcept {
@@ -282,16 +269,19 @@ PipelineToken* PipelineCore::take_ready_slow() noexcept {
   PipelineToken* const token = first_ready_;
   if (token == nullptr) return nullptr;
   first_ready_ = token->next;
-  ready_count_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, as in append()
+  look_for_ready();
   return token;
 }
 
 void PipelineCore::make_ready(PipelineToken& token, std::uint32_t stage) noexcept {
   token.stage = stage;
+  token.next = nullptr;
   bool calls = false;
   {
     const sync::Lock lock(mutex_);
-    append(token);
+    (first_ready_ == nullptr ? first_ready_ : last_ready_->next) = &token;
+    last_ready_ = &token;
+    look_for_ready();
     calls = reserve_call();
     if (waiting_ != 0) changes_.notify_all();
   }
@@ -310,12 +300,8 @@ Status PipelineCore::make_room(const Until& until) {
     work();
     return Status::ok;
   }
-  const auto has_room = [&] {
-    using sync::order;
-    // order: acquire pairs with the release in put_free() and in end_source(), which notify.
-    return free_.load(order::acquire) != nullptr || is_source_over_.load(order::acquire) ||
-           is_left();
-  };
+  // Looks: the push that follows decides.
+  const auto has_room = [&] { return has_free() || is_source_over() || is_left(); };
   const Lending lending;
   return status_of(room_.await(has_room, until.deadline(), until.stop_token()));
 }
@@ -379,26 +365,19 @@ void PipelineCore::work() noexcept {
 
 // With the mutex. Before anybody is told that it is over: the channel may be gone then.
 void PipelineCore::end_sink_if_over() noexcept {
-  // order: relaxed, who ended the source has left since, or is this thread.
-  if (!is_source_over_.load(sync::order::relaxed) || active_ > 1) return;
+  if (!is_source_over() || active_ > 1) return;
   if (!std::exchange(is_sink_ended_, true)) line_.end_sink(*this);
 }
 
 // Another member has the source. True: not any more.
 bool PipelineCore::await_source(PipelineMember& member) noexcept {
-  using sync::order;
-  const auto is_taken = [this]() noexcept {
-    // order: relaxed, a look: the exchange in enter_source() decides.
-    return is_source_taken_.load(order::relaxed);
-  };
-  // order: relaxed, a look too.
-  if (is_pushed_ || is_source_over_.load(order::relaxed) || !is_taken()) return false;
+  if (is_pushed_ || is_source_over() || !is_source_taken()) return false;
   // Those who meet often do little else: one of them goes.
   member.gives_way = member.taken >= kFewItems && ++member.met * 8 > member.taken &&
                      sync::clock::now() - member.began < kLeastItem * member.taken;
   if (member.gives_way) return false;
   for (sync::Backoff backoff; backoff.snooze();) {
-    if (!is_taken()) return true;
+    if (!is_source_taken()) return true;
   }
   return false;
 }
@@ -419,18 +398,17 @@ bool PipelineCore::may_call() const noexcept {
   return after == 0 || sync::clock::now().time_since_epoch().count() >= after;
 }
 
+// PL-4, with the mutex. What a look misses is a step of a member that looks here later.
+bool PipelineCore::may_pull() const noexcept {
+  return !is_pushed_ && !is_source_taken() && !is_source_over() && has_free();
+}
+
 bool PipelineCore::leave(PipelineMember& member) noexcept {
-  using sync::order;
   if (member.hand != nullptr) put_free(*std::exchange(member.hand, nullptr));
   const sync::Lock lock(mutex_);
   if (first_ready_ != nullptr) return false;
-  // PL-4. order: acquire pairs with the releases in leave_source(), put_free(), end_source(); what
-  // others did before they left came with the mutex.
-  if (!is_pushed_ && !(std::exchange(member.gives_way, false) && active_ > 1) &&
-      !is_source_taken_.load(order::acquire) && !is_source_over_.load(order::acquire) &&
-      free_.load(order::acquire) != nullptr) {
-    return false;
-  }
+  const bool gives_way = std::exchange(member.gives_way, false) && active_ > 1;
+  if (!gives_way && may_pull()) return false;
   end_sink_if_over();
   if (active_ > 1) judge_stay(member);
   --active_;
@@ -454,20 +432,15 @@ void PipelineCore::start(bool calls) noexcept {
   if (calls) call_one();
 }
 
-// With the mutex, as the next one. PL-5.
+// With the mutex. PL-5.
 bool PipelineCore::is_over() const noexcept {
-  // order: relaxed, who ended it has left since, or is this thread.
   return active_ == 0 && first_ready_ == nullptr &&
-         (is_pushed_ || !is_started_ || is_source_over_.load(sync::order::relaxed));
+         (is_pushed_ || !is_started_ || is_source_over());
 }
 
+// With the mutex. A member that finds nothing leaves again.
 bool PipelineCore::may_help() const noexcept {
-  using sync::order;
-  if (active_ >= width_) return false;
-  // order: relaxed, a look; a member that finds nothing leaves again.
-  return first_ready_ != nullptr ||
-         (!is_pushed_ && is_started_ && !is_source_taken_.load(order::relaxed) &&
-          !is_source_over_.load(order::relaxed) && free_.load(order::relaxed) != nullptr);
+  return active_ < width_ && (first_ready_ != nullptr || (is_started_ && may_pull()));
 }
 
 // True: this thread is a member, and has to work.
@@ -524,9 +497,9 @@ Status PipelineCore::wait(const Until& until) {
     failure = std::exchange(untaken_, nullptr);
   }
   if (failure) std::rethrow_exception(std::move(failure));
-  // order: acquire pairs with the release in end_source(); relaxed, behind that.
-  return is_source_over_.load(sync::order::acquire) ? cut_off_.load(sync::order::relaxed)
-                                                    : Status::ok;
+  // order: relaxed, as in is_source_over().
+  const Status why = source_end_.load(sync::order::relaxed);
+  return why == Status::closed ? Status::ok : why;
 }
 
 Tally PipelineCore::close(const Closing& closing) {

@@ -40,9 +40,8 @@ class alignas(sync::destructive_span) PingPongTasks {
 
   // As TaskQueue's. Counted in load() from here on.
   Task* reserve() {
-    // order: relaxed, a hint; see above
-    Task* const task = queues_[public_.load(sync::order::relaxed)].reserve();
-    if (task != nullptr) load_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number
+    Task* const task = queues_[which()].reserve();
+    if (task != nullptr) add_load(1);
     return task;
   }
 
@@ -60,7 +59,7 @@ class alignas(sync::destructive_span) PingPongTasks {
   // The worker takes tasks, as TaskQueue::claim() does.
   template <class NodeSource>
   std::size_t claim(std::size_t most, NodeSource&& into) noexcept {
-    const std::uint32_t mine = 1 - public_.load(sync::order::relaxed);  // order: relaxed, its own
+    const std::uint32_t mine = 1 - which();
     std::size_t count = queues_[mine].claim(most, into);
     if (count == 0 && !queues_[1 - mine].looks_empty()) {
       // equivalent(swap): where submitters go is a hint: both queues are looked at
@@ -81,10 +80,15 @@ class alignas(sync::destructive_span) PingPongTasks {
   }
 
  private:
-  std::size_t took(std::size_t count) noexcept {
-    // order: relaxed, a number
-    if (count != 0) load_.fetch_sub(static_cast<std::int64_t>(count), sync::order::relaxed);
-    return count;
+  std::uint32_t which() const noexcept {
+    return public_.load(sync::order::relaxed);  // order: relaxed, a hint; see above
+  }
+  void add_load(std::int64_t more) noexcept {
+    load_.fetch_add(more, sync::order::relaxed);  // order: relaxed, a number
+  }
+  std::size_t took(std::size_t tasks) noexcept {
+    if (tasks != 0) add_load(-static_cast<std::int64_t>(tasks));
+    return tasks;
   }
 
   std::array<SmallTaskQueue, 2> queues_;

@@ -91,7 +91,7 @@ Outcome GroupTasks::why_dropped() noexcept {
   const Until& until = *until_.read();
   if (until.stop_requested()) return Outcome::cancelled;
   if (!until.has_deadline() || sync::clock::now() < until.deadline()) return Outcome::done;
-  flags_.fetch_or(kLate, order::relaxed);  // order: relaxed, as in note()
+  (void)set_flags(kLate);
   return Outcome::expired;
 }
 
@@ -159,17 +159,15 @@ void GroupTasks::finished_elsewhere(Worker& worker) noexcept {
 }
 
 void GroupTasks::note(Outcome outcome) noexcept {
-  // order: relaxed, the task is not finished yet, and its end is what the owner waits for.
-  flags_.fetch_or(outcome == Outcome::failed ? kFailed : kDropped, order::relaxed);
+  (void)set_flags(outcome == Outcome::failed ? kFailed : kDropped);
 }
 
 void GroupTasks::given_up(Outcome why) noexcept {
-  // order: relaxed, as in note()
-  flags_.fetch_or(why == Outcome::expired ? kGivenUp | kLate : kGivenUp, order::relaxed);
+  (void)set_flags(why == Outcome::expired ? kGivenUp | kLate : kGivenUp);
 }
 
 void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
-  const std::uint32_t before = flags_.fetch_or(kFailed, order::relaxed);  // order: as in note()
+  const std::uint32_t before = set_flags(kFailed);
   {
     const sync::Lock lock(failure_mutex_);
     if (first_failure_) return;
@@ -184,22 +182,20 @@ void GroupTasks::keep_failure(const std::exception_ptr& failure) noexcept {
 // After a wait that was not all well: rethrows the first failure. All that was said of the group,
 // a cancel too, ends with it, unless others may ask.
 std::uint32_t GroupTasks::settle() {
-  // order: relaxed, no task is left, or none whose end this wait has to tell of.
-  std::uint32_t flags = flags_.load(order::relaxed);
-  const bool shared = (flags & kShared) != 0;
-  // order: relaxed, as above.
-  if (!shared) flags = flags_.fetch_and(kHooked, order::relaxed);
-  if ((flags & kFailed) != 0) {
+  std::uint32_t found = flags();
+  const bool shared = (found & kShared) != 0;
+  // order: relaxed, no task is left.
+  if (!shared) found = flags_.fetch_and(kHooked, order::relaxed);
+  if ((found & kFailed) != 0) {
     std::exception_ptr failure;
     {
       const sync::Lock lock(failure_mutex_);
       failure = shared ? first_failure_ : std::exchange(first_failure_, nullptr);
     }
-    // order: relaxed, the destructor comes after all waits.
-    if (shared) flags_.fetch_or(kHeard, order::relaxed);
+    if (shared) (void)set_flags(kHeard);
     if (failure) std::rethrow_exception(std::move(failure));
   }
-  return flags;
+  return found;
 }
 
 Status GroupTasks::status_in(std::uint32_t flags) noexcept {
@@ -213,7 +209,7 @@ void GroupTasks::settle_or_throw() {
 }
 
 void GroupTasks::tell_unheard() noexcept {
-  if ((flags_.load(order::relaxed) & kHeard) != 0) return;  // order: relaxed, as above
+  if ((flags() & kHeard) != 0) return;
   unheard(first_failure_, {.type = "TaskGroup", .remedy = "call wait()"});
 }
 

@@ -41,7 +41,7 @@ class Late {
   T* get(sync::Mutex& making, Make&& make) {
     if (T* const made = this->made()) return made;
     const sync::Lock lock(making);
-    if (T* const made = made_.load(sync::order::relaxed)) return made;  // order: relaxed, locked
+    if (T* const made = this->made()) return made;
     const sync::MadeForAll unseen;
     T* const made = make().release();
     // order: seq_cst, see look(); as a release it pairs with the acquire in made().

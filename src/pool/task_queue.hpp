@@ -95,10 +95,7 @@ class BasicTaskQueue {
   std::uint64_t accepted() const noexcept {
     const sync::Lock lock(producers_);
     if (closed_.read()) return in_full_segments_.read() + in_last_.read();
-    // order: relaxed, a thread that knows of a task, as by having seen it finished, reads no number
-    // without it.
-    const std::uint64_t tickets = last()->tickets.load(sync::order::relaxed);
-    return in_full_segments_.read() + detail::min<std::uint64_t>(tickets, segment_tasks);
+    return in_full_segments_.read() + detail::min<std::uint64_t>(given_out(*last()), segment_tasks);
   }
 
   // Moves out tasks in a row, oldest first, `most` at most: into(task) for each, which gets the
@@ -167,6 +164,11 @@ class BasicTaskQueue {
   Segment* last() const noexcept {
     return last_.load(sync::order::relaxed);  // order: relaxed, written under the lock
   }
+  static std::uint64_t given_out(const Segment& segment) noexcept {
+    // order: relaxed, it becomes less under the lock only; and a thread that knows of a task, as by
+    // having seen it finished, reads no number without it.
+    return segment.tickets.load(sync::order::relaxed);
+  }
   // From here on there are tickets (TQ-1).
   static void open(Segment& segment) noexcept {
     // order: release pairs with the fetch_add in reserve(): the slots are empty.
@@ -191,9 +193,8 @@ class BasicTaskQueue {
   void append(Segment& full) {
     const sync::Lock lock(producers_);
     if (last() != &full || closed_.read()) return;
-    // order: relaxed, it becomes less under the lock only.
     // equivalent(bound): a thread that asks again has taken another ticket by then
-    if (full.tickets.load(sync::order::relaxed) < segment_tasks) return;
+    if (given_out(full) < segment_tasks) return;
     Segment* fresh = spares_;
     if (fresh != nullptr) {
       spares_ = fresh->next_spare;

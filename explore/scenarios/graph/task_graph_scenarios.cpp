@@ -3,14 +3,19 @@
 // The runs of a TaskGraph (detail/graph_run.hpp, detail/graph_core.hpp): the counters of the nodes,
 // the count of what is busy, and how lanes come, are called, sleep and leave.
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <handoff/graph/detail/graph_core.hpp>
 #include <handoff/graph/detail/graph_run.hpp>
 #include <handoff/graph/graph_limit.hpp>
 #include <handoff/graph/task_graph.hpp>
+#include <handoff/sync/clock.hpp>
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/park.hpp>
+#include <handoff/sync/internal/pause.hpp>
 #include <handoff/sync/stop_token.hpp>
 #include <optional>
 #include <stdexcept>
@@ -98,6 +103,32 @@ const Scenario started("task_graph/started", [] {
     explore::check(diamond.last.read() == 2, "what it did is seen");
   }
   diamond.check(run.wait());
+  helper.join();
+});
+
+// The second helper is called before the first one leaves, and gets the lane that this one gives
+// back: what it counts there comes behind what the other one counted.
+const Scenario given_back("task_graph/lane_given_back", [] {
+  Shelf shelf;
+  TaskGraph graph;
+  sync::atomic<bool> begun{false};
+  sync::atomic<bool> goes_on{false};
+  graph.add("a", [&] {
+    begun.store(true, sync::order::relaxed);
+    while (!goes_on.load(sync::order::relaxed)) sync::pause();
+  });
+  graph.add("b", [&](NodeContext& here) {
+    goes_on.store(true, sync::order::relaxed);
+    const sync::atomic<std::uint32_t> nobody(0);  // until the first one has gone, or nearly
+    (void)sync::park(nobody, 0, sync::deadline_after(std::chrono::milliseconds(1)),
+                     sync::ParkScope::process);
+    here.add("c", [] {});
+    (void)shelf.run_one(1);
+  });
+  GraphRun run = graph.start(shelf);
+  explore::Thread helper([&] { (void)shelf.run_one(0); });
+  while (!begun.load(sync::order::relaxed)) sync::pause();
+  explore::check(run.wait().done == 3, "all");
   helper.join();
 });
 

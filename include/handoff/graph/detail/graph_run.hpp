@@ -220,7 +220,8 @@ class GraphExecution {
   void count(Lane& lane, Outcome outcome) noexcept;
   void note_failure(const char* name) noexcept;
 
-  bool arrive(NodeId id) noexcept;
+  static bool is_last(sync::atomic<std::uint32_t>& left) noexcept;
+  bool arrive(NodeId id) noexcept { return is_last(slots_[id].missing); }
   void hand_on(Lane& lane, NodeId id) noexcept;
   void list(NodeId id) noexcept;
   void list_counted(NodeId id) noexcept;
@@ -230,6 +231,25 @@ class GraphExecution {
   bool next(Lane& lane, NodeId& id) noexcept;
   bool steal(Lane& lane, NodeId& id) noexcept;
 
+  // By a lane that is counted, so it cannot reach 0 meanwhile (GR-2).
+  void count_busy() noexcept {
+    busy_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a count
+  }
+  void count_busy_no_more() noexcept {
+    busy_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, a count
+  }
+  bool is_any_listed() const noexcept {
+    return listed_.load(sync::order::relaxed) != 0;  // order: relaxed, a hint; the mutex orders
+  }
+  // With the mutex.
+  void count_listed() noexcept {
+    listed_.fetch_add(1, sync::order::relaxed);  // order: relaxed, see is_any_listed()
+  }
+  // ... by a busy lane, which takes over the share of busy_.
+  void count_unlisted() noexcept {
+    listed_.fetch_sub(1, sync::order::relaxed);  // order: relaxed, see is_any_listed()
+    count_busy_no_more();
+  }
   bool may_have_work() const noexcept;
   bool become_busy() noexcept;
   void leave_busy() noexcept;
@@ -238,15 +258,26 @@ class GraphExecution {
   void give_back(Lane& lane) noexcept;
   void wait_for_end(bool sleeps) noexcept;
   bool join() noexcept;
+  std::uint32_t change_calls(std::uint32_t by) noexcept;
   void leave(bool gives_place) noexcept;
   bool take_place() noexcept;
   void found_work() noexcept;
   void call_if_wanted() noexcept;
   bool call() noexcept;
+  bool end_sleep() noexcept;
   bool sleep(bool has_place) noexcept;
   void await_change(bool has_place) noexcept;
   bool withdraw_if_stopped() noexcept;
   void withdraw() noexcept;
+  std::uint32_t care() const noexcept {
+    // order: relaxed. What spoiled a node came with its arrival, a withdrawal by the limit's mutex;
+    // another stop is seen when it is.
+    return care_.load(sync::order::relaxed);
+  }
+  // Seen by later steps: in time, or by the arrivals that come after it.
+  void set_care(std::uint32_t bits) noexcept {
+    care_.fetch_or(bits, sync::order::relaxed);  // order: relaxed, see care()
+  }
   bool is_dropped() const noexcept;
   GraphExecution& outermost() noexcept;
   void reset_counters() noexcept;

@@ -81,9 +81,8 @@ class PipelineCore {
 
   // What is to become of an item that comes to its next stage.
   Outcome wish() const noexcept {
-    // order: acquire pairs with the release in limit(): what the closing says.
-    const std::uint32_t limits = limits_.load(sync::order::acquire);
-    return limits == 0 ? Outcome::done : wish_within(limits);
+    const sync::Deadline last = last_moment();
+    return last == sync::no_deadline ? Outcome::done : wish_by(last);
   }
 
   // A token whose turn at `stage` it is.
@@ -91,16 +90,14 @@ class PipelineCore {
   // Null: none.
   PipelineToken* take_ready() noexcept {
     // order: relaxed, a hint: who leaves looks with the mutex.
-    return ready_count_.load(sync::order::relaxed) == 0 ? nullptr : take_ready_slow();
+    return has_ready_.load(sync::order::relaxed) ? take_ready_slow() : nullptr;
   }
 
   // True: the source is the caller's, as long as it likes.
   bool enter_source() noexcept {
-    using sync::order;
-    // order: relaxed, a look first.
-    if (is_source_taken_.load(order::relaxed) || is_source_over_.load(order::relaxed)) return false;
+    if (is_source_taken() || is_source_over()) return false;  // a look first
     // order: acquire pairs with the release in leave_source().
-    return !is_source_taken_.exchange(true, order::acquire);
+    return !is_source_taken_.exchange(true, sync::order::acquire);
   }
   void leave_source() noexcept {
     // order: release pairs with the acquire in enter_source().
@@ -150,8 +147,8 @@ class PipelineCore {
   // The member that holds it has the source.
   sync::Mutex& pushing() noexcept { return pushing_; }
   bool is_source_over() const noexcept {
-    // order: relaxed, a close has had the mutex; a failure is as good as later.
-    return is_source_over_.load(sync::order::relaxed);
+    // order: relaxed, nothing lies behind the word: what members did comes by the mutex.
+    return source_end_.load(sync::order::relaxed) != Status::ok;
   }
   // full: what push() says at once. ok: it may try again.
   Status make_room(const Until& until);
@@ -180,14 +177,16 @@ class PipelineCore {
     sync::StopToken token = source.token();
   };
 
-  enum Limits : std::uint32_t { kUntil = 1, kClosing = 2, kDrop = 4 };
-
   static void stop(void* core) noexcept;
   sync::Deadline deadline() const noexcept;
-  Outcome wish_within(std::uint32_t limits) const noexcept;
+  sync::Deadline last_moment() const noexcept {
+    // order: relaxed, the word is all that there is to know.
+    return last_.load(sync::order::relaxed);
+  }
+  Outcome wish_by(sync::Deadline last) const noexcept;
   void limit(const Closing& closing) noexcept;
   PipelineToken* take_ready_slow() noexcept;
-  void append(PipelineToken& token) noexcept;
+  void look_for_ready() noexcept;
   bool reserve_call() noexcept;
   void call_one() noexcept;
   bool may_call() const noexcept;
@@ -196,6 +195,15 @@ class PipelineCore {
   void look_for_room() noexcept;
   void end_sink_if_over() noexcept;
   bool is_over() const noexcept;
+  bool is_source_taken() const noexcept {
+    // order: relaxed, a look: the exchange in enter_source() decides.
+    return is_source_taken_.load(sync::order::relaxed);
+  }
+  bool has_free() const noexcept {
+    // order: relaxed, a look: take_free() acquires the token.
+    return free_.load(sync::order::relaxed) != nullptr;
+  }
+  bool may_pull() const noexcept;
   bool may_help() const noexcept;
   bool join() noexcept;
   bool await_end(const Until& until, bool helps);
@@ -216,11 +224,11 @@ class PipelineCore {
   alignas(sync::destructive_span) sync::atomic<bool> is_source_taken_{false};
   sync::atomic<std::uint64_t> items_{0};
   alignas(sync::destructive_span) sync::atomic<PipelineToken*> free_{nullptr};
-  alignas(sync::destructive_span) sync::atomic<bool> is_source_over_{false};
-  sync::atomic<Status> cut_off_{Status::ok};  // by `until`: stopped or timed_out
+  // ok: it goes on. closed, or by `until` stopped, timed_out: why it does not.
+  alignas(sync::destructive_span) sync::atomic<Status> source_end_{Status::ok};
   sync::atomic<bool> has_room_{false};  // for a member
-  sync::atomic<std::uint32_t> limits_{0};
-  sync::atomic<std::size_t> ready_count_{0};
+  sync::atomic<bool> has_ready_{false};
+  sync::atomic<sync::Deadline> last_;  // from this moment on no stage begins; see limit()
   sync::atomic<sync::clock::rep> calls_after_{0};  // no call before; 0: at once
 
   // With the mutex.
@@ -235,7 +243,6 @@ class PipelineCore {
   std::uint32_t waiting_ = 0;
   Tally counts_;  // of members that have left
   std::exception_ptr untaken_;
-  Closing closing_;  // written before its bit in limits_
 
   sync::Mutex pushing_;
   sync::EventCount changes_;  // for the owner

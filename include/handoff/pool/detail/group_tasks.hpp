@@ -123,21 +123,13 @@ class GroupTasks {
   // Tasks that have not begun by then are dropped.
   Status wait(const Until& until);
 
-  void cancel() noexcept {
-    // order: relaxed, a task sees it in time or not
-    flags_.fetch_or(kCancelled, sync::order::relaxed);
-  }
-  bool cancelled() const noexcept {
-    // order: relaxed, see cancel().
-    return (flags_.load(sync::order::relaxed) & kCancelled) != 0;
-  }
+  void cancel() noexcept { (void)set_flags(kCancelled); }
+  bool cancelled() const noexcept { return (flags() & kCancelled) != 0; }
 
   // The workers' side.
   // Whether a task of it may begin: done; or why it is to be dropped.
   Outcome whether() noexcept {
-    // order: relaxed, see cancel().
-    const std::uint32_t flags = flags_.load(sync::order::relaxed);
-    return (flags & (kCancelled | kLimited)) == 0 ? Outcome::done : why_dropped();
+    return (flags() & (kCancelled | kLimited)) == 0 ? Outcome::done : why_dropped();
   }
   void finished(Worker& worker, Outcome outcome) noexcept {
     if (outcome != Outcome::done) [[unlikely]]
@@ -172,6 +164,15 @@ class GroupTasks {
     kHeard = 128,  // a wait of a shared group threw its failure, which stays
     kGivenUp = 256,  // the pool dropped a task as it closed
   };
+
+  // A task sees a flag in time or not; a wait sees those of tasks behind their end.
+  std::uint32_t flags() const noexcept {
+    return flags_.load(sync::order::relaxed);  // order: relaxed, see above
+  }
+  // Returns those of before.
+  std::uint32_t set_flags(std::uint32_t more) noexcept {
+    return flags_.fetch_or(more, sync::order::relaxed);  // order: relaxed, see above
+  }
 
   // In elsewhere_: the owner sleeps until the count is 0.
   static constexpr std::int64_t kAsleep = 1;
@@ -208,8 +209,7 @@ class GroupTasks {
   bool all_done() {
     if (!is_done()) wait_until_done();
     sync::taken(sync::end_of(this));
-    // order: relaxed, the tasks that set flags are done.
-    return flags_.load(sync::order::relaxed) == 0;
+    return flags() == 0;
   }
   void wait_until_done() noexcept;
   [[gnu::noinline]] void wait_for_others(Worker& here, const OwnTasks& own) noexcept;
