@@ -102,9 +102,9 @@ TEST(Pipeline, items_of_all_types_lie_where_they_may) {
   Pipeline line(pool, {.tokens = 3}, counting(9),
                 parallel_stage([](int i) { return Odd{{static_cast<char>(i)}}; }),
                 parallel_stage([](const Odd& odd) { return Line{odd.text[0]}; }),
-                parallel_stage([](const Line& line) {
-                  return std::pair(line.first,
-                                   reinterpret_cast<std::uintptr_t>(&line) % alignof(Line) == 0);
+                parallel_stage([](const Line& item) {
+                  return std::pair(item.first,
+                                   reinterpret_cast<std::uintptr_t>(&item) % alignof(Line) == 0);
                 }),
                 ordered_stage([&](std::pair<char, bool> item) {
                   if (item.second) lie_right += item.first;
