@@ -74,7 +74,8 @@ Future<FileResult> FileEngine::copy(std::string from, std::string to,
   return submit({.operation = FileOperation::copy,
                  .path = std::move(from),
                  .to = std::move(to),
-                 .durable = options.durable});
+                 .durable = options.durable,
+                 .mode = 0777});  // what the source allows
 }
 Future<FileResult> FileEngine::remove(std::string path, const FileSyncOptions& options) {
   return submit(
