@@ -31,8 +31,9 @@ inline void wait_a_little(int spins) {
   }
 }
 
-// Until attempt() says true. Always inlined: what stands in a program alone is inlined, what shares
-// one with others often not, and an item that goes by its address is stored before it is copied.
+// Until attempt() says true. Always inlined. Else the compiler inlines it for a way that has a
+// program of its own, and often not where several ways share one; an item that is passed by its
+// address is then stored first, and copied from there.
 template <class Attempt>
 [[gnu::always_inline]] inline void retry(Attempt&& attempt) {
   for (int spins = 0; !attempt(); ++spins) wait_a_little(spins);

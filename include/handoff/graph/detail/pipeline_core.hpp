@@ -180,7 +180,7 @@ class PipelineCore {
   static void stop(void* core) noexcept;
   sync::Deadline deadline() const noexcept;
   sync::Deadline last_moment() const noexcept {
-    // order: relaxed, the word is all that there is to know.
+    // order: relaxed, no other memory is read on account of this word.
     return last_.load(sync::order::relaxed);
   }
   Outcome wish_by(sync::Deadline last) const noexcept;

@@ -14,10 +14,9 @@
 // its share is over. So after a long sleep the next spin is short. The sleep after that says
 // whether this was right: a wait for a process that is awake is over soon.
 // The kernel may also have put both processes on one CPU, where the other one cannot answer while
-// this one spins. If they answer each other, the kernel finds few moments at which it could part
-// them. What helps then is a yield. So after a wait that a yield has ended the next one yields
-// early. Otherwise yields come last, since one may give the CPU to a stranger for milliseconds: an
-// early one that took so long is the last early one.
+// this one spins. A yield lets it answer at once. So after a wait that a yield has ended, the next
+// one yields early. Otherwise yields come last, since a yield may give the CPU to another program
+// for milliseconds. After an early yield that took so long, yields come last again.
 // Concurrency: one thread owns it. Blocks, allocates, throws: never.
 #pragma once
 
