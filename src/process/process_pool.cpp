@@ -14,7 +14,7 @@ namespace {
 
 ProcessPoolOptions checked_for_pool(ProcessPoolOptions options) {
   detail::check_workers("ProcessPool", options.width, ProcessPool::max_width, options.tries,
-                        options.limit, options.cpus);
+                        options.limit, options.replacements_per_second, options.cpus);
   if (options.capacity == 0 || options.capacity > ProcessPool::max_capacity) {
     misuse("ProcessPool: `capacity` is a number from 1 to ProcessPool::max_capacity");
   }

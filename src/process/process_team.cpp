@@ -28,7 +28,7 @@ namespace {
 
 ProcessTeamOptions checked(ProcessTeamOptions options) {
   detail::check_workers("ProcessTeam", options.width, ProcessTeam::max_width, options.tries,
-                        options.limit, options.cpus);
+                        options.limit, options.replacements_per_second, options.cpus);
   if (options.start_limit <= std::chrono::nanoseconds(0)) {
     misuse("ProcessTeam: `start_limit` is more than 0: a program that says nothing never ends");
   }

@@ -37,7 +37,8 @@ constexpr std::size_t kPolledBefore = 3;
 }  // namespace
 
 void check_workers(const char* type, std::size_t& width, std::size_t max_width, std::uint32_t tries,
-                   std::chrono::nanoseconds limit, const std::vector<int>& cpus) {
+                   std::chrono::nanoseconds limit, std::uint32_t replacements_per_second,
+                   const std::vector<int>& cpus) {
   const auto refuse = [type](const char* what) { misuse((std::string(type) + what).c_str()); };
   if (width == 0) width = sync::recent_cpu_budget().width();
   if (width > max_width) {
@@ -45,6 +46,7 @@ void check_workers(const char* type, std::size_t& width, std::size_t max_width, 
   }
   if (tries == 0 || tries > Claim::most_attempts) refuse(": `tries` is a number from 1 to 15");
   if (limit < 0ns) refuse(": `limit` is 0, which is none, or more");
+  if (replacements_per_second == 0) refuse(": `replacements_per_second` is 1 or more");
   for (const int cpu : cpus) {
     if (cpu < 0 || cpu >= 1024) refuse(": no such CPU in `cpus`");
   }
@@ -54,7 +56,7 @@ TeamCrew::TeamCrew(const ProcessTeamOptions& options, WorkerLife& life, std::siz
                    int memory)
     : owner_(::getpid()),
       life_(life),
-      replaced_(std::clamp(options.replacements_per_second, 1U, kMostReplacements)) {
+      replaced_(std::min(options.replacements_per_second, kMostReplacements)) {
   event_ = Descriptor(descriptors::of_event(EFD_NONBLOCK));
   if (!event_.is_open()) raise(call_failed(errno, kNoServer));
   if (const int error = asks_.open(); error != 0) raise(call_failed(error, kNoServer));

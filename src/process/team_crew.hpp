@@ -33,7 +33,8 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // What the options of `type` say of its workers; what cannot be is misuse. A width of 0 becomes the
 // number of CPUs that this process may use.
 void check_workers(const char* type, std::size_t& width, std::size_t max_width, std::uint32_t tries,
-                   std::chrono::nanoseconds limit, const std::vector<int>& cpus);
+                   std::chrono::nanoseconds limit, std::uint32_t replacements_per_second,
+                   const std::vector<int>& cpus);
 
 class TeamCrew {
  public:

@@ -50,7 +50,7 @@ struct ProcessPoolOptions {
   // bytes; 0: never. It is read from /proc after each job.
   std::size_t recycle_memory = 0;
 
-  // New workers in the place of dead ones, at most, in any second; 1 and more. Those that were
+  // New workers in the place of dead ones, at most, in any second; 0: misuse. Those that were
   // recycled do not count.
   std::uint32_t replacements_per_second = 100;
 

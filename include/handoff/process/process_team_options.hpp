@@ -53,7 +53,7 @@ struct ProcessTeamOptions {
   // A worker of another program that is not ready this long after its start is killed; above 0.
   std::chrono::nanoseconds start_limit = std::chrono::seconds(5);
 
-  // New workers in the place of dead ones, at most, in any second; 1 and more.
+  // New workers in the place of dead ones, at most, in any second; 0: misuse.
   std::uint32_t replacements_per_second = 100;
 
   // What becomes of a block whose worker ended before the block was done.

@@ -439,7 +439,7 @@ TYPED_TEST(ProcessMaster, WorkersThatNeverWorkAreAnErrorAndNoLoop) {
 
 TYPED_TEST(ProcessMaster, OptionsThatCannotBeAreMisuse) {
   for (const Workers& wrong : {Workers{.width = 1025}, Workers{.cpus = {-1}}, Workers{.tries = 0},
-                               Workers{.tries = 16}, Workers{.limit = -1ms}}) {
+                               Workers{.tries = 16}, Workers{.limit = -1ms}, Workers{.rate = 0}}) {
     EXPECT_THROW(TypeParam{wrong}, std::logic_error);
   }
 }
