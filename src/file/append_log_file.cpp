@@ -110,6 +110,7 @@ FileFailure AppendLogFile::begin_log(std::uint64_t first) {
 }
 
 FileFailure AppendLogFile::open_directory() {
+  if (directory_.empty()) return failed_step(kNoFolder, ENOENT, "mkdir");
   if (has_zero_byte(directory_)) return failed_step(kZeroByte, EINVAL, "mkdir");
   const long made = perform(
       {.kind = FileCallKind::make_directory, .path = directory_.c_str(), .mode = 0777}, tap_);

@@ -62,6 +62,7 @@ AppendLogReading::AppendLogReading(std::string directory, const AppendLogReaderO
       directory_file_(tap_),
       segment_(tap_),
       scan_(tap_) {
+  if (directory_.empty()) fail(ENOENT, "", kNoFolder);
   if (has_zero_byte(directory_)) fail(EINVAL, "", kZeroByte);
   const int error = directory_file_.open({.kind = FileCallKind::open,
                                           .path = directory_.c_str(),

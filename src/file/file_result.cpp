@@ -22,8 +22,8 @@ std::string text_without_reason(const FileFailure& failure) {
   const std::string_view call = failure.call;
   const bool opens = call.starts_with("open");
   const bool is_step = *failure.step != 0;
-  std::string text = *failure.owner == 0 ? "" : failure.owner + std::string(" ");
-  text += detail::escaped(failure.file);
+  std::string text = failure.owner;
+  if (!failure.file.empty()) text += (text.empty() ? "" : " ") + detail::escaped(failure.file);
   if (!text.empty()) text += ": ";
   text += is_step ? failure.step : opens ? "open" : to_string(failure.operation);
   if (failure.offset == 0 || opens || (is_step && call.empty())) return text;

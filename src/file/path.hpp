@@ -40,6 +40,7 @@ int refusal_of_open(long result) noexcept;
 const char* step_of_open(long result) noexcept;
 inline constexpr const char* kNotRegular = "it is no regular file";
 inline constexpr const char* kZeroByte = "the path has a zero byte in it";
+inline constexpr const char* kNoFolder = "the path is empty; name a folder";
 
 // Opens `call.path` (call.descriptor is the directory that it must not leave), where the kernel has
 // no openat2: step by step, and no link is followed.

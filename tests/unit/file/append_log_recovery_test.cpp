@@ -298,6 +298,9 @@ TEST(AppendLogPlace, WhatIsWrongIsSaid) {
   EXPECT_EQ(none.text, "AppendLog " + folder.log() +
                            "/no/log: make the folder; the one above it has to be there: No such "
                            "file or directory");
+  const std::string empty = ": the path is empty; name a folder: No such file or directory";
+  EXPECT_EQ(failure_of([] { AppendLog(""); }).text, "AppendLog" + empty);
+  EXPECT_EQ(failure_of([] { AppendLogReader(""); }).text, "AppendLogReader" + empty);
   const AppendLog log(folder.log(), kPlain);
   const test::Told locked = failure_of([&] { AppendLog(folder.log()); });
   EXPECT_EQ(locked.error, EWOULDBLOCK);
