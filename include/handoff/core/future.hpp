@@ -330,8 +330,12 @@ class HandedContinuation final : public FutureResult<typename Step::Result> {
     Handed task(this);
     Status said = Status::ok;
     std::exception_ptr thrown;
-    (void)attempt([&] { said = executor_.try_post(std::move(task)); },
-                  [&thrown]() noexcept { thrown = std::current_exception(); });
+    // Full is a failure, which is heard. Closed is none: nobody wants the work any more.
+    const auto post = [&] {
+      said = executor_.try_post(std::move(task));
+      if (said == Status::full) thrown = failure_of(said);
+    };
+    (void)attempt(post, [&thrown]() noexcept { thrown = std::current_exception(); });
     if ((said == Status::ok && !thrown) || !task.take_back()) return;
     if (!thrown) return drop(said);
     this->set_error(std::move(thrown));

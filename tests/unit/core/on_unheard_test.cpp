@@ -85,6 +85,32 @@ TEST_F(UnheardFuture, ThatOthersFollowTellsThere) {
   EXPECT_EQ(unheard_said.size(), 6U);
 }
 
+struct Refusing {
+  template <class F>
+  Status try_post(F&&) {
+    return why;
+  }
+  std::size_t width() const { return 1; }
+
+  Status why;
+};
+
+// Nobody else knows that the function did not run. After a close nobody wants it any more.
+TEST_F(UnheardFuture, WhoseExecutorIsFullTells) {
+  Refusing full{Status::full};
+  Refusing closed{Status::closed};
+  const auto refused = [](Refusing& by) { return ready_future(1).then(by, [](int) {}); };
+  (void)refused(closed);
+  EXPECT_THROW(refused(full).get(), NotRun);
+  EXPECT_TRUE(unheard_said.empty());
+  (void)refused(full);
+  (void)refused(full).then([] {});
+  ASSERT_EQ(unheard_said.size(), 2U);
+  EXPECT_EQ(unheard_said[0],
+            "Future: its work threw: the task did not run: full; nobody took it: call get() or "
+            "on_failure(), or post() what nobody waits for");
+}
+
 // Who asks for the first has asked for no other, ready or not.
 TEST_F(UnheardFuture, OfALoserOfARaceIsDropped) {
   Future<int> late;
