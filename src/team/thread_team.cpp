@@ -46,6 +46,7 @@
 namespace handoff { inline namespace HANDOFF_ABI {
 namespace {
 
+using detail::AtFailure;
 using detail::Gate;
 using detail::RangeRun;
 using sync::order;
@@ -90,7 +91,8 @@ class ThreadTeam::Members {
 
   std::size_t width() const noexcept { return threads_.size() + 1; }
   Tally tally() const noexcept { return tally_; }
-  Tally run(std::size_t count, BlockCall call, const void* work, const RunOptions& options);
+  Tally run(std::size_t count, BlockCall call, const void* work, const RunOptions& options,
+            bool rest_left_out);
   Status start(std::size_t count, BulkWork& work, BulkStorage& storage, const RunOptions& options);
 
  private:
@@ -112,7 +114,8 @@ class ThreadTeam::Members {
 
   void serve(std::size_t member) noexcept;
   void take_part(std::size_t member) noexcept;
-  void prepare(std::size_t count, const Job& job) noexcept;
+  void prepare(std::size_t count, const Job& job,
+               AtFailure at_failure = AtFailure::others_run) noexcept;
   void wake_members() noexcept;
   void work_inside(std::size_t member) noexcept;
   bool watch(std::uint32_t last_run) noexcept;
@@ -291,12 +294,13 @@ bool ThreadTeam::Members::nap() noexcept {
 }
 
 Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* work,
-                               const RunOptions& options) {
+                               const RunOptions& options, bool rest_left_out) {
   if (is_inside(this)) misuse("ThreadTeam: run() from inside one of its own blocks");
   turns_.await();
   const Nesting nesting{this, innermost()};
   const sync::Deadline began = sync::clock::now();
-  prepare(count, {.call = call, .work = work, .options = &options, .nesting = &nesting});
+  prepare(count, {.call = call, .work = work, .options = &options, .nesting = &nesting},
+          rest_left_out ? AtFailure::rest_left_out : AtFailure::others_run);
   const probe::Slice slice(probe::Kind::loop, "run");
   probe::share_out(probe::Kind::loop, this);
   gate_.open();
@@ -315,9 +319,10 @@ Tally ThreadTeam::Members::run(std::size_t count, BlockCall call, const void* wo
   return tally;
 }
 
-void ThreadTeam::Members::prepare(std::size_t count, const Job& job) noexcept {
+void ThreadTeam::Members::prepare(std::size_t count, const Job& job,
+                                  AtFailure at_failure) noexcept {
   job_.write() = job;  // equivalent(swap): both before the gate opens
-  run_.open(count, width(), job.options->block);
+  run_.open(count, width(), job.options->block, at_failure);
 }
 
 // As many as can get a block and have a CPU, and the watcher, which calls the others if need be.
@@ -412,8 +417,8 @@ Status ThreadTeam::start(std::size_t count, BulkWork& work, BulkStorage& storage
 }
 
 Tally ThreadTeam::run_blocks(std::size_t count, BlockCall call, const void* work,
-                             const RunOptions& options) {
-  Tally tally = members_->run(count, call, work, options);
+                             const RunOptions& options, bool rest_left_out) {
+  Tally tally = members_->run(count, call, work, options, rest_left_out);
   if (tally.first_failure) std::rethrow_exception(std::move(tally.first_failure));
   return tally;
 }

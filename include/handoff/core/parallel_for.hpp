@@ -127,17 +127,22 @@ inline RunOptions loop_options(const RunOptions& options, std::size_t count,
           .until = options.until};
 }
 
-// In a Bulk a block that throws does not keep others from being run: here it does.
+// In a Bulk a block that throws does not keep others from being run: here it does. A room may have
+// a run that leaves them out, and counts them so.
 template <class B, class Block>
 Tally loop_on_bulk(B& bulk, std::size_t count, const Block& block, const RunOptions& options) {
-  sync::atomic<bool> failed{false};
-  const auto unless_failed = [&](IndexRange part) {
-    if (failed.load(sync::order::relaxed)) return;  // order: relaxed, a hint
-    call_or([&] { block(part); },
-            [&]() noexcept { failed.store(true, sync::order::relaxed); });  // order: relaxed, too
-  };
-  const std::size_t members = max<std::size_t>(bulk.width(), 1);
-  return bulk.run(count, unless_failed, loop_options(options, count, members));
+  const RunOptions how = loop_options(options, count, max<std::size_t>(bulk.width(), 1));
+  if constexpr (requires { run_until_failure(bulk, count, block, how); }) {
+    return run_until_failure(bulk, count, block, how);
+  } else {
+    sync::atomic<bool> failed{false};
+    const auto unless_failed = [&](IndexRange part) {
+      if (failed.load(sync::order::relaxed)) return;  // order: relaxed, a hint
+      call_or([&] { block(part); },
+              [&]() noexcept { failed.store(true, sync::order::relaxed); });  // order: as above
+    };
+    return bulk.run(count, unless_failed, how);
+  }
 }
 
 template <class E, class Block>

@@ -103,10 +103,7 @@ class ThreadTeam {
   Tally run(std::size_t count, const Body& body, const RunOptions& options = {}) {
     static_assert(std::is_invocable_v<const Body&, IndexRange>,
                   "run: the body takes a handoff::IndexRange; parallel_for() takes single indices");
-    const sync::Waited waited(members_.get());
-    return with_block_call(body, [&](BlockCall call, const void* work) {
-      return run_blocks(count, call, work, options);
-    });
+    return run_body(count, body, options, false);
   }
 
   // The same for a kernel: kernel(IndexRange, const Arguments&).
@@ -144,12 +141,27 @@ class ThreadTeam {
   Status start(std::size_t count, BulkWork& work, BulkStorage& storage,
                const RunOptions& options = {});
 
-  // What became of the indices of the last run(), also if it threw; of a parallel_for() that threw,
-  // what it left out is among the done ones. Not while one is on.
+  // What became of the indices of the last run(), also if it threw; what a parallel_for() that
+  // threw left out is cancelled. Not while one is on.
   [[nodiscard]] Tally tally() const noexcept;
 
  private:
-  Tally run_blocks(std::size_t count, BlockCall call, const void* work, const RunOptions& options);
+  // For parallel_for(): once a block has thrown no other one begins.
+  template <class Body>
+  friend Tally run_until_failure(ThreadTeam& team, std::size_t count, const Body& body,
+                                 const RunOptions& options) {
+    return team.run_body(count, body, options, true);
+  }
+  template <class Body>
+  Tally run_body(std::size_t count, const Body& body, const RunOptions& options,
+                 bool rest_left_out) {
+    const sync::Waited waited(members_.get());
+    return with_block_call(body, [&](BlockCall call, const void* work) {
+      return run_blocks(count, call, work, options, rest_left_out);
+    });
+  }
+  Tally run_blocks(std::size_t count, BlockCall call, const void* work, const RunOptions& options,
+                   bool rest_left_out = false);
 
   std::unique_ptr<Members> members_;
 };

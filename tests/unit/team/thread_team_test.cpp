@@ -46,6 +46,26 @@ TEST(ThreadTeam, TakesAKernel) {
   EXPECT_EQ(tally.done, 1000U);
 }
 
+// What a loop leaves out when its body throws is not done.
+TEST(ThreadTeam, CountsWhatALoopThatThrewLeftOut) {
+  ThreadTeam team({.width = 2});
+  std::atomic<std::uint64_t> ended{0};
+  const auto body = [&](std::size_t i) {
+    if (i == 50) throw std::runtime_error("planned");
+    ++ended;
+  };
+  EXPECT_THROW(parallel_for(team, 0, 1000, body, {.block = 1}), std::runtime_error);
+  const Tally tally = team.tally();
+  EXPECT_TRUE(tally.balanced());
+  EXPECT_EQ(tally.accepted, 1000U);
+  EXPECT_LE(tally.done, ended);
+  EXPECT_GE(tally.done + tally.failed, ended + 1);
+  EXPECT_THROW(parallel_for(team, 0, 1000, [](std::size_t) { throw 1; }, {.block = 1}), int);
+  EXPECT_EQ(team.tally().done, 0U);
+  EXPECT_GT(team.tally().cancelled, 0U);
+  EXPECT_EQ(team.run(10, [](IndexRange) {}).done, 10U) << "the next run leaves nothing out";
+}
+
 // The call shape works between processes: claims, arguments and results in shared memory, the
 // kernel found by each process in its own copy of the program.
 struct SharedJob {
