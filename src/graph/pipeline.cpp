@@ -170,13 +170,15 @@ bool PipelineCore::is_here() const noexcept { return Here::is_at(*this); }
 
 // ---- What is to become of items -----------------------------------------------------------------
 
-// The token of the options. Whoever waits in the source, for the sink or for room hears of it.
+// The token of the options. Whoever waits in the source, for the sink, for room or for the end
+// hears of it.
 void PipelineCore::stop(void* core) noexcept {
   PipelineCore& self = *static_cast<PipelineCore*>(core);
   self.end_source(Outcome::cancelled);
   self.source_stop_.source.request_stop();
   self.sink_stop_.source.request_stop();
   self.room_.notify_all();
+  self.changes_.notify_all();  // without a member the end of the source is the end of all
 }
 
 Outcome PipelineCore::wish_by(sync::Deadline last) const noexcept {
@@ -494,6 +496,7 @@ Status PipelineCore::wait(const Until& until) {
   std::exception_ptr failure;
   {
     const sync::Lock lock(mutex_);
+    if (is_over()) end_sink_if_over();  // no member has, if a stop came before the first
     failure = std::exchange(untaken_, nullptr);
   }
   if (failure) std::rethrow_exception(std::move(failure));
@@ -526,6 +529,7 @@ Tally PipelineCore::close(const Closing& closing) {
     end_source();
     end_sink_if_over();
   }
+  changes_.notify_all();  // as in stop()
   return tally();
 }
 

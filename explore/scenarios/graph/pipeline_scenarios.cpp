@@ -158,6 +158,19 @@ const LargeScenario waited("pipeline/waits_for_the_last_member", [] {
   server.join();
 });
 
+// The executor has not called anybody: a wait that does not help hears of the stop by itself.
+const Scenario stopped("pipeline/stop_against_wait", [] {
+  LoopExecutor loop;
+  sync::StopSource stop;
+  const sync::StopSource never;
+  Pipeline line(
+      loop, {.until = stop.token()}, [] { return std::optional<int>(); }, serial_stage([](int) {}));
+  line.start();
+  explore::Thread stops([&] { (void)stop.request_stop(); });
+  explore::check(line.wait(never.token()) == Status::stopped, "it has ended");
+  stops.join();
+});
+
 // A close with a deadline, which members read while they work.
 const LargeScenario late("pipeline/close_with_a_deadline", [] {
   LoopExecutor loop;

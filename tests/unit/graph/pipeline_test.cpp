@@ -380,6 +380,25 @@ TEST(Pipeline, cut_off_with_no_item_in_flight_says_so) {
   EXPECT_EQ(whole.wait(), Status::ok);
 }
 
+// No member is there to say that it is over.
+TEST(Pipeline, a_wait_with_a_limit_hears_of_a_stop_and_of_a_close) {
+  for (const bool closes : {false, true}) {
+    Stubborn nobody{Stubborn::keeps};
+    std::stop_source stop;
+    Channel<int> out(1);
+    Pipeline line(nobody, {.until = stop.get_token()}, counting(1),
+                  serial_stage([](int i) { return i; }), out);
+    line.start();
+    std::thread waits([&] {
+      EXPECT_EQ(line.wait(1h), closes ? Status::ok : Status::stopped);
+      EXPECT_TRUE(out.closed());
+    });
+    std::this_thread::sleep_for(1ms);
+    closes ? (void)line.close(Closing::abandon) : (void)stop.request_stop();
+    waits.join();
+  }
+}
+
 TEST(Pipeline, waits_for_a_channel_end_with_it) {
   ThreadPool pool({.width = 2});
   const auto pass = parallel_stage([](int i) { return i; });
