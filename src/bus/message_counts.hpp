@@ -16,13 +16,13 @@
 #include <handoff/core/tally.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 class MessageCounts {
  public:
-  MessageCounts() noexcept
-      : accepted_(0), refused_(0), failed_(0), cancelled_(0), expired_(0), finished_(0) {}
+  MessageCounts() noexcept : accepted_(0), failed_(0), cancelled_(0), expired_(0), finished_(0) {}
 
   // One more; false once closed. An exchange and not an addition: the number never holds a message
   // that was refused, so a thread that finds it equal to the finished ones is right.
@@ -61,12 +61,8 @@ class MessageCounts {
   // finished.
   bool is_idle() const noexcept { return finished() == accepted(); }
 
-  void refuse() noexcept {
-    refused_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number
-  }
-  std::uint64_t refused() const noexcept {
-    return refused_.load(sync::order::relaxed);  // order: relaxed, a number
-  }
+  void refuse() noexcept { refused_.add(1); }
+  std::uint64_t refused() const noexcept { return refused_.get(); }
 
   // But for what was thrown.
   Tally tally() const noexcept {
@@ -107,7 +103,7 @@ class MessageCounts {
   }
 
   alignas(sync::destructive_span) Counter accepted_;  // by publishers
-  Counter refused_;
+  sync::relaxed<std::uint64_t> refused_;
   Counter failed_;
   Counter cancelled_;
   Counter expired_;

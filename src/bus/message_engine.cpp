@@ -13,6 +13,7 @@
 #include <handoff/probe/internal/hook.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/cpu_budget.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/internal/stack.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
 #include <string>
@@ -60,20 +61,15 @@ std::size_t width_of(const MessageWorkersOptions& options) {
 // others go first. Without, each worker takes a batch, from which idle ones steal.
 ThreadPoolOptions pool_options(const MessageWorkersOptions& options, bool keyed, std::size_t width,
                                MessageGate& gate) {
-  return {.name = options.name,
-          .mode = keyed ? PoolMode::fixed : PoolMode::stealing,
-          .width = width,
-          .spin_for = options.spin_for,
-          .cpus = options.cpus,
-          .on_start =
-              [&gate](std::size_t index) {
-                // order: relaxed, a number and nothing else
-                gate.seat(index).thread.store(sync::this_kernel_thread(), order::relaxed);
-              },
-          .on_stop =
-              [&gate](std::size_t index) {
-                gate.seat(index).thread.store(-1, order::relaxed);  // order: relaxed, as above
-              }};
+  return {
+      .name = options.name,
+      .mode = keyed ? PoolMode::fixed : PoolMode::stealing,
+      .width = width,
+      .spin_for = options.spin_for,
+      .cpus = options.cpus,
+      .on_start =
+          [&gate](std::size_t index) { gate.seat(index).thread.set(sync::this_kernel_thread()); },
+      .on_stop = [&gate](std::size_t index) { gate.seat(index).thread.set(-1); }};
 }
 
 }  // namespace
@@ -109,7 +105,9 @@ struct MessageEngine::Parts {
   const std::unique_ptr<KeyOrder> keys;
   MessageGate gate;
   Failures failures;
-  sync::atomic<Outcome> drop;  // what becomes of a message that begins now; done: it is run
+  // What becomes of a message that begins now; done: it is run.
+  // order: a message that misses it began before, or behind the gate, whose opening releases it.
+  sync::relaxed<Outcome> drop;
   sync::EventCount room;  // threads that wait for a place
   sync::EventCount idle;  // threads that wait until nothing is unfinished
   sync::EventCount ended;  // threads that wait for a message of their own
@@ -161,17 +159,15 @@ class MessageEngine::Turn {
   void enter(const MessageNode& node) noexcept {
     Parts& parts = *engine_.parts_;
     if (seat_ == nullptr) return parts.gate.enter_outside();
-    seat_->type.store(node.type, order::relaxed);  // order: relaxed, published by enter()
+    seat_->type.set(node.type);
     parts.gate.enter(*seat_);
     if (!is_timed()) return;
-    // order: relaxed, a number; health() knows it for one of this message or a later one, since
-    // leave() set it to 0.
-    seat_->since_ns.store(sync::clock::now().time_since_epoch().count(), order::relaxed);
+    seat_->since_ns.set(sync::clock::now().time_since_epoch().count());
   }
   void leave() noexcept {
     MessageGate& gate = engine_.parts_->gate;
     if (seat_ == nullptr) return gate.leave_outside();
-    if (is_timed()) seat_->since_ns.store(0, order::relaxed);  // order: relaxed, see enter()
+    if (is_timed()) seat_->since_ns.set(0);
     gate.leave(*seat_);
   }
   bool is_timed() const noexcept {
@@ -362,8 +358,7 @@ Outcome MessageEngine::perform(MessageNode& node) noexcept {
     probe::seen(probe::Mark::begin, probe::Kind::message, parts.ops.name(node.type), &node);
     parts.tell_begin(node);
   }
-  // order: relaxed. What misses it has begun before; a close that opens the gate released it.
-  Outcome outcome = parts.drop.load(order::relaxed);
+  Outcome outcome = parts.drop.get();
   if (outcome == Outcome::done && !attempt([&] { parts.ops.handle(parts.handlers, node); },
                                            [&]() noexcept { keep_failure(node); })) {
     outcome = Outcome::failed;
@@ -469,13 +464,12 @@ void MessageEngine::finish_all(const Closing& closing) {
   Parts& parts = *parts_;
   const bool never_begins = !closing.begins_more || !is_started();
   if (never_begins || closing.is_late()) {
-    // order: relaxed, released by the gate
-    parts.drop.store(never_begins ? Outcome::cancelled : Outcome::expired, order::relaxed);
+    parts.drop.set(never_begins ? Outcome::cancelled : Outcome::expired);
   }
   parts.gate.open_for_good();
   const auto idle = [&parts]() noexcept { return parts.counts.is_idle(); };
   if (parts.gate.await(parts.idle, idle, closing.deadline) == Status::ok) return;
-  parts.drop.store(Outcome::expired, order::relaxed);  // order: relaxed, a hurry and no more
+  parts.drop.set(Outcome::expired);
   (void)parts.gate.await(parts.idle, idle, {});
 }
 
@@ -496,8 +490,8 @@ HealthReport MessageEngine::health() const {
     // below is none of an earlier one.
     if (seat.inside.load(order::acquire) != 0) {
       worker.state = WorkerHealth::State::busy;  // equivalent(swap): two members of one answer
-      worker.message = parts_->ops.name(seat.type.load(order::relaxed));  // order: see above
-      const std::int64_t since = seat.since_ns.load(order::relaxed);  // order: see above
+      worker.message = parts_->ops.name(seat.type.get());
+      const std::int64_t since = seat.since_ns.get();
       const std::int64_t busy_for = now.time_since_epoch().count() - since;
       // equivalent(bound): 0 becomes 0
       if (since != 0 && busy_for > 0) worker.busy_for = std::chrono::nanoseconds(busy_for);
@@ -506,7 +500,7 @@ HealthReport MessageEngine::health() const {
       }
     }
     // One that has only just been started has said nothing yet.
-    const sync::KernelThread thread = seat.thread.load(order::relaxed);  // order: relaxed, a number
+    const sync::KernelThread thread = seat.thread.get();
     if (thread != 0 && !sync::is_alive(thread)) worker.state = WorkerHealth::State::gone;
   }
   return report;

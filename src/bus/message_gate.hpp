@@ -35,6 +35,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
@@ -45,9 +46,10 @@ struct alignas(sync::destructive_span) GateSeat {
   sync::atomic<std::uint32_t> inside{0};  // 1: it runs a handler
 
   // For health(): the thread, -1 once it has ended; the message, and since when, 0 between two.
-  sync::atomic<sync::KernelThread> thread{0};
-  sync::atomic<std::uint32_t> type{0};
-  sync::atomic<std::int64_t> since_ns{0};
+  // order: enter() publishes the type; leave(), which sets it to 0, the time.
+  sync::relaxed<sync::KernelThread> thread;
+  sync::relaxed<std::uint32_t> type;
+  sync::relaxed<std::int64_t> since_ns;
 
   const void* running = nullptr;  // the thread's own: what it runs, innermost
 };

@@ -2,6 +2,7 @@
 #include <handoff/command/detail/command_store.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/core/misuse.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -17,7 +18,7 @@ constexpr std::size_t kSegmentLeast = 4096;
 constexpr unsigned kSegmentSteps = 2;  // each four times the one before
 constexpr std::size_t kSpareLeast = 64;  // less is left where it is
 
-constinit sync::atomic<std::uint64_t> recordings{0};
+constinit sync::relaxed<std::uint64_t> recordings;
 
 constexpr char kScratch = 0;  // whose address says whose note it is
 
@@ -67,16 +68,15 @@ void CommandStore::begin_recording() {
   }
   forget();
   recorded_in_ = frame;
-  // order: relaxed, a number alone.
-  recording_ = recordings.fetch_add(1, order::relaxed) + 1;
+  recording_ = recordings.add(1) + 1;
 }
 
 // Under the mutex. What was not dispatched never will be.
 void CommandStore::forget() noexcept {
   before_ = tally();
   before_.cancelled += std::exchange(before_.pending, 0);
-  recorded_.store(0, order::relaxed);  // order: relaxed, no recorder is there
-  dropped_.store(0, order::relaxed);   // order: as above
+  recorded_.set(0);  // no recorder is there
+  dropped_.set(0);
   done_ = failed_ = 0;
   recording_ = recorded_in_ = 0;
   round_ = 0;
@@ -162,10 +162,7 @@ void CommandStore::drop_states_behind(const CommandNode* last) noexcept {
 }
 
 void CommandStore::closed_by_hand(const CommandNode& node) noexcept {
-  if (node.round != CommandNode::kOfState) {
-    // order: relaxed, a number; the release below shows it to a Use.
-    recorded_.fetch_add(node.commands() + node.appended, order::relaxed);
-  }
+  if (node.round != CommandNode::kOfState) recorded_.add(node.commands() + node.appended);
   // order: release pairs with the acquire in Use.
   open_.fetch_sub(1, order::release);
 }
@@ -196,7 +193,7 @@ void CommandStore::end_batch(const CommandBatch& batch) noexcept {
   for (std::size_t i = 0; i < batch.count; ++i) {
     count += batch.nodes[i].commands() + batch.nodes[i].appended;
   }
-  recorded_.fetch_add(count, order::relaxed);  // order: as in closed_by_hand()
+  recorded_.add(count);
   // order: release pairs with the acquire in Use: the loop has ended.
   open_.fetch_sub(1, order::release);
 }
@@ -307,8 +304,7 @@ void CommandStore::close(CommandNode& node, CommandCursor cursor, std::uint64_t 
   node.end(cursor, entry_bytes_);
   node.appended = appended;
   if (!keep) {
-    // order: relaxed, a number; its reader has seen the recorder close.
-    dropped_.fetch_add(node.commands() + appended, order::relaxed);
+    dropped_.add(node.commands() + appended);
     node.first = {};  // equivalent(swap): two members of one node, of this thread alone
     // equivalent(delete): nobody asks where the last run is of one that was dropped
     node.last = &node.first;
@@ -325,9 +321,7 @@ void CommandStore::link(CommandRef second, CommandRef appended) const noexcept {
   hint = appended;
 }
 
-void CommandStore::refused() noexcept {
-  refused_.fetch_add(1, order::relaxed);  // order: relaxed, a number
-}
+void CommandStore::refused() noexcept { refused_.add(1); }
 
 void CommandStore::refuse_full() {
   raise(std::length_error("a command bucket is full: its memory_most, or 16 GiB, is reached"));
@@ -339,14 +333,11 @@ void CommandStore::refuse_aux() {
 
 // --- Figures. ---
 
-std::uint64_t CommandStore::recorded() const noexcept {
-  return recorded_.load(order::relaxed);  // order: relaxed, a number
-}
+std::uint64_t CommandStore::recorded() const noexcept { return recorded_.get(); }
 
 Tally CommandStore::tally() const noexcept {
   Tally tally = before_;
-  // order: relaxed, as in close().
-  const std::uint64_t dropped = dropped_.load(order::relaxed);
+  const std::uint64_t dropped = dropped_.get();
   const std::uint64_t recorded = this->recorded();
   tally.accepted += recorded + dropped;
   tally.cancelled += dropped;
@@ -356,8 +347,6 @@ Tally CommandStore::tally() const noexcept {
   return tally;
 }
 
-std::uint64_t CommandStore::refusals() const noexcept {
-  return refused_.load(order::relaxed);  // order: relaxed, a number
-}
+std::uint64_t CommandStore::refusals() const noexcept { return refused_.get(); }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -326,8 +326,7 @@ void ListenerList::adopt(Listener& added) noexcept {
   retain();  // the listener's
   // equivalent(swap): changed and read under the mutex; a figure of the moment elsewhere
   added.list_ = this;
-  // order: relaxed, a figure of the moment, changed under the mutex
-  alive_.store(size() + 1, sync::order::relaxed);
+  alive_.set(size() + 1);
 }
 
 void ListenerList::add(const ListenerRef& listener, AddedAt place, const Listener* before,
@@ -391,8 +390,7 @@ void ListenerList::hide(Listener& listener) noexcept {
   // order: release pairs with the acquire in attached().
   // equivalent(swap): changed and read under the mutex; a figure of the moment elsewhere
   listener.call_.store(nullptr, sync::order::release);
-  // order: relaxed, a figure of the moment, changed under the mutex
-  alive_.store(size() - 1, sync::order::relaxed);
+  alive_.set(size() - 1);
 }
 
 void ListenerList::hide_all(Garbage& garbage) noexcept {

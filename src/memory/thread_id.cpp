@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handoff/memory/internal/thread_id.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/internal/thread_object.hpp>
 
 #include "../sync/internal/seen_sanitizer.hpp"
@@ -12,7 +13,7 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
 namespace {
 
-constinit sync::atomic<std::uint64_t> numbers{0};
+constinit sync::relaxed<std::uint64_t> numbers;
 
 struct Here;
 bool& is_over() noexcept { return sync::thread_slot<bool, Here>::get(); }
@@ -24,8 +25,7 @@ std::array<LoneThread::Living, LoneThread::kMost> LoneThread::living_{};
 bool LoneThread::enroll() noexcept {
   if (number() != 0) return true;
   if (is_over()) return false;
-  // order: relaxed, a number alone
-  const std::uint64_t first = (numbers.fetch_add(1, sync::order::relaxed) + 1) * kMost;
+  const std::uint64_t first = (numbers.add(1) + 1) * kMost;
   // equivalent(bound): which free place is taken is said to nobody
   for (std::size_t place = 0; place < kMost; ++place) {
     std::uint64_t nobody = 0;

@@ -17,7 +17,7 @@
 #include <handoff/config.hpp>
 #include <handoff/pool/detail/task.hpp>
 #include <handoff/sync/cache_line.hpp>
-#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 #include "task_queue.hpp"
 
@@ -36,12 +36,10 @@ namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 // Blocks, allocates: as TaskQueue.
 class alignas(sync::destructive_span) PingPongTasks {
  public:
-  PingPongTasks() : public_(0), load_(0) {}
-
   // As TaskQueue's. Counted in load() from here on.
   Task* reserve() {
     Task* const task = queues_[which()].reserve();
-    if (task != nullptr) add_load(1);
+    if (task != nullptr) load_.add(1);
     return task;
   }
 
@@ -52,9 +50,7 @@ class alignas(sync::destructive_span) PingPongTasks {
   bool has_tickets() const noexcept { return queues_[0].has_tickets() || queues_[1].has_tickets(); }
 
   // How many wait, about.
-  std::int64_t load() const noexcept {
-    return load_.load(sync::order::relaxed);  // order: relaxed, a number
-  }
+  std::int64_t load() const noexcept { return load_.get(); }
 
   // The worker takes tasks, as TaskQueue::claim() does.
   template <class NodeSource>
@@ -63,7 +59,7 @@ class alignas(sync::destructive_span) PingPongTasks {
     std::size_t count = queues_[mine].claim(most, into);
     if (count == 0 && !queues_[1 - mine].looks_empty()) {
       // equivalent(swap): where submitters go is a hint: both queues are looked at
-      public_.store(mine, sync::order::relaxed);  // order: relaxed, a hint; see above
+      public_.set(mine);
       count = queues_[1 - mine].claim(most, into);
     }
     return took(count);
@@ -80,35 +76,28 @@ class alignas(sync::destructive_span) PingPongTasks {
   }
 
  private:
-  std::uint32_t which() const noexcept {
-    return public_.load(sync::order::relaxed);  // order: relaxed, a hint; see above
-  }
-  void add_load(std::int64_t more) noexcept {
-    load_.fetch_add(more, sync::order::relaxed);  // order: relaxed, a number
-  }
+  std::uint32_t which() const noexcept { return public_.get(); }
   std::size_t took(std::size_t tasks) noexcept {
-    if (tasks != 0) add_load(-static_cast<std::int64_t>(tasks));
+    if (tasks != 0) load_.add(-static_cast<std::int64_t>(tasks));
     return tasks;
   }
 
   std::array<SmallTaskQueue, 2> queues_;
-  alignas(sync::destructive_span) sync::atomic<std::uint32_t> public_;  // which one
-  sync::atomic<std::int64_t> load_;
+  alignas(sync::destructive_span) sync::relaxed<std::uint32_t> public_;  // which one
+  sync::relaxed<std::int64_t> load_;
 };
 
 class ActiveQueues {
  public:
-  explicit ActiveQueues(std::size_t workers) : pairs_(workers), chosen_(0), closed_(false) {}
+  explicit ActiveQueues(std::size_t workers) : pairs_(workers) {}
 
   std::size_t size() const noexcept { return pairs_.size(); }
   PingPongTasks& of(std::size_t worker) noexcept { return pairs_[worker]; }
 
   Task* reserve() {
-    // order: relaxed. A thread that was refused by one of the queues has set it, so sees it.
-    if (closed_.load(sync::order::relaxed)) return nullptr;
+    if (closed_.get()) return nullptr;
     Task* const task = choose().reserve();
-    // order: relaxed, as above.
-    if (task == nullptr) closed_.store(true, sync::order::relaxed);
+    if (task == nullptr) closed_.set(true);
     return task;
   }
 
@@ -131,18 +120,19 @@ class ActiveQueues {
 
  private:
   PingPongTasks& choose() noexcept {
-    std::size_t index = chosen_.load(sync::order::relaxed);  // order: relaxed, a hint
+    std::size_t index = chosen_.get();
     const std::size_t other = index + 1 < pairs_.size() ? index + 1 : 0;
     if (pairs_[other].load() < pairs_[index].load()) {
       index = other;
-      chosen_.store(index, sync::order::relaxed);  // order: relaxed, a hint
+      chosen_.set(index);
     }
     return pairs_[index];
   }
 
   std::vector<PingPongTasks> pairs_;  // by worker
-  alignas(sync::destructive_span) sync::atomic<std::size_t> chosen_;
-  sync::atomic<bool> closed_;
+  alignas(sync::destructive_span) sync::relaxed<std::size_t> chosen_;  // a hint
+  // order: a thread that was refused by one of the queues has set it, so sees it.
+  sync::relaxed<bool> closed_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

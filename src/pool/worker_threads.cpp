@@ -24,11 +24,7 @@ WorkerThreads::WorkerThreads(const ThreadPoolOptions& options, Crew& crew, std::
       where_(sync::CpuSet::of_this_thread()),
       threads_(crew.size()),
       quitting_(false),
-      present_(0),
-      started_(0),
-      stand_ins_(0),
-      surplus_(0),
-      lent_(0) {}
+      surplus_(0) {}
 
 void WorkerThreads::start(Duty& duty) {
   duty_ = &duty;
@@ -60,16 +56,16 @@ void WorkerThreads::start(std::size_t index, bool called) {
   // equivalent(delete): the assignment below joins it, too
   threads_[index].join();  // the worker's last one is about to end
   Worker& worker = *crew_.at(index);
-  sync::atomic<std::size_t>& count = worker.spare ? stand_ins_ : present_;
-  count.fetch_add(1, order::relaxed);  // order: relaxed, a number
-  started_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  sync::relaxed<std::size_t>& count = worker.spare ? stand_ins_ : present_;
+  count.add(1);
+  started_.add(1);
   try {
     threads_[index] = sync::Thread(thread, [this, &worker, called]() noexcept {
       worker.spare ? stand_in(worker) : live(worker, called);
     });
   } catch (...) {
-    count.fetch_sub(1, order::relaxed);  // order: relaxed, a number
-    started_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+    count.subtract(1);
+    started_.subtract(1);
     throw;
   }
 }
@@ -84,7 +80,7 @@ void WorkerThreads::live(Worker& worker, bool called) noexcept {
 void WorkerThreads::stand_in(Worker& spare) noexcept {
   duty_->serve(spare, true);
   // equivalent(swap): a figure of the moment
-  stand_ins_.fetch_sub(1, order::relaxed);  // order: relaxed, a number
+  stand_ins_.subtract(1);
   crew_.end_spare(spare);
 }
 
@@ -94,7 +90,7 @@ bool WorkerThreads::may_end(Worker& worker) noexcept {
     return is_over() || duty_->has_work() || duty_->has_work_for(worker);
   };
   if (sleepers().leave(worker.place, stay)) return true;
-  present_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  present_.add(1);
   return false;
 }
 
@@ -151,7 +147,7 @@ bool WorkerThreads::lend() noexcept {
   Worker* const spare = crew_.take_spare();
   if (spare == nullptr) return false;
   // equivalent(swap): a figure of the moment
-  lent_.fetch_add(1, order::relaxed);  // order: relaxed, a number
+  lent_.add(1);
   sleepers().begin_absent(spare->place);
   if (is_somebody_wanted()) wake_one();
   return true;
@@ -170,27 +166,23 @@ void WorkerThreads::take_back() noexcept {
 bool WorkerThreads::take_surplus() noexcept { return take_one(surplus_) != 0; }
 
 bool WorkerThreads::take_leave() noexcept {
-  std::size_t present = present_.load(order::relaxed);  // order: relaxed, the exchange decides
+  std::size_t present = present_.get();
   while (present > core_) {
-    // order: relaxed, a number.
-    if (present_.compare_exchange_weak(present, present - 1, order::relaxed, order::relaxed)) {
-      return true;
-    }
+    if (present_.exchange_if(present, present - 1)) return true;
   }
   return false;
 }
 
 sync::Deadline WorkerThreads::leave_at() const noexcept {
-  // order: relaxed, a number; one thread too many is here for a while, or a sleep is cut short.
-  const bool may_leave = present_.load(order::relaxed) > core_;
+  // One thread too many may be here for a while, or a sleep be cut short.
+  const bool may_leave = present_.get() > core_;
   return may_leave ? sync::deadline_after(options_.idle_time) : sync::no_deadline;
 }
 
 void WorkerThreads::add_to(PoolStatistics& statistics) const noexcept {
-  // order: relaxed, both: numbers.
-  statistics.threads = present_.load(order::relaxed) + stand_ins_.load(order::relaxed);
-  statistics.started = started_.load(order::relaxed);  // order: relaxed, a number
-  statistics.lent = lent_.load(order::relaxed);  // order: relaxed, a number
+  statistics.threads = present_.get() + stand_ins_.get();
+  statistics.started = started_.get();
+  statistics.lent = lent_.get();
 }
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

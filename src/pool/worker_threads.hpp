@@ -26,6 +26,7 @@
 #include <handoff/pool/detail/work_calls.hpp>
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/internal/thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
@@ -128,11 +129,11 @@ class WorkerThreads final : public WorkCalls {
   std::vector<sync::Thread> threads_;  // by index; changed by the caller of an absent worker
   sync::Mutex calling_;  // held to give a thread to an absent worker
   sync::atomic<bool> quitting_;
-  sync::atomic<std::size_t> present_;  // workers that have a thread
-  sync::atomic<std::uint64_t> started_;  // threads, ever
-  sync::atomic<std::size_t> stand_ins_;  // threads that stand in for blocked ones
+  sync::relaxed<std::size_t> present_;  // workers that have a thread
+  sync::relaxed<std::uint64_t> started_;  // threads, ever
+  sync::relaxed<std::size_t> stand_ins_;  // threads that stand in for blocked ones
   sync::atomic<std::size_t> surplus_;  // stand-ins whose workers are back
-  sync::atomic<std::uint64_t> lent_;  // stand-ins, ever
+  sync::relaxed<std::uint64_t> lent_;  // stand-ins, ever
 };
 
 }  // namespace detail

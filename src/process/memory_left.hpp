@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <handoff/config.hpp>
-#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -18,26 +18,18 @@ std::uint64_t memory_left(const char* root = "") noexcept;
 // What may be taken without asking what is left, which takes longer than to have a few pages.
 class MemoryCredit {
  public:
-  constexpr MemoryCredit() noexcept : left_(0) {}
-
   bool take(std::uint64_t bytes) noexcept {
-    std::uint64_t left = left_.load(sync::order::relaxed);  // order: relaxed, the number is all
+    std::uint64_t left = left_.get();
     while (left >= bytes) {
-      // order: relaxed, as above.
-      if (left_.compare_exchange_weak(left, left - bytes, sync::order::relaxed,
-                                      sync::order::relaxed)) {
-        return true;
-      }
+      if (left_.exchange_if(left, left - bytes)) return true;
     }
     return false;
   }
   // Somebody has looked: from here on this much is left.
-  void grant(std::uint64_t bytes) noexcept {
-    left_.store(bytes, sync::order::relaxed);  // order: relaxed, as above
-  }
+  void grant(std::uint64_t bytes) noexcept { left_.set(bytes); }
 
  private:
-  sync::atomic<std::uint64_t> left_;
+  sync::relaxed<std::uint64_t> left_;
 };
 
 // Whether this much memory can be had. May say yes without a look as long as what it said yes to

@@ -27,6 +27,7 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/pause.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 #include "../sync/internal/seen_sanitizer.hpp"
 #include "event.hpp"
@@ -43,7 +44,7 @@ class Lane {
  public:
   enum State : std::uint32_t { kFree, kTaking, kTaken, kLeft };
 
-  explicit Lane(std::size_t events) : ring_(events), dropped_(0), state_(kTaking) {}
+  explicit Lane(std::size_t events) : ring_(events), state_(kTaking) {}
 
   // The owner's: false, and counted, if there is no room.
   bool put(const Event& event) noexcept {
@@ -57,10 +58,7 @@ class Lane {
     return ring_.try_push(Event::of_gap(ticks)) == Status::ok;
   }
   // Counts one that was not put.
-  [[gnu::cold]] void drop() noexcept {
-    // order: relaxed, both: only the owner writes it.
-    dropped_.store(dropped_.load(sync::order::relaxed) + 1, sync::order::relaxed);
-  }
+  [[gnu::cold]] void drop() noexcept { dropped_.add_alone(1); }
   // What is no event by itself: not counted, and left out where there is no room.
   void put_beside(const Event& event) noexcept { (void)ring_.try_push(event); }
 
@@ -71,7 +69,7 @@ class Lane {
   }
   // How many were dropped since the last call.
   std::uint64_t take_dropped() noexcept {
-    const std::uint64_t dropped = dropped_.load(sync::order::relaxed);  // order: relaxed, a figure
+    const std::uint64_t dropped = dropped_.get();
     return dropped - std::exchange(dropped_told_.write(), dropped);
   }
 
@@ -86,7 +84,7 @@ class Lane {
   }
 
   SpscRing<Event> ring_;
-  sync::atomic<std::uint64_t> dropped_;
+  sync::relaxed<std::uint64_t> dropped_;
   sync::atomic<std::uint32_t> state_;  // State
   sync::cell<LaneOwner> owner_;
   sync::cell<std::uint64_t> dropped_told_;  // the reader's
@@ -97,7 +95,7 @@ class Lanes {
  public:
   // `events`: room of each lane.
   explicit constexpr Lanes(std::size_t events) noexcept
-      : first_(nullptr), takers_(0), shut_(false), lost_(0), events_(events) {}
+      : first_(nullptr), takers_(0), shut_(false), events_(events) {}
 
   // Null: no memory, or shut.
   Lane* take(const LaneOwner& owner) noexcept {
@@ -114,10 +112,8 @@ class Lanes {
   }
 
   // An event of a thread that has got none; and how many there were since the last call.
-  void lose() noexcept { lost_.fetch_add(1, sync::order::relaxed); }  // order: relaxed, a figure
-  std::uint64_t take_lost() noexcept {
-    return lost_.exchange(0, sync::order::relaxed);  // order: relaxed, a figure
-  }
+  void lose() noexcept { lost_.add(1); }
+  std::uint64_t take_lost() noexcept { return lost_.exchange(0); }
 
   // Its thread ends.
   static void leave(Lane& lane) noexcept { lane.become(Lane::kLeft); }
@@ -200,7 +196,7 @@ class Lanes {
   sync::atomic<Lane*> first_;
   sync::atomic<std::uint32_t> takers_;
   sync::atomic<bool> shut_;
-  sync::atomic<std::uint64_t> lost_;
+  sync::relaxed<std::uint64_t> lost_;
   const std::size_t events_;
 };
 

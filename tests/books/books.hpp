@@ -16,6 +16,7 @@
 #include <handoff/core/internal/books.hpp>
 #include <handoff/queue/internal/ring_positions.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 namespace handoff::test {
 
@@ -23,6 +24,10 @@ namespace handoff::test {
 template <class Atomic>
 auto now(const Atomic& atomic) noexcept {
   return atomic.load(sync::order::seq_cst);  // order: seq_cst, at rest; no partner
+}
+template <class T>
+T now(const sync::relaxed<T>& word) noexcept {
+  return word.get();
 }
 inline std::uint64_t now(const detail::RingPosition& position) noexcept { return position.own(); }
 

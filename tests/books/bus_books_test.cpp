@@ -24,7 +24,7 @@ struct Books<Break> {
   static auto& waiting(Bus& bus) { return bus.core_.rings_[0].waiters.sleepers.count_; }
   static auto& asleep(Bus& bus) { return bus.core_.arrivals_.sleepers_.count_; }
   static auto& taker(Bus& bus) { return bus.core_.taker_.thread_; }
-  static sync::atomic<std::uint64_t>& failed(Bus& bus) { return bus.core_.figures_.failed_; }
+  static auto& failed(Bus& bus) { return bus.core_.figures_.failed_; }
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 #include "books/books.hpp"
 #include "support/test.hpp"
@@ -15,12 +16,20 @@ T get(const sync::atomic<T>& word) {
   return now(word);
 }
 template <class T>
+T get(const sync::relaxed<T>& word) {
+  return now(word);
+}
+template <class T>
 T get(const T& word) {
   return word;
 }
 template <class T, class Value>
 void set(sync::atomic<T>& word, Value value) {
   word.store(static_cast<T>(value), sync::order::seq_cst);  // order: seq_cst, at rest; no partner
+}
+template <class T, class Value>
+void set(sync::relaxed<T>& word, Value value) {
+  word.set(static_cast<T>(value));
 }
 template <class T, class Value>
 void set(T& word, Value value) {

@@ -34,6 +34,11 @@ BECOMES = [
     ("pool.post(f, {.priority = handoff::Priority::high,\n              .stop = token});",
      "pool.post(f, {.until = token,\n              .priority = handoff::Priority::high});"),
     ("files.append(path, bytes, true);", "files.append(path, bytes, {.durable = true});"),
+    ("struct Waits : EventPolicies {\n  static constexpr OnFull on_full = OnFull::wait;\n};\n"
+     "EventQueue<int, void(), Waits> a;\nEventQueue<int, void(), Waits> b({.capacity = 4});",
+     "struct Waits : EventPolicies {\n  static constexpr bool bounded = true;\n};\n"
+     "EventQueue<int, void(), Waits> a({.on_full = OnFull::wait});\n"
+     "EventQueue<int, void(), Waits> b({.capacity = 4, .on_full = OnFull::wait});"),
 ]
 STAYS = [
     "auto f = pool.submit(describe, 1, 2);",

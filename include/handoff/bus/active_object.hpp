@@ -60,7 +60,7 @@
 #include <handoff/core/status.hpp>
 #include <handoff/core/tally.hpp>
 #include <handoff/core/until.hpp>
-#include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/internal/thread.hpp>
@@ -134,8 +134,7 @@ class ActiveObject {
 
   // See the head comment.
   Tally close(const Closing& closing = Closing::finish) {
-    // order: relaxed, the own thread finds what it wrote, and others something else.
-    if (thread_here_.load(sync::order::relaxed) == sync::this_thread_id()) {
+    if (thread_here_.get() == sync::this_thread_id()) {
       misuse("ActiveObject: closed or destroyed inside one of its own handlers");
     }
     const sync::Lock lock(closing_mutex_);
@@ -145,7 +144,7 @@ class ActiveObject {
       bus_.shut();  // equivalent(swap): the thread, once it is told, shuts the bus itself
       stop_.request_stop();
       thread_.join();
-      thread_here_.store(nullptr, sync::order::relaxed);  // order: relaxed, see close()
+      thread_here_.set(nullptr);
       is_over_ = true;
     }
     return bus_.tally();
@@ -170,8 +169,7 @@ class ActiveObject {
  private:
   void serve() noexcept {
     const sync::StopToken stop = stop_.token();
-    thread_here_.store(sync::this_thread_id(),
-                       sync::order::relaxed);  // order: relaxed, see close()
+    thread_here_.set(sync::this_thread_id());
     const auto handler = [this, &stop](auto& message) {
       // From inside, so that the drain under way does as the close says.
       if (stop.stop_requested()) [[unlikely]] {
@@ -216,7 +214,8 @@ class ActiveObject {
   State state_;
   Bus bus_;
   sync::StopSource stop_;
-  sync::atomic<sync::ThreadId> thread_here_{nullptr};
+  // order: the own thread finds what it wrote, and others something else.
+  sync::relaxed<sync::ThreadId> thread_here_;
   sync::Mutex closing_mutex_;
   Closing closing_;  // written before the stop
   bool is_over_ = false;

@@ -59,6 +59,7 @@
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -191,10 +192,7 @@ class Latest {
   }
 
   // How many values were replaced before anybody read them; exact at rest.
-  [[nodiscard]] std::uint64_t overwritten() const noexcept {
-    // order: relaxed, only a number.
-    return overwritten_.load(sync::order::relaxed);
-  }
+  [[nodiscard]] std::uint64_t overwritten() const noexcept { return overwritten_.get(); }
 
  protected:
   // The version before the first one.
@@ -300,9 +298,7 @@ class Latest {
   void retire(std::size_t index) noexcept {
     ValueSlot& slot = slots_[index];
     // order: relaxed, ordered by `left`. Where nobody but the writer came, nobody has written it.
-    if (!slot.was_read.load(sync::order::relaxed)) {
-      overwritten_.fetch_add(1, sync::order::relaxed);  // order: relaxed, only a number
-    }
+    if (!slot.was_read.load(sync::order::relaxed)) overwritten_.add(1);
     slot.was_read.store(false, sync::order::relaxed);  // order: relaxed, give_back() publishes it
     give_back(index);
   }
@@ -436,7 +432,7 @@ class Latest {
   sync::atomic<bool> over_{false};  // no store succeeds; beside newest_, where waits look anyway
   detail::Parked readers_;
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> free_;  // a bit for each slot
-  sync::atomic<std::uint64_t> overwritten_{0};
+  sync::relaxed<std::uint64_t> overwritten_;
   sync::atomic<std::uint32_t> converting_{0};
 };
 

@@ -14,8 +14,8 @@
 #include <handoff/core/internal/outcome.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/core/tally.hpp>
-#include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/fork.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/internal/this_thread.hpp>
 #include <handoff/sync/mutex.hpp>
 
@@ -32,10 +32,9 @@ class BusTaker {
       if (taker.is_taking()) {
         misuse("a message bus was drained inside one of its handlers, or by two threads at a time");
       }
-      // order: relaxed, a reader is told by what it reads besides, or is this thread.
-      taker_.thread_.store(sync::this_thread_id(), sync::order::relaxed);
+      taker_.thread_.set(sync::this_thread_id());
     }
-    ~Taking() { taker_.thread_.store(nullptr, sync::order::relaxed); }  // order: relaxed, as above
+    ~Taking() { taker_.thread_.set(nullptr); }
     Taking(const Taking&) = delete;
     Taking& operator=(const Taking&) = delete;
 
@@ -45,34 +44,18 @@ class BusTaker {
 
   // Whether this thread, or another one, takes. In a forked child no other is there.
   bool is_taking() const noexcept {
-    const sync::ThreadId thread =
-        thread_.load(sync::order::relaxed);  // order: relaxed, its own comes before
+    const sync::ThreadId thread = thread_.get();
     return thread != nullptr && (origin_.is_here() || thread == sync::this_thread_id());
   }
-  bool is_taking_here() const noexcept {
-    // order: relaxed, as above
-    return thread_.load(sync::order::relaxed) == sync::this_thread_id();
-  }
+  bool is_taking_here() const noexcept { return thread_.get() == sync::this_thread_id(); }
 
  private:
   template <class>
   friend struct Books;
 
-  sync::atomic<sync::ThreadId> thread_{nullptr};
+  // order: a thread sees what it wrote itself; others are told by what they read besides.
+  sync::relaxed<sync::ThreadId> thread_;
   const sync::Origin origin_ = sync::Origin::here();
-};
-
-// Begins with 0.
-struct BusFigure : sync::atomic<std::uint64_t> {
-  BusFigure() noexcept : atomic(0) {}
-  std::uint64_t now() const noexcept {
-    return load(sync::order::relaxed);  // order: relaxed, a figure
-  }
-  // By the one thread that writes it.
-  void count_one() noexcept {
-    // order: relaxed, twice: only the consumer writes it, and the head is published behind it.
-    store(load(sync::order::relaxed) + 1, sync::order::relaxed);
-  }
 };
 
 // tally() by any thread, the rest by the consumer.
@@ -87,12 +70,12 @@ class BusFigures {
 
   // A message that nobody was handed, expired or cancelled.
   void count_unhandled(Outcome why) noexcept {
-    (why == Outcome::expired ? expired_ : cancelled_).count_one();
+    (why == Outcome::expired ? expired_ : cancelled_).add_alone(1);
   }
   // A claim that was dropped.
-  void count_skipped() noexcept { skipped_.count_one(); }
+  void count_skipped() noexcept { skipped_.add_alone(1); }
   [[gnu::cold]] void count_failed(std::exception_ptr failure) noexcept {
-    failed_.count_one();
+    failed_.add_alone(1);
     const sync::Lock lock(failure_mutex_);
     if (first_failure_ == nullptr) first_failure_ = std::move(failure);
   }
@@ -106,10 +89,10 @@ class BusFigures {
       const sync::Lock lock(failure_mutex_);
       tally.first_failure = first_failure_;
     }
-    tally.failed = failed_.now();  // equivalent(swap) all: one answer, of figures of a moment
-    tally.cancelled = cancelled_.now();
-    tally.expired = expired_.now();
-    const std::uint64_t skipped = skipped_.now();
+    tally.failed = failed_.get();  // equivalent(swap) all: one answer, of figures of a moment
+    tally.cancelled = cancelled_.get();
+    tally.expired = expired_.get();
+    const std::uint64_t skipped = skipped_.get();
     const Rings rings = look();
     // While calls are under way some of these are older than others.
     const std::uint64_t ended = less(rings.passed, skipped);
@@ -127,10 +110,11 @@ class BusFigures {
     return all > some ? all - some : 0;
   }
 
-  BusFigure failed_;
-  BusFigure cancelled_;
-  BusFigure expired_;
-  BusFigure skipped_;
+  using Figure = sync::relaxed<std::uint64_t>;  // order: the head is published behind each
+  Figure failed_;
+  Figure cancelled_;
+  Figure expired_;
+  Figure skipped_;
   mutable sync::Mutex failure_mutex_;
   std::exception_ptr first_failure_;
 };

@@ -46,6 +46,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -295,7 +296,7 @@ class BusCore {
     for (std::size_t i = 0; i < layout_.rings; ++i) {
       if (!rings_[i].drained()) return false;
     }
-    over_.store(true, sync::order::relaxed);  // order: relaxed, of the consumer's own figures
+    over_.set(true);
     return true;
   }
   void await_something() {
@@ -307,8 +308,7 @@ class BusCore {
   bool is_taking_here() const noexcept { return taker_.is_taking_here(); }
 
   Tally tally() const noexcept {
-    // order: relaxed, as all figures here
-    return figures_.tally(over_.load(sync::order::relaxed), [this]() noexcept {
+    return figures_.tally(over_.get(), [this]() noexcept {
       BusFigures::Rings rings;
       for (std::size_t i = 0; i < layout_.rings; ++i) {
         rings.passed += rings_[i].passed();
@@ -330,10 +330,10 @@ class BusCore {
     if (!every_ring_has_room(Admission::normal)) return Pressure::normal;
     return every_ring_has_room(Admission::low) ? Pressure::none : Pressure::low;
   }
-  std::uint64_t refused(Class of) const noexcept { return refused_[index_of(of)].now(); }
+  std::uint64_t refused(Class of) const noexcept { return refused_[index_of(of)].get(); }
   std::uint64_t refused() const noexcept {
     std::uint64_t sum = 0;
-    for (const BusFigure& of : refused_) sum += of.now();
+    for (const auto& of : refused_) sum += of.get();
     return sum;
   }
 
@@ -389,15 +389,12 @@ class BusCore {
 
   std::size_t rings_used() const noexcept {
     if constexpr (!kLanes) return Order::rings({});
-    // order: relaxed, it comes before the message that is looked for.
-    return rings_used_.load(sync::order::relaxed);
+    return rings_used_.get();
   }
   void raise_rings_used(std::size_t rings) noexcept {
-    std::size_t used = rings_used_.load(sync::order::relaxed);  // order: relaxed, as above
-    // order: relaxed, as above.
+    std::size_t used = rings_used_.get();
     // equivalent(bound): the same number is stored again
-    while (used < rings && !rings_used_.compare_exchange_weak(used, rings, sync::order::relaxed,
-                                                              sync::order::relaxed)) {
+    while (used < rings && !rings_used_.exchange_if(used, rings)) {
     }
   }
 
@@ -433,7 +430,7 @@ class BusCore {
     }
     if (got.count == 0 && got.refused != Status::closed) {
       const std::size_t its = kClassRings ? ring_index(*port.ring) : index_of(admission);
-      refused_[its].fetch_add(1, sync::order::relaxed);  // order: relaxed, a figure.
+      refused_[its].add(1);
     }
     return got;
   }
@@ -569,14 +566,14 @@ class BusCore {
   const BusMemory memory_;
   Ring* rings_ = nullptr;
   sync::atomic<bool>* lanes_taken_ = nullptr;  // of the rings from 1 on
-  sync::atomic<std::size_t> rings_used_{1};
+  sync::relaxed<std::size_t> rings_used_{1};  // order: written before a message is looked for
   sync::atomic<bool> closed_{false};
-  sync::atomic<bool> over_{false};
+  sync::relaxed<bool> over_;
   const bool waits_;  // producers do, for room
   Parked arrivals_;  // the consumer, that waits for a message
 
   // Written by producers that find no room, often then: on a line of its own.
-  alignas(sync::destructive_span) BusFigure refused_[Order::kClasses];
+  alignas(sync::destructive_span) sync::relaxed<std::uint64_t> refused_[Order::kClasses];
 
   // The consumer's.
   alignas(sync::destructive_span) std::size_t next_ring_ = 0;

@@ -35,6 +35,7 @@
 #include <handoff/sync/event_count.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
 #undef Status
@@ -154,7 +155,7 @@ class MessageRing {
   }
   // A claim that was dropped.
   void skip(Ticket ticket) noexcept {
-    dropped_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a figure
+    dropped_.add(1);
     publish(ticket, kSkipped);
   }
 
@@ -192,9 +193,7 @@ class MessageRing {
   }
   std::uint64_t claimed() const noexcept { return (tail() - start_) / 2; }
   std::uint64_t passed() const noexcept { return (head() - start_) / 2; }
-  std::uint64_t dropped() const noexcept {
-    return dropped_.load(sync::order::relaxed);  // order: relaxed, a figure
-  }
+  std::uint64_t dropped() const noexcept { return dropped_.get(); }
 
   RoomWaiters waiters;
 
@@ -251,7 +250,7 @@ class MessageRing {
   // The producers' line.
   alignas(sync::destructive_span) sync::atomic<Ticket> tail_;  // of the next claim, | kClosed
   RingPosition head_seen_;  // head_ or before: one producer passes on to the others what it saw
-  sync::atomic<std::uint64_t> dropped_{0};
+  sync::relaxed<std::uint64_t> dropped_;
 
   // The consumer's line.
   alignas(sync::destructive_span) RingPosition head_;  // of the next message

@@ -27,6 +27,7 @@
 #include <handoff/memory/internal/thread_spaces.hpp>
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/mutex.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -223,9 +224,10 @@ class CommandStore {
   Tally before_;
 
   alignas(sync::destructive_span) sync::atomic<std::uint64_t> open_{0};  // recorders and batches
-  sync::atomic<std::uint64_t> recorded_{0};  // commands of recorders that have closed
-  sync::atomic<std::uint64_t> dropped_{0};  // commands of recorders that failed
-  sync::atomic<std::uint64_t> refused_{0};
+  // order: open_ shows both to a reader, which has seen their recorders close.
+  sync::relaxed<std::uint64_t> recorded_;  // commands of recorders that have closed
+  sync::relaxed<std::uint64_t> dropped_;  // commands of recorders that failed
+  sync::relaxed<std::uint64_t> refused_;
 };
 
 // While the owner sorts or dispatches.

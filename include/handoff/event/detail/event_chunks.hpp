@@ -37,6 +37,7 @@
 #include <handoff/sync/internal/cell.hpp>
 #include <handoff/sync/internal/fence.hpp>
 #include <handoff/sync/internal/prefetch.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -124,7 +125,7 @@ class EventChunks {
     Slot& slot = place.slot();
     call_or([&] { slot.construct(std::forward<Args>(args)...); },
             [&] {
-              voids_.fetch_add(1, sync::order::relaxed);  // order: relaxed, a number alone
+              voids_.add(1);
               // order: release pairs with the acquire in ready(), as below.
               slot.state.store(place.stamp(kVoid), sync::order::release);
             });
@@ -161,9 +162,7 @@ class EventChunks {
   }
 
   // How many of the places that have been claimed never came to hold an event.
-  std::uint64_t voids() const noexcept {
-    return voids_.load(sync::order::relaxed);  // order: relaxed, a number alone
-  }
+  std::uint64_t voids() const noexcept { return voids_.get(); }
 
   // Consumers: how many places have been claimed so far; each of them will be ready.
   std::uint64_t end_index() const noexcept {
@@ -457,7 +456,7 @@ class EventChunks {
   }
 
   ChunkPlace head_;  // the next to take; consumers'
-  sync::atomic<std::uint64_t> voids_{0};
+  sync::relaxed<std::uint64_t> voids_;
 
   // The word of the newest chunk, or alone() and what others have added.
   alignas(sync::destructive_span) sync::atomic<std::uintptr_t> tail_;

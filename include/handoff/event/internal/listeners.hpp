@@ -20,6 +20,7 @@
 #include <handoff/memory/internal/epochs.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/internal/sanitizer.hpp>
 #include <handoff/sync/mutex.hpp>
 
@@ -176,9 +177,7 @@ class ListenerList {
   using Visitor = void (*)(void* context, ListenerRef listener);
   void visit(Visitor visitor, void* context);
 
-  std::size_t size() const noexcept {
-    return alive_.load(sync::order::relaxed);  // order: relaxed, a figure of the moment
-  }
+  std::size_t size() const noexcept { return alive_.get(); }
 
   bool empty() const noexcept { return size() == 0; }
 
@@ -254,7 +253,7 @@ class ListenerList {
 
   const void* const owner_;
   sync::atomic<Array*> current_{nullptr};
-  sync::atomic<std::size_t> alive_{0};
+  sync::relaxed<std::size_t> alive_;
   sync::atomic<std::uint32_t> references_{1};
   sync::Mutex mutex_;
   int lowest_ = 0;  // no listener has a lower priority, nor a higher one; under the mutex

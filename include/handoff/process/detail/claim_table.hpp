@@ -44,6 +44,7 @@
 #include <handoff/config.hpp>
 #include <handoff/core/internal/min_max.hpp>
 #include <handoff/sync/internal/atomic.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
 
@@ -292,38 +293,31 @@ class WorkerSlot {
 
   // By the worker, while it is at a block of the run.
   void keep(std::uint64_t run, const char* text) noexcept {
-    // order: relaxed, written by this worker, or by one that was gone before this one was started.
-    if (run_.load(sync::order::relaxed) == run) return;
+    if (run_.get() == run) return;
     std::size_t length = 0;
     for (; length + 1 < most_text && text[length] != '\0'; ++length) text_[length] = text[length];
     text_[length] = '\0';
-    // order: relaxed, finish() publishes it with the block.
-    run_.store(run, sync::order::relaxed);
+    run_.set(run);
   }
 
   // By the master, when all blocks of the run are over. False: nothing was said.
   bool said(std::uint64_t run, char (&text)[most_text]) const noexcept {
-    // order: relaxed, look() has seen the block with which it was published.
-    if (run_.load(sync::order::relaxed) != run) return false;
+    if (run_.get() != run) return false;
     std::memcpy(text, text_, most_text);  // once: a worker may be mad, and change it
     text[most_text - 1] = '\0';
     return true;
   }
 
   // By the worker, before it ends.
-  void retire() noexcept {
-    // order: relaxed, the kernel's word of the end comes behind it.
-    retired_.store(1, sync::order::relaxed);
-  }
+  void retire() noexcept { retired_.set(1); }
   // By the master, when the worker is gone, once.
-  bool take_retired() noexcept {
-    // order: relaxed, as above.
-    return retired_.exchange(0, sync::order::relaxed) != 0;
-  }
+  bool take_retired() noexcept { return retired_.exchange(0) != 0; }
 
  private:
-  sync::atomic<std::uint64_t> run_{0};
-  sync::atomic<std::uint32_t> retired_{0};
+  // order: finish() publishes it with the block, whose end look() has seen. A worker of before was
+  // gone before this one was started.
+  sync::relaxed<std::uint64_t> run_;
+  sync::relaxed<std::uint32_t> retired_;  // order: the kernel's word of the end comes behind it
   char text_[most_text] = {};
 };
 

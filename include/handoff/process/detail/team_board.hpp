@@ -40,6 +40,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/park.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/internal/work_patience.hpp>
 
 namespace handoff { inline namespace HANDOFF_ABI { namespace detail {
@@ -118,7 +119,7 @@ class TeamBoard {
 
   // Ends serve() in all workers that are between runs, or come there.
   void dismiss() noexcept {
-    dismissed_.store(1, sync::order::relaxed);  // order: relaxed, the bell brings it
+    dismissed_.set(1);
     ring(Ring::all);
   }
 
@@ -134,7 +135,7 @@ class TeamBoard {
       const sync::Deadline began = sync::clock::now();
       // order: acquire, the partner is ring(); TB-2.
       const std::uint32_t heard = doorbell.load(sync::order::acquire);
-      if (dismissed_.load(sync::order::relaxed) != 0) return;  // order: relaxed, see dismiss()
+      if (dismissed_.get() != 0) return;
       const bool is_over = take_part(place, words, work);
       if (is_over) tell();
       // order: relaxed, what it tells is read again, with acquire.
@@ -163,17 +164,16 @@ class TeamBoard {
 
   // The early ones divide the whole range: often no other comes.
   Place place_of(std::uint32_t slot, std::uint32_t width) const noexcept {
-    // order: relaxed, it was there before the workers. Any number is right, as memory may be
-    // overwritten: where there is no early worker, the master's clock wakes the others.
-    const std::uint32_t early = detail::min(early_.load(sync::order::relaxed), width);
+    // Any number is right, as memory may be overwritten: where there is no early worker, the
+    // master's clock wakes the others.
+    const std::uint32_t early = detail::min(early_.get(), width);
     const bool is_early = slot < early;
     return {slot, is_early, slot, is_early ? early : width};
   }
 
   // The worker that has told of the end leaves its CPU to the master, which comes there.
   sync::Spin spin_after(bool is_over) const noexcept {
-    // order: relaxed, it was there before the workers. Any number is right.
-    const Patience patience = patience_.load(sync::order::relaxed);
+    const Patience patience = patience_.get();  // any number is right
     const bool spins =
         patience == Patience::all || (patience == Patience::but_the_last && !is_over);
     return spins ? sync::Spin::allowed : sync::Spin::never;
@@ -217,11 +217,11 @@ class TeamBoard {
   }
 
   alignas(sync::destructive_span) Bell bells_[2] = {Bell(0), Bell(0)};  // early, late
-  sync::atomic<std::uint32_t> early_;
-  sync::atomic<std::uint32_t> dismissed_{0};
+  sync::relaxed<std::uint32_t> early_;  // order: it was there before the workers, as `patience_`
+  sync::relaxed<std::uint32_t> dismissed_;  // order: the bell brings it
   sync::atomic<std::uint64_t> run_{0};
   Word job_[job_parts] = {Word(0), Word(0), Word(0), Word(0)};
-  sync::atomic<Patience> patience_;
+  sync::relaxed<Patience> patience_;
 };
 
 }}}  // namespace handoff::HANDOFF_ABI::detail

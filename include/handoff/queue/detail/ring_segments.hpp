@@ -25,6 +25,7 @@
 #include <handoff/sync/cache_line.hpp>
 #include <handoff/sync/internal/atomic.hpp>
 #include <handoff/sync/internal/cell.hpp>
+#include <handoff/sync/internal/relaxed.hpp>
 #include <handoff/sync/mutex.hpp>
 
 #pragma push_macro("Status")  // of Xlib.h
@@ -107,9 +108,7 @@ class SegmentPlaces {
     front().destroy();
     ++head_place_.write();
   }
-  void bared(const Claim& claim) noexcept {
-    popped_.store(popped() + claim.count, sync::order::relaxed);  // order: relaxed, as in popped()
-  }
+  void bared(const Claim& claim) noexcept { popped_.add_alone(claim.count); }
   // Those that were there at the call, each moved out first: a visitor may push and pop.
   template <class Visit>
   std::size_t visit(std::size_t most, const Visit& visit) {
@@ -132,7 +131,7 @@ class SegmentPlaces {
 
   // Two numbers of about the same moment; clamped, since either may be older.
   std::size_t size() const noexcept {
-    const std::uint64_t popped = this->popped();
+    const std::uint64_t popped = popped_.get();
     const auto size = static_cast<std::int64_t>(pushed_.own() - popped);
     return static_cast<std::size_t>(size < 0 ? 0 : size);
   }
@@ -176,14 +175,9 @@ class SegmentPlaces {
     return tail_segment_.read()->places[tail_place_.read()];
   }
 
-  std::uint64_t popped() const noexcept {
-    // order: relaxed, written under head_mutex_; elsewhere it is only a number.
-    return popped_.load(sync::order::relaxed);
-  }
-
   // How many items there are, `most` at most; looks again if it knows of fewer.
   std::size_t ready(std::size_t most) noexcept {
-    const std::uint64_t popped = this->popped();
+    const std::uint64_t popped = popped_.get();
     // equivalent(bound): one look more at the other end
     if (pushed_seen_.read() - popped < most) pushed_seen_.write() = pushed_.seen();
     return detail::min(most, static_cast<std::size_t>(pushed_seen_.read() - popped));
@@ -203,7 +197,7 @@ class SegmentPlaces {
   sync::cell<Segment*> head_segment_;
   sync::cell<std::size_t> head_place_;
   sync::cell<std::uint64_t> pushed_seen_;
-  sync::atomic<std::uint64_t> popped_{0};
+  sync::relaxed<std::uint64_t> popped_;  // order: written under the mutex; elsewhere a number
   // Pushes' end.
   alignas(sync::destructive_span) sync::Mutex tail_mutex_;
   sync::cell<Segment*> tail_segment_;

@@ -183,8 +183,8 @@ class PositionPlaces {
   };
 
   RingSlots<sync::raw_cell<T>> slots_;
+  RingClosed closed_;  // in the line that both ends keep: a look at an empty ring asks for it
   alignas(sync::destructive_span) End producer_;
-  RingClosed closed_;
   alignas(sync::destructive_span) End consumer_;
 };
 
