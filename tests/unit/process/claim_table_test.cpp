@@ -6,7 +6,9 @@
 #include <handoff/process/detail/job_board.hpp>
 #include <handoff/process/detail/team_board.hpp>
 
+#include "process/process_arena.hpp"
 #include "support/test.hpp"
+#include "unit/process/forked.hpp"
 
 namespace {
 
@@ -354,6 +356,14 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
 }
 
 // ---- The words of a pool's jobs ----------------------------------------------------------------
+
+TEST(JobPlace, ATextWithoutAnEndEndsWithItsPlace) {
+  const handoff::test::CommonPages pages(JobPlace::most_bytes);
+  std::ranges::fill(pages.bytes(), std::byte{'x'});
+  EXPECT_EQ(JobPlace::text_in(pages.bytes()).size(), JobPlace::most_bytes);
+  pages.bytes().front() = std::byte{0};
+  EXPECT_EQ(JobPlace::text_in(pages.bytes()), "");
+}
 
 // A worker works at nothing but places that there are, ends each that it has claimed, and leaves
 // when it is told to, whatever the words and the bell say.

@@ -413,6 +413,10 @@ TEST(WorkerProgram, AHelloOfAnyBytesIsRefusedWithoutBeingReadBeyondItsEnd) {
   for (std::size_t cut = 0; cut < bytes; ++cut) {
     EXPECT_NE(detail::fault_of(right, cut, wanted), "");
   }
+  // Of as many kernels as there can be, with no zero behind any name.
+  right.count = detail::WorkerHello::most_kernels;
+  std::memset(static_cast<void*>(&right.kernels), 'x', sizeof right.kernels);
+  EXPECT_NE(detail::fault_of(right, sizeof right, wanted), "");
 }
 
 }}  // namespace worker_program_test
