@@ -397,7 +397,7 @@ TEST(WorkerProgram, AHelloOfAnyBytesIsRefusedWithoutBeingReadBeyondItsEnd) {
   const std::vector<detail::KernelSignature> wanted(right.kernels.begin(),
                                                     right.kernels.begin() + 2);
   EXPECT_EQ(detail::fault_of(right, bytes, wanted), "");
-  for (std::size_t i = 0; i < test::rounds(20000); ++i) {
+  for (std::size_t i = 0; i < test::rounds(100'000); ++i) {
     detail::WorkerHello hello = right;
     auto* const raw = reinterpret_cast<unsigned char*>(&hello);
     for (unsigned flips = 1 + static_cast<unsigned>(random() % 3); flips != 0; --flips) {
