@@ -339,8 +339,7 @@ std::exception_ptr JobMaster::failure() const noexcept {
   (void)attempt(
       [&] {
         if (ended_.how == Ending::threw) {
-          const auto* const text = reinterpret_cast<const char*>(ended_.bytes.data());
-          const std::string what(text, ::strnlen(text, ended_.bytes.size()));
+          const std::string what(JobPlace::text_in(ended_.bytes));
           error = std::make_exception_ptr(WorkFailed(what));
         } else if (ended_.how == Ending::died) {
           const std::uint32_t deaths = ended_.deaths;

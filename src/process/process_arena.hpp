@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <handoff/config.hpp>
 #include <handoff/core/misuse.hpp>
 #include <handoff/process/detail/claim_table.hpp>
@@ -13,6 +14,7 @@
 #include <handoff/process/detail/team_board.hpp>
 #include <handoff/sync/clock.hpp>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include "../core/internal/call_failed.hpp"
@@ -30,6 +32,12 @@ struct JobPlace {
   std::uint32_t is_late = 0;  // the worker that claimed it found that the deadline has passed
   alignas(64) std::byte arguments[most_bytes] = {};
   alignas(64) std::byte result[most_bytes] = {};  // or the text of an exception, up to a zero
+
+  // That text, in a copy of `result`: a worker that is mad leaves no zero.
+  static std::string_view text_in(std::span<const std::byte> result) noexcept {
+    const auto* const text = reinterpret_cast<const char*>(result.data());
+    return {text, ::strnlen(text, result.size())};
+  }
 };
 
 // How many there are of each, besides the board.

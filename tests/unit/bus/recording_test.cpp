@@ -3,6 +3,7 @@
 // Recordings: what is replayed is what was handed out, at any pace; what is no whole recording of
 // these messages is refused before anything is handed out; calls that fail leave nothing behind.
 #include "support/failing.hpp"
+#include "support/fast_place.hpp"
 #include "support/files.hpp"
 #include "support/test.hpp"
 
@@ -110,7 +111,7 @@ struct RecordingTest : testing::Test {
     return digest.value;
   }
 
-  const test::Folder folder;
+  const test::Folder folder{test::fast_place()};
 };
 
 template <class B, class... Args>

@@ -128,6 +128,47 @@ TEST_F(SwappedLinks, CanaryWhoFollowsOneIsFound) {
   }
 }
 
+// A directory is closed while the walk is deep below it, and opened again by way of what is in it,
+// or by its name, if it has that still.
+TEST_F(CopyTreeOften, a_directory_that_is_moved_away_leads_into_no_other) {
+  const fs::path third = fs::path("1") / "2" / "3";
+  fs::path deep = "4";
+  for (int level = 5; level < 25; ++level) deep /= std::to_string(level);
+  const fs::path outside = base / "outside";
+  for (const int way : {0, 1, 2, 3}) {
+    const fs::path& moved = way < 2 ? from : to;
+    for (const fs::path& root : {from, to, outside}) fs::remove_all(root);
+    for (const fs::path& folder : {from / third, outside}) {
+      for (const char* const name : {"a", "z"}) {  // one of them comes after the deep one
+        fs::create_directories(folder / name);
+        put(folder / name / "inner", folder == outside ? "secret" : "new");
+        fs::create_directories(from / third / deep);
+      }
+    }
+    put(from / third / deep / "leaf", "new");
+    fs::create_directories(to / third / deep);
+    chmod(outside.c_str(), 0700);
+    bool done = false;
+    TapOf tap([&](const FileCallView& call) -> Verdict {
+      if (call.kind != FileCallKind::open || std::string_view(call.path) != "leaf") return {};
+      if (std::exchange(done, true)) return {};
+      fs::rename(moved / third / "4", outside / "4");
+      if (way % 2 != 0) fs::rename(moved / third, outside / "3");
+      return {};
+    });
+    const auto descriptors = open_descriptors();
+    {
+      const test::Limit few(RLIMIT_NOFILE, 64);
+      (void)copy_tree({(from / ".").string()}, to, {.width = 1, .tap = &tap});
+    }
+    EXPECT_TRUE(done);
+    EXPECT_EQ(open_descriptors(), descriptors);
+    EXPECT_EQ(look(outside).st_mode & 0777, 0700u) << "it is another";
+    EXPECT_EQ(contents_below(outside / "a").size(), 1u);
+    for (const auto& [name, text] : contents_below(to)) EXPECT_EQ(text, "new") << name;
+  }
+}
+
 // ---- What stands where the copy is to be ----
 
 struct Kind {

@@ -6,7 +6,9 @@
 #include <handoff/process/detail/job_board.hpp>
 #include <handoff/process/detail/team_board.hpp>
 
+#include "process/process_arena.hpp"
 #include "support/test.hpp"
+#include "unit/process/forked.hpp"
 
 namespace {
 
@@ -298,18 +300,48 @@ TEST(TeamBoard, WorkersOfWhichOneLeavesItsCpuServeRunAfterRun) {
   serve_run_after_run(Patience::but_the_last);
 }
 
-// `work` in a thread of its own, while the board dismisses all workers.
-template <class Board, class Work>
-void work_until_dismissed(Board& board, const Work& work) {
-  std::atomic<bool> begins{false};
-  std::jthread worker([&] {
-    begins = true;
-    work();
-  });
-  while (!begins) std::this_thread::yield();
-  std::this_thread::yield();
-  board.dismiss();
-}
+// A thread that works while a board dismisses all workers. One for all boards: to start a thread
+// takes longer than to look at a board.
+class DismissedWorker {
+ public:
+  DismissedWorker() : thread_([this] { live(); }) {}
+  ~DismissedWorker() {
+    step_ = Step::over;
+    step_.notify_one();
+  }
+  DismissedWorker(const DismissedWorker&) = delete;
+  DismissedWorker& operator=(const DismissedWorker&) = delete;
+
+  template <class Board>
+  void work_until_dismissed(Board& board, const std::function<void()>& work) {
+    work_ = &work;
+    step_ = Step::given;
+    step_.notify_one();
+    step_.wait(Step::given);
+    std::this_thread::yield();
+    board.dismiss();
+    step_.wait(Step::begun);
+  }
+
+ private:
+  enum class Step { none, given, begun, over };
+
+  void live() {
+    for (;;) {
+      step_.wait(Step::none);
+      if (step_ == Step::over) return;
+      step_ = Step::begun;
+      step_.notify_one();
+      (*work_)();
+      step_ = Step::none;
+      step_.notify_one();
+    }
+  }
+
+  const std::function<void()>* work_ = nullptr;
+  std::atomic<Step> step_{Step::none};
+  std::jthread thread_;
+};
 
 // A job and words of random bytes, each second job small enough for its memory: a worker works at
 // nothing that is not in the job, and stays in its memory.
@@ -321,6 +353,7 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
   const TeamWords words{arguments.all(), blocks.all()};
   std::atomic<std::size_t> worked{0};
   std::atomic<std::size_t> wrong{0};
+  DismissedWorker worker;
   for (std::size_t image = 0; image < spoilt_memories(5'000); ++image) {
     TeamBoard board;
     // The bells; the early workers, and whether all are dismissed; the number of the run, and the
@@ -337,7 +370,7 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
       if (random() % 2 == 0) claim.run = run;
       word.store(claim.word(), order::relaxed);
     }
-    work_until_dismissed(board, [&] {
+    worker.work_until_dismissed(board, [&] {
       board.serve(
           0, 1 + static_cast<std::uint32_t>(image % 3), words,
           [&](std::uint64_t its_run, const TeamJob& job, const void*, IndexRange range) {
@@ -355,6 +388,14 @@ TEST(TeamBoard, RandomImagesAreSurvived) {
 
 // ---- The words of a pool's jobs ----------------------------------------------------------------
 
+TEST(JobPlace, ATextWithoutAnEndEndsWithItsPlace) {
+  const handoff::test::CommonPages pages(JobPlace::most_bytes);
+  std::ranges::fill(pages.bytes(), std::byte{'x'});
+  EXPECT_EQ(JobPlace::text_in(pages.bytes()).size(), JobPlace::most_bytes);
+  pages.bytes().front() = std::byte{0};
+  EXPECT_EQ(JobPlace::text_in(pages.bytes()), "");
+}
+
 // A worker works at nothing but places that there are, ends each that it has claimed, and leaves
 // when it is told to, whatever the words and the bell say.
 TEST(JobBoard, RandomImagesAreSurvived) {
@@ -363,13 +404,14 @@ TEST(JobBoard, RandomImagesAreSurvived) {
   std::size_t worked = 0;
   std::size_t wrong = 0;
   const std::size_t images = spoilt_memories(4000);
+  DismissedWorker worker;
   for (std::size_t image = 0; image < images; ++image) {
     JobBoard board;
     const auto bell = static_cast<std::uint32_t>(random());
     static_assert(sizeof board == sizeof bell);
     std::memcpy(static_cast<void*>(&board), &bell, sizeof bell);
     for (ClaimWord& word : words.all()) word.store(random() >> random() % 64, order::relaxed);
-    work_until_dismissed(board, [&] {
+    worker.work_until_dismissed(board, [&] {
       board.serve(static_cast<std::uint32_t>(image % 3), words.all(),
                   [&](const ClaimTable::Pass& pass) {
                     ++worked;

@@ -3,6 +3,9 @@
 // ProcessTeam: deaths as `on_crash` has them, its fork server, and the spare; what the system takes
 // away - memory, numbers of processes, the master - and what is left behind then. What a
 // ProcessPool does as well is in process_master_test.cpp.
+#include "process/kept_names.hpp"
+#include "support/child.hpp"
+#include "support/filtered_calls.hpp"
 #include "support/test.hpp"
 #include "unit/process/shared_memory_support.hpp"
 #include "unit/process/subprocess_support.hpp"
@@ -177,6 +180,51 @@ TEST(ProcessTeamDeaths, ASpareTakesThePlaceOfTheNextThatDies) {
   }
   EXPECT_TRUE(servers_of(::getpid()).empty());
   EXPECT_EQ(open_descriptors(), before);
+}
+
+// In the server, before a fork: which descriptors are free. From the second fork on it may fork no
+// more.
+class ForksTwice final : public detail::TeamTap {
+ public:
+  struct Seen {
+    std::atomic<std::size_t> starts;
+    std::array<int, 8> second_free;  // a door has two ends
+  };
+  explicit ForksTwice(Seen& seen) : seen_(seen) {}
+  int before_start(std::size_t) noexcept override {
+    const int first = ::dup(STDIN_FILENO);
+    const int second = ::dup(STDIN_FILENO);
+    ::close(first);
+    ::close(second);
+    seen_.second_free[seen_.starts++ % seen_.second_free.size()] = second;
+    return 0;
+  }
+  void forked(std::size_t) noexcept override {
+    if (seen_.starts == 2) (void)test::forbid({SYS_clone, SYS_fork, SYS_vfork}, EAGAIN);
+  }
+
+ private:
+  Seen& seen_;
+};
+
+TEST(ProcessTeamDeaths, AForkThatIsRefusedLeavesNoDoorOpen) {
+  if (test::in_child([] { return test::forbid({SYS_fork}, EAGAIN) ? 0 : 1; }) != 0) {
+    GTEST_SKIP() << "no filter of system calls here";
+  }
+  const SharedBoard board;
+  const Shared<ForksTwice::Seen> seen;
+  ForksTwice tap(*seen);
+  ProcessTeam team{{.width = 1, .tap = &tap}};
+  const auto run = [&] { return team.run<compute_rows>(10, Rows{board.get(), 1}).done; };
+  EXPECT_EQ(run(), 10U);
+  kill_and_await(workers().at(0));
+  EXPECT_EQ(run(), 10U);
+  kill_and_await(workers().at(0));  // there is no spare
+  for (int i = 0; i < 2; ++i) EXPECT_THROW((void)run(), std::system_error);
+  ASSERT_GE(seen->starts, 4U);
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(seen->second_free[i], seen->second_free[0]) << "start " << i;
+  }
 }
 
 // ---- Nothing hangs -----------------------------------------------------------------------------
@@ -358,6 +406,28 @@ void name_another(bool is_fifo) {
 TEST(ProcessTeamEnds, AKilledMasterTakesNoNameOfAnother) {
   name_another(false);
   name_another(true);
+}
+
+// It was killed before it made the file that it had named: what stands there is another's, unless
+// it is a file that nobody has locked.
+TEST(ProcessTeamEnds, WhatStandsWhereAFileWasToBeMadeIsNotWaitedForAndStays) {
+  const SharedName name;
+  const auto is_taken_away = [&, program = ::getpid()] {
+    const int code = test::in_child([&] {
+      ::alarm(20);
+      detail::take_away_names_of(program);
+      return 0;
+    });
+    EXPECT_EQ(code, 0) << "it hangs";
+    return !name.is_there();
+  };
+  detail::KeptName kept;
+  kept.expect(name.text().c_str());
+  ASSERT_EQ(::mkfifo(name.path().c_str(), 0600), 0);
+  EXPECT_FALSE(is_taken_away());
+  ASSERT_EQ(::unlink(name.path().c_str()), 0);
+  std::ofstream(name.path()) << "text";
+  EXPECT_TRUE(is_taken_away());
 }
 
 // More names than are kept: the memory is made all the same.

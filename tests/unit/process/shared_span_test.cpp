@@ -104,7 +104,8 @@ TEST(SharedSpan, WhateverItsBitsAre) {
   const auto bytes = memory.bytes();
   auto random = handoff::test::random();
   std::size_t inside = 0;
-  for (std::size_t i = 0; i < handoff::test::rounds(20'000); ++i) {
+  const std::size_t tries = handoff::test::deep() ? 1'000'000 : handoff::test::rounds(20'000);
+  for (std::size_t i = 0; i < tries; ++i) {
     const std::array<std::uint64_t, 3> bits{
         random() % 8 == 0 ? random() : memory.key(),
         random() % 4 == 0 ? random() : random() % (kBytes + 100),

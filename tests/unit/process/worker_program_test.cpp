@@ -397,7 +397,7 @@ TEST(WorkerProgram, AHelloOfAnyBytesIsRefusedWithoutBeingReadBeyondItsEnd) {
   const std::vector<detail::KernelSignature> wanted(right.kernels.begin(),
                                                     right.kernels.begin() + 2);
   EXPECT_EQ(detail::fault_of(right, bytes, wanted), "");
-  for (std::size_t i = 0; i < test::rounds(20000); ++i) {
+  for (std::size_t i = 0; i < test::rounds(100'000); ++i) {
     detail::WorkerHello hello = right;
     auto* const raw = reinterpret_cast<unsigned char*>(&hello);
     for (unsigned flips = 1 + static_cast<unsigned>(random() % 3); flips != 0; --flips) {
@@ -413,6 +413,10 @@ TEST(WorkerProgram, AHelloOfAnyBytesIsRefusedWithoutBeingReadBeyondItsEnd) {
   for (std::size_t cut = 0; cut < bytes; ++cut) {
     EXPECT_NE(detail::fault_of(right, cut, wanted), "");
   }
+  // Of as many kernels as there can be, with no zero behind any name.
+  right.count = detail::WorkerHello::most_kernels;
+  std::memset(static_cast<void*>(&right.kernels), 'x', sizeof right.kernels);
+  EXPECT_NE(detail::fault_of(right, sizeof right, wanted), "");
 }
 
 }}  // namespace worker_program_test
