@@ -572,6 +572,20 @@ const SingleScenario group_in_a_task("thread_pool/group_in_a_task", [] {
   explore::check(pool.statistics().sum().stolen == 1, "it was taken");
 });
 
+// The thief may have sat down just now: the waiter has seen nothing of that but the theft.
+const SingleScenario group_finds_a_new_thief("thread_pool/group_finds_a_new_thief", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce begun;
+  pool.post([&] {
+    TaskGroup group(pool);
+    begun.open();
+    group.run([] { sync::pause(); });
+    group.wait();
+  });
+  begun.wait();
+  pool.wait();
+});
+
 // A part that runs elsewhere hands over more of the group, whose owner sleeps until that is done.
 const SingleScenario group_grows_elsewhere("thread_pool/group_grows_elsewhere", [] {
   test::AuditedPool pool({.width = 1});
