@@ -572,6 +572,20 @@ const SingleScenario group_in_a_task("thread_pool/group_in_a_task", [] {
   explore::check(pool.statistics().sum().stolen == 1, "it was taken");
 });
 
+// The thief may have sat down just now: the waiter has seen nothing of that but the theft.
+const SingleScenario group_finds_a_new_thief("thread_pool/group_finds_a_new_thief", [] {
+  test::AuditedPool pool({.width = 1});
+  OpenOnce begun;
+  pool.post([&] {
+    TaskGroup group(pool);
+    begun.open();
+    group.run([] { sync::pause(); });
+    group.wait();
+  });
+  begun.wait();
+  pool.wait();
+});
+
 // A part that runs elsewhere hands over more of the group, whose owner sleeps until that is done.
 const SingleScenario group_grows_elsewhere("thread_pool/group_grows_elsewhere", [] {
   test::AuditedPool pool({.width = 1});
@@ -603,21 +617,53 @@ const SingleScenario group_sleeps_again("thread_pool/group_sleeps_again", [] {
   }
 });
 
+// Hands over a part that another thread has to begin, by help: one that looks when this is told.
+// The part hands over more.
+void hand_over(TaskGroup& parts, OpenOnce& handed_over) {
+  OpenOnce begun;
+  parts.run([&] {
+    parts.run([] {});
+    begun.open();
+  });
+  handed_over.open();
+  begun.wait();
+  explore::check(parts.wait(Until()) == Status::ok, "they ran");
+}
+
 // A group waits for a stolen task and runs what the thief has spawned: nobody else could.
 const SingleScenario group_helps_thief("thread_pool/group_helps_thief", [] {
   test::AuditedPool pool({.width = 1});
   OpenOnce handed_over;
-  OpenOnce gate;
   TaskGroup group(pool);
   group.run([&] {
-    TaskGroup inner(pool);
-    inner.run([&gate] { gate.open(); });
-    handed_over.open();
-    gate.wait();
-    explore::check(inner.wait(Until()) == Status::ok, "it ran");
+    TaskGroup parts(pool);
+    hand_over(parts, handed_over);
   });
   handed_over.wait();
   explore::check(group.wait(Until()) == Status::ok, "all of it");
+});
+
+// The same of a thief that has helped its own thief before.
+const SingleScenario group_helps_a_helper("thread_pool/group_helps_a_helper", [] {
+  OpenOnce over;
+  test::AuditedPool pool({.width = 2});
+  OpenOnce handed_over;
+  TaskGroup group(pool);
+  group.run([&] {
+    OpenOnce stolen;
+    TaskGroup parts(pool);
+    parts.run([&] {
+      TaskGroup inner(pool);
+      hand_over(inner, stolen);
+      pool.post([&over] { over.wait(); });  // which keeps this worker
+    });
+    stolen.wait();
+    parts.wait();
+    hand_over(parts, handed_over);
+  });
+  handed_over.wait();
+  explore::check(group.wait(Until()) == Status::ok, "all of it");
+  over.open();
 });
 
 // A shared group: the last task ends elsewhere, while its maker and another thread wait, or come to
@@ -726,6 +772,20 @@ const SingleScenario group_puts_back("thread_pool/group_puts_back", [] {
   pool.wait();
 });
 
+// The worker looks for a task while one is nowhere, as the wait puts it aside or back: it is called
+// for that again.
+const SingleScenario group_calls_for_what_it_puts_back(
+    "thread_pool/group_calls_for_what_it_puts_back", [] {
+      test::AuditedPool pool({.width = 1});
+      OpenOnce gate;
+      TaskGroup other(pool);
+      TaskGroup group(pool);
+      group.run([] {});
+      other.run([&gate] { gate.open(); });
+      group.wait();
+      gate.wait();
+    });
+
 // A worker that sleeps in a wait is lent if it has left something there: what it waits for runs
 // elsewhere and needs that.
 const SingleScenario group_lends("thread_pool/group_lends", [] {
@@ -802,6 +862,35 @@ const SingleScenario group_leaves_a_thief_that_has_gone_on(
       explore::check(group.wait(Until()) == Status::ok, "it ran");
       over.open();
       pool.wait();
+    });
+
+// A thread helps with a part while a task of another group lies below: the thief that waits for the
+// part takes nothing of that.
+const SingleScenario group_leaves_what_the_helper_has(
+    "thread_pool/group_leaves_what_the_helper_has", [] {
+      test::AuditedPool pool({.width = 1});
+      OpenOnce begun;
+      OpenOnce taken;
+      OpenOnce over;
+      TaskGroup other(pool);
+      TaskGroup group(pool);
+      TaskGroup shared(pool, {.shared = true});
+      shared.run([&] {
+        TaskGroup parts(pool);
+        parts.run([&taken] {
+          taken.open();
+          sync::pause();  // the other thread's turn
+        });
+        begun.open();
+        taken.wait();
+        parts.wait();
+      });
+      begun.wait();
+      other.run([&over] { over.wait(); });
+      group.run([&shared] { shared.wait(); });
+      group.wait();
+      over.open();
+      other.wait();
     });
 
 // A worker waits for a Future, and has handed over what would wait for the end of that: a stand-in

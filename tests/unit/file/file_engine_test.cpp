@@ -4,6 +4,7 @@
 #include <sys/xattr.h>
 
 #include "file_support.hpp"
+#include "support/child.hpp"
 #include "support/file_tap.hpp"
 #include "support/test.hpp"
 
@@ -325,6 +326,26 @@ TEST_P(FileEngineTest, WhatIsRefusedSaysWhy) {
             nobody + ": not begun: Timer expired");
   EXPECT_EQ(said({.path = "/dev/null"}), "/dev/null: it is no regular file: Invalid argument");
   EXPECT_EQ(contents(folder / "file"), "x");
+}
+
+// The child of a fork() has no thread that would end the request.
+TEST_P(FileEngineTest, EndsInAForkedChildInTheMiddleOfARequest) {
+  HoldingTap tap(FileCallKind::write);
+  FileEngineOptions told = options();
+  told.tap = &tap;
+  auto files = std::make_unique<FileEngine>(told);
+  const auto write = [&] { return files->write(folder / "a", bytes_of("text")).get().bytes(); };
+  std::thread writer([&] { EXPECT_EQ(write(), 4U); });
+  tap.wait_for(1);
+  const auto end_copy = [&] {
+    files.reset();
+    return 7;
+  };
+  EXPECT_EQ(in_child(end_copy), 7);
+  tap.open();
+  writer.join();
+  EXPECT_EQ(write(), 4U);
+  EXPECT_EQ(files->close().done, 2U);
 }
 
 }  // namespace

@@ -189,6 +189,31 @@ TEST(StartedRun, ReturnsAtOnceAndMembersDoAllTheWork) {
   EXPECT_EQ(here, 0);
 }
 
+// The child of a fork() has no member that would end the run.
+TEST(StartedRun, ItsTeamEndsInAForkedChildInTheMiddleOfIt) {
+  auto team = std::make_unique<ThreadTeam>(ThreadTeamOptions{.width = 2});
+  std::atomic<bool> begun{false};
+  std::atomic<bool> open{false};
+  const Ended ended;
+  BulkOperation run(
+      *team, 1,
+      [&](std::size_t, std::size_t) {
+        begun = true;
+        while (!open) std::this_thread::yield();
+      },
+      ended);
+  ASSERT_EQ(run.start(), Status::ok);
+  while (!begun) std::this_thread::yield();
+  const auto end_copy = [&] {
+    team.reset();
+    return 7;
+  };
+  EXPECT_EQ(test::in_child(end_copy), 7);
+  open = true;
+  EXPECT_EQ(ended.get().done, 1U);
+  EXPECT_EQ(team->run(10, [](IndexRange) {}).done, 10U);
+}
+
 bool is_misuse(ThreadTeam& team) {
   return test::caught<std::logic_error>([&] { return team.run(1, [](IndexRange) {}); }).has_value();
 }
