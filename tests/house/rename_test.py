@@ -34,6 +34,12 @@ BECOMES = [
     ("pool.post(f, {.priority = handoff::Priority::high,\n              .stop = token});",
      "pool.post(f, {.until = token,\n              .priority = handoff::Priority::high});"),
     ("files.append(path, bytes, true);", "files.append(path, bytes, {.durable = true});"),
+    ("struct Waits : BusPolicies {\n  static constexpr OnFull on_full = OnFull::wait;\n};\n"
+     "BasicMessageBus<Waits, int> bus({.capacity = 2});",
+     "struct Waits : BusPolicies {\n};\n"
+     "BasicMessageBus<Waits, int> bus({.capacity = 2, .on_full = OnFull::wait});"),
+    ("MessageWorkers<int> desk({}, book);\n(void)desk.submit(1);\n(void)desk.try_submit(2);",
+     "MessageWorkers<int> desk({}, book);\n(void)desk.publish(1);\n(void)desk.try_publish(2);"),
     ("struct Waits : EventPolicies {\n  static constexpr OnFull on_full = OnFull::wait;\n};\n"
      "EventQueue<int, void(), Waits> a;\nEventQueue<int, void(), Waits> b({.capacity = 4});",
      "struct Waits : EventPolicies {\n  static constexpr bool bounded = true;\n};\n"
