@@ -170,8 +170,8 @@ bool PipelineCore::is_here() const noexcept { return Here::is_at(*this); }
 
 // ---- What is to become of items -----------------------------------------------------------------
 
-// The token of the options. Whoever waits in the source, for the sink, for room or for the end
-// hears of it.
+// What the token of the options calls. It wakes the threads that wait in the source, for the sink,
+// for room and for the end.
 void PipelineCore::stop(void* core) noexcept {
   PipelineCore& self = *static_cast<PipelineCore*>(core);
   self.end_source(Outcome::cancelled);
