@@ -61,7 +61,7 @@ std::shared_ptr<const Problem> drawn(const Cell& cell) {
        },
        .metric = [](const Reading& reading) { return reading.wall_ns / reading.operations; },
        .slowest_operation =
-           std::chrono::milliseconds(500) +
+           std::chrono::seconds(2) +  // ranks that spin, among others' work
            std::chrono::nanoseconds(load.count * slowest_piece_ns + load.waves * slowest_wave_ns +
                                     static_cast<std::uint64_t>(work_ns))});
 }
