@@ -57,6 +57,18 @@ class Job:
         assert not left, f"ranks are left: {left} of {self.process.args}"
         return self.process.returncode, out, err
 
+    def end_lone_launcher(self, patience_s=5):
+        """Open MPI 4.1.4's launcher may wait for itself where a rank is killed while it starts. If
+        no rank is left for so long, it is killed as well."""
+        until = time.monotonic() + PATIENCE_S
+        with_ranks = time.monotonic()
+        while self.process.poll() is None and time.monotonic() < until:
+            if set(self.processes()) != {self.process.pid}:
+                with_ranks = time.monotonic()
+            elif time.monotonic() - with_ranks > patience_s:
+                self.process.kill()
+            time.sleep(0.05)
+
     def kill_all(self):
         for process in self.processes():
             os.kill(process, signal.SIGKILL)
@@ -140,6 +152,7 @@ def test_kills(kills, draw):
                 is_killed = done < kills
                 if is_killed:
                     kill_somewhere(job, draw, place / "computed")
+                    job.end_lone_launcher()
                     done += 1
                 code, out, err = job.end()
                 computed = rows_in(place / "computed")
