@@ -126,10 +126,11 @@ class Exchange {
     burst.latencies().record(control_->told.arrived_ns - start);
   }
 
-  void send(std::uint64_t number) {
+  // These are a part of what is measured in all ways alike, however many share a program.
+  [[gnu::always_inline]] void send(std::uint64_t number) {
     link_.send([number](Sent& place) { place.write(number); });
   }
-  void receive_answer(std::uint64_t number) {
+  [[gnu::always_inline]] void receive_answer(std::uint64_t number) {
     link_.receive([&](const Sent& answer) { wrong_ += answer.is(answers | number) ? 0 : 1; });
   }
 
@@ -165,7 +166,7 @@ class Exchange {
     }
   }
 
-  void take(Figures& figures, bool answers_it) {
+  [[gnu::always_inline]] void take(Figures& figures, bool answers_it) {
     const std::uint64_t number = figures.received++;
     link_.receive([&](const Sent& message) {
       figures.wrong += message.is(number) ? 0 : 1;
