@@ -42,13 +42,12 @@ class OneQueue final : public TaskSource {
   Task* next(Worker& worker) noexcept override {
     Task* task = nullptr;
     if (local_ && ++worker.tick % kQueuesFirst == 0) {
-      if ((task = claimer_.claim(queue_, worker, 1)) != nullptr) return task;
+      if ((task = claimer_.claim_one(queue_, worker)) != nullptr) return task;
     }
     if (worker.spawned.pop(task) == Status::ok) return task;
     if (local_ && worker.claimed.pop(task) == Status::ok) return task;
-    const std::size_t most = local_ ? Worker::batch_most : 1;
-    if ((task = claimer_.claim(queue_, worker, most)) != nullptr) return task;
-    return claimer_.steal(worker);
+    task = local_ ? claimer_.claim_batch(queue_, worker) : claimer_.claim_one(queue_, worker);
+    return task != nullptr ? task : claimer_.steal(worker);
   }
 
  private:
@@ -179,7 +178,7 @@ Task* Backlog::take_noted(Worker& worker, std::uint32_t notes) noexcept {
 Task* Backlog::take_of(TaskClass which, Worker& worker, const SideQueues& queues) noexcept {
   const auto claim = [&](Priority priority) noexcept {
     SmallTaskQueue* const queue = queues.of_priority(priority);
-    return queue != nullptr ? claimer_.claim(*queue, worker, 1) : nullptr;
+    return queue != nullptr ? claimer_.claim_one(*queue, worker) : nullptr;
   };
   switch (which) {
     case TaskClass::urgent: return claim(Priority::urgent);

@@ -56,14 +56,23 @@ class Claimer {
 
   // ... of a queue.
   template <class Queue>
-  Task* claim(Queue& queue, Worker& worker, std::size_t most) noexcept {
+  Task* claim_batch(Queue& queue, Worker& worker) noexcept {
     return claim_by(
         [&queue](std::size_t count, auto&& into) noexcept { return queue.claim(count, into); },
-        worker, most);
+        worker, Worker::batch_most);
   }
 
-  // One task of a queue for which the pool's capacity is none.
-  Task* claim_unbounded(SmallTaskQueue& queue, Worker& worker) noexcept {
+  // One task of a queue, without what a batch needs.
+  template <class Queue>
+  Task* claim_one(Queue& queue, Worker& worker) noexcept {
+    Task* const task = claim_unbounded(queue, worker);
+    if (task != nullptr) room_.give_back(1);
+    return task;
+  }
+
+  // ... for which the pool's capacity is none.
+  template <class Queue>
+  Task* claim_unbounded(Queue& queue, Worker& worker) noexcept {
     Task* node = nullptr;
     const auto into = [&]() noexcept { return node = node_of(worker); };
     return queue.claim(1, into) != 0 ? node : nullptr;

@@ -74,8 +74,8 @@ class StealDeque {
     bottom_.store(bottom + 1, sync::order::release);
   }
 
-  // ok or empty.
-  Status pop(T& out) noexcept {
+  // ok or empty. Inlined: a worker asks before each task, and mostly there is none.
+  [[gnu::always_inline]] Status pop(T& out) noexcept {
     const Index last = height() - 1;
     // order: relaxed. Nobody but the owner adds, so what looks empty is.
     if (last < top_.load(sync::order::relaxed)) return Status::empty;
