@@ -262,7 +262,7 @@ TEST_F(CopyTreeOften, the_kernels_files_end_where_they_end) {
   int seen = 0;
   for (const char* const name :
        {"/sys/kernel/mm/transparent_hugepage/enabled", "/sys/devices/system/cpu/online",
-        "/sys/kernel/uevent_seqnum", "/proc/version", "/proc/self/status"}) {
+        "/proc/version", "/proc/self/status"}) {
     const std::string wanted = test::contents(name);
     if (wanted.empty()) continue;
     // Held open: one that nobody holds the kernel may forget, and make anew with the time of now.
