@@ -9,10 +9,8 @@
 //   job silent | leave | claim | threads
 //
 // An exception is one line on standard error, by the rank that may tell it, and ends with 3.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <mpi.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -33,12 +31,13 @@
 #include <handoff/file/append_log_reader.hpp>
 #include <handoff/mpi/rank_team.hpp>
 
+#include "support/failing.hpp"
+
 namespace {
 
 using namespace std::chrono_literals;
 
 bool fail_claims = false;
-bool fail_threads = false;
 
 void run(char** arguments) {
   const std::size_t rows = std::stoul(arguments[0]);
@@ -109,20 +108,11 @@ void fail_a_claim() {
 void refuse_threads() {
   int level = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
-  fail_threads = true;
+  handoff::test::fail_after(handoff::test::Call::thread, 0, EAGAIN);
   handoff::RankTeam team{{.threads = 1}};
 }
 
 }  // namespace
-
-// A limit for a user has no effect on root, and another user may have no right to MPI's files.
-extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                              void* (*function)(void*), void* argument) {
-  if (fail_threads) return EAGAIN;
-  static const auto next =
-      reinterpret_cast<decltype(&pthread_create)>(::dlsym(RTLD_NEXT, "pthread_create"));
-  return next(thread, attributes, function, argument);
-}
 
 extern "C" int MPI_Rget_accumulate(const void* origin, int count, MPI_Datatype type, void* result,
                                    int result_count, MPI_Datatype result_type, int rank,
