@@ -91,14 +91,16 @@ class Exchange {
     await_part();
   }
 
-  void round_trips(std::uint64_t count) {
+  // Flattened, as send_all() and live() are: what a way does for a message is inlined in each,
+  // however many share a program.
+  [[gnu::flatten]] void round_trips(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i, ++next_) {
       send(next_);
       receive_answer(next_);
     }
   }
 
-  void send_all(Burst& burst, std::uint64_t count) {
+  [[gnu::flatten]] void send_all(Burst& burst, std::uint64_t count) {
     std::uint64_t ns = 0;
     burst.timed([&] {
       const std::uint64_t start = peers::clock_ns();
@@ -126,11 +128,10 @@ class Exchange {
     burst.latencies().record(control_->told.arrived_ns - start);
   }
 
-  // These are a part of what is measured in all ways alike, however many share a program.
-  [[gnu::always_inline]] void send(std::uint64_t number) {
+  void send(std::uint64_t number) {
     link_.send([number](Sent& place) { place.write(number); });
   }
-  [[gnu::always_inline]] void receive_answer(std::uint64_t number) {
+  void receive_answer(std::uint64_t number) {
     link_.receive([&](const Sent& answer) { wrong_ += answer.is(answers | number) ? 0 : 1; });
   }
 
@@ -145,7 +146,7 @@ class Exchange {
 
   // --- The second process. ---
 
-  void live() {
+  [[gnu::flatten]] void live() {
     await_opened(1);
     link_.open(Side::second);
     control_->opened.store(2, std::memory_order_release);
@@ -166,7 +167,7 @@ class Exchange {
     }
   }
 
-  [[gnu::always_inline]] void take(Figures& figures, bool answers_it) {
+  void take(Figures& figures, bool answers_it) {
     const std::uint64_t number = figures.received++;
     link_.receive([&](const Sent& message) {
       figures.wrong += message.is(number) ? 0 : 1;

@@ -10,7 +10,7 @@
 namespace handoff::lab::processes {
 namespace {
 
-[[gnu::always_inline]] inline void require_ok(Status status) {
+void require_ok(Status status) {
   if (status != Status::ok) throw std::runtime_error("the ring is closed");
 }
 
@@ -54,14 +54,14 @@ class SharedRings {
   void open(Side side) { rings_.open(side); }
 
   template <class Make>
-  [[gnu::always_inline]] void send(Make&& make) {
+  void send(Make&& make) {
     Message* place = nullptr;
     require_ok(rings_.out().claim(place));
     make(*place);
     require_ok(rings_.out().publish());
   }
   template <class Take>
-  [[gnu::always_inline]] void receive(Take&& take) {
+  void receive(Take&& take) {
     const Message* place = nullptr;
     require_ok(rings_.in().peek(place));
     take(*place);
@@ -79,14 +79,14 @@ class SharedByteRings {
   void open(Side side) { rings_.open(side); }
 
   template <class Make>
-  [[gnu::always_inline]] void send(Make&& make) {
+  void send(Make&& make) {
     std::span<std::byte> place;
     require_ok(rings_.out().claim(sizeof(Message), place));
     make(*reinterpret_cast<Message*>(place.data()));
     require_ok(rings_.out().publish(sizeof(Message)));
   }
   template <class Take>
-  [[gnu::always_inline]] void receive(Take&& take) {
+  void receive(Take&& take) {
     std::span<const std::byte> record;
     require_ok(rings_.in().peek(record));
     if (record.size() != sizeof(Message)) throw std::runtime_error("half a message");
