@@ -165,9 +165,9 @@ HANDOFF_TYPED_TEST_P(LoopSuite, ReducesInOrder) {
     std::string expected = "<";
     for (std::size_t i = 0; i < count; ++i) expected += std::to_string(i) + ",";
     const std::string joined = parallel_reduce(
-        *on, 0, count, std::string(), [](std::size_t i) { return std::to_string(i) + ","; },
+        *on, 0, count, std::string("<"), [](std::size_t i) { return std::to_string(i) + ","; },
         [](std::string a, const std::string& b) { return std::move(a) + b; });
-    ASSERT_EQ("<" + joined, expected) << "associative is enough";
+    ASSERT_EQ(joined, expected) << "associative is enough, and the initial value counts once";
   }
 }
 

@@ -350,6 +350,23 @@ TEST_F(CommandFiles, Whole) {
   EXPECT_EQ(files(), 1U);
 }
 
+// Each has a file of its own, and the last that is finished stays.
+TEST_F(CommandFiles, TwoOfOnePathAreBothWhole) {
+  const std::string file = path("two");
+  for (int round = 0; round < 50; ++round) {
+    std::array<Bucket, 2> buckets;
+    fill(buckets[0], 20);
+    fill(buckets[1], 300);
+    std::thread beside([&] { buckets[1].capture(file.c_str()); });
+    buckets[0].capture(file.c_str());
+    beside.join();
+    Bucket other;
+    const std::size_t all = load(other, file);
+    EXPECT_TRUE(all == 61 || all == 901) << all;
+    EXPECT_EQ(files(), 1U);
+  }
+}
+
 TEST_F(CommandFiles, WhatIsNotThere) {
   Bucket bucket;
   EXPECT_THROW(bucket.load<Tiny>(path("nothing").c_str()), std::system_error);

@@ -38,6 +38,38 @@ TEST_P(TaskGroupTest, WhatTheOwnerHasToRunItselfIsDroppedToo) {
   EXPECT_EQ(pool.close().expired, 10U);
 }
 
+// An end of a wait, cancel() and a failure end with the wait: the group is used again.
+TEST_P(TaskGroupTest, IsUsedAgainAfterEachEnd) {
+  std::deque<Gate> gates;
+  ThreadPool pool(options(1));
+  TaskGroup group(pool);
+  std::stop_source stop;
+  stop.request_stop();
+  const std::function<void()> kEnds[] = {
+      [&] { EXPECT_EQ(group.wait(0s), Status::timed_out); },
+      [&] { EXPECT_EQ(group.wait(stop.get_token()), Status::stopped); },
+      [&] {
+        group.cancel();
+        group.wait();
+      }};
+  const auto is_usable = [&] {
+    int ran = 0;
+    group.run([&ran] { ++ran; });
+    EXPECT_EQ(group.wait(1h), Status::ok);
+    EXPECT_EQ(ran, 1);
+  };
+  for (const std::function<void()>& end : kEnds) {
+    hold(pool, gates.emplace_back());  // so that nothing of the group has begun
+    group.run([] { FAIL(); });
+    end();
+    gates.back().open();
+    is_usable();
+  }
+  group.run([] { throw 1; });
+  EXPECT_THROW(group.wait(), int);
+  is_usable();
+}
+
 // A task that divides its work while the pool is closed: each part runs, or the wait tells.
 TEST_P(TaskGroupTest, AWaitTellsThatTheClosingPoolDroppedATask) {
   const std::pair<Closing, Status> kCloses[] = {{Closing::abandon, Status::stopped},
