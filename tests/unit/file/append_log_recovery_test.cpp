@@ -131,7 +131,7 @@ TEST(AppendLogRecovery, WhatCannotBeKeptIsNotCut) {
       return answer_if(fails, -ENOSPC);
     });
     const test::Told failure =
-        failure_of([&] { AppendLog(folder.log(), {.preallocate = false, .tap = &tap}); });
+        failure_of([&] { AppendLog(folder.log(), options); });
     ASSERT_TRUE(failed);
     EXPECT_EQ(failure.error, ENOSPC) << calls;
     EXPECT_NE(failure.text.find("keep what must be cut off"), std::string::npos) << failure.text;
@@ -468,8 +468,8 @@ TEST(AppendLogFormat, HostileSegmentsAreReadOrRefused) {
       }
     });
     test::TapOf tap = test::unsynced();
-    const test::Told opened =
-        failure_of([&] { AppendLog(folder.log(), {.preallocate = false, .tap = &tap}); });
+    const AppendLogOptions options{.batch_bytes = 4096, .preallocate = false, .tap = &tap};
+    const test::Told opened = failure_of([&] { AppendLog(folder.log(), options); });
     ASSERT_TRUE(read.error == 0 || read.error == EBADMSG) << read.text;
     ASSERT_EQ(opened.error, read.error) << opened.text;
     ++said[read.error];
