@@ -345,4 +345,21 @@ TEST(EventQueue, WhatWasReplacedDoesNotPileUp) {
   }
 }
 
+// A full queue refuses, and throws away, nothing for it.
+TEST(EventQueue, WhatReplacesNeedsNoRoom) {
+  using Values = std::vector<int>;
+  for (const OnFull on_full : {OnFull::reject, OnFull::overwrite_oldest}) {
+    QueueOf<Coalesces<Bounded>> queue({.capacity = 2, .on_full = on_full});
+    for (const int value : {10, 20, 11, 21}) {
+      EXPECT_EQ(queue.enqueue(value / 10, value), Status::ok);
+    }
+    Values values;
+    queue.drain([&](int, int value) { values.push_back(value); });
+    EXPECT_EQ(values, (Values{11, 21}));
+    const Tally tally = queue.tally();
+    EXPECT_EQ(tally.cancelled, 2U);
+    EXPECT_EQ(tally.expired, 0U);
+  }
+}
+
 }}  // namespace event_queue_test
