@@ -137,8 +137,10 @@ def described(folder):
         entry = {"kind": kind, "mode": stat.S_IMODE(is_.st_mode), "owner": is_.st_uid,
                  "group": is_.st_gid, "mtime": is_.st_mtime_ns, "atime": is_.st_atime_ns,
                  "device": is_.st_rdev}
+        # xfs shows its lists once more, to root, as it stores them.
         entry["attributes"] = {key: os.getxattr(path, key, follow_symlinks=False)
-                               for key in os.listxattr(path, follow_symlinks=False)}
+                               for key in os.listxattr(path, follow_symlinks=False)
+                               if not key.startswith("trusted.SGI_ACL")}
         if kind == stat.S_IFDIR:
             pending += [path + b"/" + name for name in os.listdir(path)]
         elif kind == stat.S_IFLNK:
