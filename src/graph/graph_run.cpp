@@ -14,6 +14,7 @@
 #include <handoff/sync/clock.hpp>
 #include <handoff/sync/internal/allocate.hpp>
 #include <handoff/sync/internal/fence.hpp>
+#include <handoff/sync/internal/prefetch.hpp>
 #include <handoff/sync/internal/thread_slot.hpp>
 #include <memory>
 #include <new>
@@ -217,6 +218,7 @@ NodeId GraphExecution::end_node(Lane& lane, const PlannedNode& node, NodeId chos
   NodeId first = no_node;
   bool has_handed_on = false;
   const auto ready = [&](NodeId id) noexcept {
+    sync::prefetch_to_read(&plan_.nodes[id]);  // of a large graph it comes from far
     if (first == no_node && !plan_.is_listed) {
       first = id;
     } else {
