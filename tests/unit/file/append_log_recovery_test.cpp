@@ -131,7 +131,7 @@ TEST(AppendLogRecovery, WhatCannotBeKeptIsNotCut) {
       return answer_if(fails, -ENOSPC);
     });
     const test::Told failure =
-        failure_of([&] { AppendLog(folder.log(), options); });
+        failure_of([&] { AppendLog(folder.log(), {.preallocate = false, .tap = &tap}); });
     ASSERT_TRUE(failed);
     EXPECT_EQ(failure.error, ENOSPC) << calls;
     EXPECT_NE(failure.text.find("keep what must be cut off"), std::string::npos) << failure.text;
