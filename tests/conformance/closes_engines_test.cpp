@@ -161,7 +161,6 @@ class OfLoop {
 template <bool kFinishes, FileBackend kBackend>
 struct OfFileEngine : OfEngine<FileEngine> {
   static constexpr unsigned ways_in = 3;
-  static constexpr std::size_t rounds_divided_by = 20;
 
   OfFileEngine(const ClosePlan& plan, CloseLog& log)
       : OfEngine(kFinishes, log,
@@ -187,7 +186,6 @@ std::uint32_t same_number(const JobNumber& job) { return job.number; }
 template <bool kFinishes>
 struct OfProcessPool : OfEngine<ProcessPool> {
   static constexpr unsigned ways_in = 2;
-  static constexpr std::size_t rounds_divided_by = 50;
 
   OfProcessPool(const ClosePlan& plan, CloseLog& log)
       : OfEngine(kFinishes, log, ProcessPoolOptions{.width = 1, .capacity = plan.capacity}) {}
@@ -234,7 +232,6 @@ struct OfProcessPool : OfEngine<ProcessPool> {
 class OfAppendLog : public ServesItself {
  public:
   static constexpr unsigned ways_in = 3;
-  static constexpr std::size_t rounds_divided_by = 10;
 
   OfAppendLog(const ClosePlan&, CloseLog& log) : log_(log) {}
 
