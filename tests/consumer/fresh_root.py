@@ -41,6 +41,10 @@ def base(kept):
         raise Missing("it takes root's rights")
     if not shutil.which("debootstrap"):
         raise Missing("it takes debootstrap")
+    mounts = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True,
+                            check=False)
+    if mounts.returncode != 0:  # in a chroot whose root is no mount point, for one
+        raise Missing(f"it takes mounts of its own: {mounts.stderr.strip()}")
     lines = Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
     suite = dict(line.split("=", 1) for line in lines if "=" in line)["VERSION_CODENAME"]
     made, making = kept / f"minbase-{suite}", kept / f"minbase-{suite}.part"
