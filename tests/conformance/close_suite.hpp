@@ -253,7 +253,7 @@ class CloseSuite : public testing::Test {};
 TYPED_TEST_SUITE_P(CloseSuite);
 
 TYPED_TEST_P(CloseSuite, what_was_told_ok_is_handled_or_counted_and_all_waits_end) {
-  const std::size_t count = deep() ? 10'000 : 100;
+  const std::size_t count = deep() ? 10'000 : 200;
   for (std::size_t round = 0; round < count; ++round) {
     const std::uint64_t seed = random(round)();
     const ClosePlan plan = draw_close_plan<TypeParam>(seed);
